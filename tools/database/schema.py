@@ -1,0 +1,144 @@
+"""What a database consists of: tables, columns and keys, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from .table import Cell
+
+ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
+"""What a column holds, by its declared type and, where that says nothing, by its values."""
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """One column.
+
+    Attributes:
+        name: As declared, unquoted.
+        type: The declared type, possibly empty.
+        kind: What it holds.
+        primary_key: 1-based position in the primary key; 0 outside it.
+        not_null: Whether NULL is forbidden.
+        generated: Whether it is computed by the database.
+        comment: A comment from the DDL or an annotation; empty if none.
+        samples: A few distinct non-null values, most frequent first.
+        distinct: Number of distinct non-null values; None if not counted.
+        nulls: Whether a NULL was seen; None if not looked for.
+    """
+
+    name: str
+    type: str = ""
+    kind: ColumnKind = "text"
+    primary_key: int = 0
+    not_null: bool = False
+    generated: bool = False
+    comment: str = ""
+    samples: tuple[Cell, ...] = ()
+    distinct: int | None = None
+    nulls: bool | None = None
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """A reference from `columns` of `table` to `ref_columns` of `ref_table`, pairwise.
+
+    Attributes:
+        inferred: Not declared, but likely by name, type and inclusion of values.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    ref_table: str
+    ref_columns: tuple[str, ...]
+    inferred: bool = False
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """One table, view or virtual table.
+
+    Attributes:
+        row_count: None where counting was not possible within its bound.
+    """
+
+    name: str
+    columns: tuple[ColumnSchema, ...]
+    kind: Literal["table", "view", "virtual"] = "table"
+    row_count: int | None = None
+    comment: str = ""
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, ColumnSchema]:
+        return {column.name.lower(): column for column in self.columns}
+
+    def column(self, name: str) -> ColumnSchema | None:
+        """The column of that name, in any case; None if there is none."""
+        return self._by_name.get(name.lower())
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """Names of the primary key's columns in key order; empty if none is declared."""
+        keyed = sorted((column for column in self.columns if column.primary_key), key=lambda c: c.primary_key)
+        return tuple(column.name for column in keyed)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A database's schema, or a part of it.
+
+    Attributes:
+        name: The database's short name (its file's stem).
+        tables: In the order in which they should be shown.
+        foreign_keys: Only those whose two ends are in `tables`.
+        version: Changes whenever the schema does; a key for caches.
+        total_tables: How many tables the whole database has; more than `len(tables)` in a part.
+    """
+
+    name: str
+    tables: tuple[TableSchema, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    version: str = ""
+    total_tables: int = 0
+
+    def __post_init__(self) -> None:
+        if self.total_tables < len(self.tables):
+            object.__setattr__(self, "total_tables", len(self.tables))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, TableSchema]:
+        return {table.name.lower(): table for table in self.tables}
+
+    def table(self, name: str) -> TableSchema | None:
+        """The table of that name, in any case; None if there is none."""
+        return self._by_name.get(name.lower())
+
+    def column(self, table: str, name: str) -> ColumnSchema | None:
+        """The column of that table, names in any case; None if either is missing."""
+        found = self.table(table)
+        return found.column(name) if found else None
+
+    def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
+        """The named tables with the named columns, in the given order, and the foreign keys that still have both ends.
+
+        Args:
+            keep: Pairs of a table's name and its columns' names; names that don't exist are passed over.
+        """
+        tables: list[TableSchema] = []
+        for name, columns in keep:
+            table = self.table(name)
+            if table is None:
+                continue
+            kept = tuple(column for column in map(table.column, columns) if column is not None)
+            tables.append(replace(table, columns=kept))
+        held = {(table.name.lower(), column.name.lower()) for table in tables for column in table.columns}
+        keys = tuple(
+            key
+            for key in self.foreign_keys
+            if all((key.table.lower(), column.lower()) in held for column in key.columns)
+            and all((key.ref_table.lower(), column.lower()) in held for column in key.ref_columns)
+        )
+        return Schema(self.name, tuple(tables), keys, self.version, max(self.total_tables, len(self.tables)))
