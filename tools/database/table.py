@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-Cell: TypeAlias = None | int | float | str | bytes
+Cell: TypeAlias = int | float | str | bytes | None
 """A value as SQLite holds it."""
 
 
