@@ -1,0 +1,82 @@
+"""Every measured figure by name; listing them imports none of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from ...tools.errors import SettingsError
+
+DATA_VARIABLE = "TABLETURN_DATA"
+"""Environment variable that names the folder of benchmark data."""
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """What a benchmark may be told.
+
+    Attributes:
+        data: The folder of benchmark data; never None for a benchmark that needs it.
+        limit: How many items to measure, for a quick look; None for all.
+        official: The folder of the official evaluator, for figures that compare with it.
+    """
+
+    data: Path | None = None
+    limit: int | None = None
+    official: Path | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One benchmark.
+
+    Attributes:
+        module: Module of this package with `run(options: BenchOptions) -> dict[str, object]`, which returns the figures.
+        summary: One line: what is measured.
+        needs_data: Whether it reads benchmark data.
+    """
+
+    module: str
+    summary: str
+    needs_data: bool = False
+
+
+BENCHES: Mapping[str, Bench] = {}
+"""One line a benchmark; names in alphabetical order."""
+
+
+def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
+    """Runs a benchmark.
+
+    Args:
+        name: A key of `BENCHES`.
+        options: `data` falls back to `TABLETURN_DATA`.
+
+    Returns:
+        The figures, ready for JSON.
+
+    Raises:
+        SettingsError: The name is unknown, or the data that it needs is not there.
+    """
+    bench = BENCHES.get(name)
+    if bench is None:
+        raise SettingsError(f"no benchmark is called {name!r}; known: {', '.join(BENCHES)}")
+    data = options.data or _data_from_environment()
+    if bench.needs_data and data is None:
+        raise SettingsError(
+            f"benchmark {name!r} reads benchmark data: set {DATA_VARIABLE} to its folder, or pass --data"
+        )
+    if data is not None and not data.is_dir():
+        raise SettingsError(f"benchmark data: {data} is no folder")
+    module = import_module(f".{bench.module}", __package__)
+    run = cast("Callable[[BenchOptions], dict[str, object]]", module.run)
+    return run(BenchOptions(data, options.limit, options.official))
+
+
+def _data_from_environment() -> Path | None:
+    root = os.environ.get(DATA_VARIABLE)
+    return Path(root) if root else None
