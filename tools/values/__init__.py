@@ -1,0 +1,7 @@
+"""The value index: which of a database's values a question mentions, in the database's spelling."""
+
+from .build import IndexBounds
+from .index import ValueIndex
+from .match import ValueMatch
+
+__all__ = ["IndexBounds", "ValueIndex", "ValueMatch"]

@@ -1,0 +1,131 @@
+"""The index file: a SQLite database of its own, which holds values by column, by key and by word.
+
+Keys sit in an ordinary B-tree: a question's word groups are looked up in microseconds however many values there are.
+Words sit in FTS5 (values that hold a word) and, forwards and backwards, in a B-tree (words that begin or end alike,
+for typos). A trigram index was not chosen: its posting lists grow with the values, its look-ups with them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .words import key, stems
+
+FORMAT = 1
+"""Raised whenever the layout or the words' treatment changes; another format's file is built anew."""
+
+_LAYOUT = (
+    "CREATE TABLE col(id INTEGER PRIMARY KEY, tbl TEXT, name TEXT, state TEXT, held INTEGER DEFAULT 0)",
+    "CREATE TABLE val(id INTEGER PRIMARY KEY, col INTEGER, text TEXT, key TEXT)",
+    "CREATE UNIQUE INDEX val_text ON val(col, text)",
+    "CREATE INDEX val_key ON val(key)",
+    "CREATE VIRTUAL TABLE val_words USING fts5(body, content='', detail=none, columnsize=0, tokenize='unicode61')",
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('val_words', 'row')",
+    "CREATE TABLE word(word TEXT PRIMARY KEY, back TEXT) WITHOUT ROWID",
+    "CREATE INDEX word_back ON word(back)",
+)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A value of a column, as stored."""
+
+    id: int
+    column: int
+    text: str
+    key: str
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """An indexed column.
+
+    Attributes:
+        state: `waiting`, `whole` (all its values are in), or `part` (it has more, or longer ones, than are kept).
+        held: How many of its values are in.
+    """
+
+    id: int
+    table: str
+    name: str
+    state: str
+    held: int
+
+
+class Store:
+    """An open index file. Not for several threads at once; several processes may have it open."""
+
+    def __init__(self, path: Path, columns: Sequence[tuple[str, str]]) -> None:
+        """Opens the file, laying it out for these columns where it is new.
+
+        Raises:
+            sqlite3.DatabaseError: If it is no index file, or a damaged one.
+        """
+        self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is built anew: speed matters more
+        self._db.execute("PRAGMA cache_size=-64000")
+        with self._transaction():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                self._lay_out(columns)
+            elif version != FORMAT:
+                raise sqlite3.DatabaseError(f"an index of format {version}")
+
+    def _lay_out(self, columns: Sequence[tuple[str, str]]) -> None:
+        for statement in _LAYOUT:
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version={FORMAT}")
+        self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def columns(self) -> list[StoredColumn]:
+        rows = self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")
+        return [StoredColumn(*row) for row in rows]
+
+    def add(self, column: int, texts: Iterable[str], state: str) -> None:
+        """Fills one column, all or nothing; one that another process has filled meanwhile is left as it is."""
+        rows = [(text, stems(text)) for text in texts]
+        seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
+        with self._transaction():
+            (before,) = self._db.execute("SELECT state FROM col WHERE id = ?", (column,)).fetchone()
+            if before != "waiting":
+                return
+            (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
+            values = ((first + i, column, text, key(parts)) for i, (text, parts) in enumerate(rows))
+            self._db.executemany("INSERT INTO val(id, col, text, key) VALUES (?, ?, ?, ?)", values)
+            bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
+            self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
+            self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?)", ((word, word[::-1]) for word in seen))
+            self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, len(rows), column))
+
+    def held(self, column: int, text: str) -> bool:
+        query = "SELECT 1 FROM val WHERE col = ? AND text = ?"
+        return self._db.execute(query, (column, text)).fetchone() is not None
+
+    def by_key(self, keys: Sequence[str]) -> list[Stored]:
+        """The values of these keys; of a key that hundreds of columns hold, the first."""
+        found: list[Stored] = []
+        for wanted in keys:
+            rows = self._db.execute("SELECT id, col, text, key FROM val WHERE key = ? LIMIT 200", (wanted,))
+            found.extend(Stored(*row) for row in rows)
+        return found
+
+    def in_column(self, column: int, limit: int) -> list[str]:
+        rows = self._db.execute("SELECT text FROM val WHERE col = ? LIMIT ?", (column, limit))
+        return [text for (text,) in rows]
