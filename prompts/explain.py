@@ -1,0 +1,53 @@
+"""Saying what a query means, and where that differs from the question (revision chain 3.2.1, aspect 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..tools.database.render import render_schema
+from ..tools.database.schema import Schema
+from .material import Material, fit
+from .replies import Explanation
+from .reply_text import clean_reply, find_json, text_field
+from .task import Message, Prompt, Task
+from .templating import LINE_LIMIT, one_line, render_messages
+
+_NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "null", "nothing", "there are none"})
+
+
+@dataclass(frozen=True)
+class ExplainTask(Task[Explanation]):
+    """Asks what the SQL means in plain words and how that differs from what was asked.
+
+    Attributes:
+        question: As the person put it.
+        rephrased: Self-contained.
+        sql: The query to explain.
+        schema: The tables that the query uses are enough.
+    """
+
+    name: ClassVar[str] = "explain"
+
+    question: str
+    rephrased: str
+    sql: str
+    schema: Schema
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return fit(budget, Material(schema=self.schema, samples=False), self._messages)
+
+    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+        schema_text = render_schema(shown.schema, "compact", samples=False)
+        return render_messages("explain", task=self, schema_text=schema_text, left_out=left_out)
+
+    def parse(self, text: str) -> Explanation:
+        """Meaning and differences from JSON; a reply in prose counts as the meaning."""
+        reply = clean_reply(text)
+        record = find_json(reply)
+        meaning = text_field(record, "meaning", "explanation") if record else ""
+        if record is None or not meaning:
+            return Explanation(one_line(reply, 3 * LINE_LIMIT))
+        differences = text_field(record, "differences", "difference")
+        return Explanation(meaning, "" if differences.lower().strip(" .") in _NONE else differences)

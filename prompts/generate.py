@@ -1,0 +1,75 @@
+"""Writing SQL for a question: one prompt for each paper's form, and the combined one (`full`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..tools.database.render import SchemaStyle, render_schema
+from ..tools.database.schema import Schema
+from ..tools.examples.example import Example
+from ..tools.linking.linked import PastTurn
+from ..tools.values.match import ValueMatch
+from .material import Material, fit
+from .replies import Draft, Rephrasing
+from .sql_reply import find_sql
+from .task import Message, Prompt, Task
+from .templating import render_messages
+
+PromptStyle = Literal["full", "credit", "craft", "track", "revision"]
+"""Whose prompt form: CREDIT-SQL 3.4, SQL-CRAFT A.4, Track-SQL B.4, revision chain 3.1.3, or all combined."""
+
+
+@dataclass(frozen=True)
+class GenerateTask(Task[Draft]):
+    """Asks for the SQL that answers this turn.
+
+    Attributes:
+        question: This turn's, as the person put it.
+        rephrasing: The same, self-contained.
+        schema: The part to show, tables and columns most probable first.
+        history: Earlier turns, oldest first.
+        base: The earlier turn whose SQL the new one is to be edited from (Track-SQL 2.3).
+        values: Database values that the question mentions.
+        examples: Few-shot examples, most useful first.
+        style: The prompt's form.
+        schema_style: How the schema is written.
+        marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
+        evidence: Knowledge that comes with the question (BIRD); empty if none.
+    """
+
+    name: ClassVar[str] = "generate"
+
+    question: str
+    rephrasing: Rephrasing
+    schema: Schema
+    history: tuple[PastTurn, ...] = ()
+    base: PastTurn | None = None
+    values: tuple[ValueMatch, ...] = ()
+    examples: tuple[Example, ...] = ()
+    style: PromptStyle = "full"
+    schema_style: SchemaStyle = "compact"
+    marked: frozenset[tuple[str, str]] = frozenset()
+    evidence: str = ""
+
+    def material(self) -> Material:
+        """What the prompt shows if it fits."""
+        return Material(self.schema, self.history, self.examples, values=self.values)
+
+    def schema_text(self, shown: Material) -> str:
+        """What is left of the schema, written in this task's style."""
+        return render_schema(shown.schema, self.schema_style, marked=self.marked, samples=shown.samples)
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return fit(budget, self.material(), self._messages)
+
+    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+        return render_messages(
+            f"generate_{self.style}", task=self, shown=shown, schema_text=self.schema_text(shown), left_out=left_out
+        )
+
+    def parse(self, text: str) -> Draft:
+        """The statement; see `find_sql`."""
+        found = find_sql(text)
+        return Draft(found.sql, notes=found.notes)

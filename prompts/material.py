@@ -1,0 +1,165 @@
+"""What a prompt shows beside the question itself, and what gives way first where the token budget is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..tools.database.schema import Schema, TableSchema
+from ..tools.examples.example import Example
+from ..tools.linking.linked import PastTurn
+from ..tools.values.match import ValueMatch
+from .dialogue import Dialogue
+from .task import Message, Prompt
+from .tokens import PromptTooLarge, estimate_messages
+
+
+@dataclass(frozen=True)
+class Material:
+    """The parts of a prompt that may be thinned out, in the order in which they give way.
+
+    Attributes:
+        dialogues: Few-shot dialogues, most useful first.
+        examples: Few-shot examples, most useful first.
+        values: Database values that the question mentions, best first.
+        samples: Whether sample values are shown with the columns.
+        schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does.
+        history: Earlier turns, oldest first; the oldest goes first.
+    """
+
+    schema: Schema = Schema("", ())
+    history: tuple[PastTurn, ...] = ()
+    examples: tuple[Example, ...] = ()
+    dialogues: tuple[Dialogue, ...] = ()
+    values: tuple[ValueMatch, ...] = ()
+    samples: bool = True
+
+    def steps(self) -> int:
+        """How many single cuts there are between everything and the least."""
+        return sum(self._counts())
+
+    def _counts(self) -> tuple[int, ...]:
+        return (
+            len(self.dialogues),
+            len(self.examples),
+            len(self.values),
+            int(self.samples and any(column.samples for table in self.schema.tables for column in table.columns)),
+            len(_spare_columns(self.schema)),
+            len(self.history),
+            max(0, len(self.schema.tables) - 1),
+        )
+
+    def cut(self, steps: int) -> tuple[Material, tuple[str, ...]]:
+        """What is left after that many cuts, and a sentence for each kind of thing left out."""
+        taken: list[int] = []
+        for count in self._counts():
+            taken.append(min(count, steps))
+            steps -= taken[-1]
+        dialogues, examples, values, samples, columns, turns, tables = taken
+        left = Material(
+            schema=_without(self.schema, columns, tables),
+            history=self.history[turns:],
+            examples=self.examples[: len(self.examples) - examples],
+            dialogues=self.dialogues[: len(self.dialogues) - dialogues],
+            values=self.values[: len(self.values) - values],
+            samples=self.samples and not samples,
+        )
+        said = (
+            _said(dialogues, len(self.dialogues), "example dialogues"),
+            _said(examples, len(self.examples), "examples"),
+            _said(values, len(self.values), "database values that the question mentions"),
+            "Sample values of the columns do not fit." if samples else "",
+            _said(columns, _columns(self.schema), "columns, the least likely ones,"),
+            _said(turns, len(self.history), "earlier turns, the oldest,"),
+            _said(tables, len(self.schema.tables), "tables, the least likely ones,"),
+        )
+        return left, tuple(sentence for sentence in said if sentence)
+
+
+def fit(
+    budget: int, everything: Material, render: Callable[[Material, tuple[str, ...]], tuple[Message, ...]]
+) -> Prompt:
+    """The largest prompt within the budget.
+
+    Args:
+        budget: Tokens, by `estimate_messages`.
+        everything: What to show if it fits.
+        render: Makes the messages from what is left and the sentences on what is not.
+
+    Raises:
+        PromptTooLarge: If the least is still too large.
+    """
+
+    def attempt(steps: int) -> Prompt:
+        left, left_out = everything.cut(steps)
+        messages = render(left, left_out)
+        return Prompt(messages, estimate_messages(messages), left_out)
+
+    prompt = attempt(0)
+    if prompt.tokens <= budget:
+        return prompt
+    low, high = 0, everything.steps()
+    prompt = attempt(high)
+    if prompt.tokens > budget:
+        raise PromptTooLarge(
+            f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
+            "raise the token budget or shorten the question"
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        tried = attempt(middle)
+        if tried.tokens <= budget:
+            high, prompt = middle, tried
+        else:
+            low = middle
+    return prompt
+
+
+def _said(gone: int, total: int, what: str) -> str:
+    return f"{gone} of {total} {what} do not fit." if gone else ""
+
+
+def _columns(schema: Schema) -> int:
+    return sum(len(table.columns) for table in schema.tables)
+
+
+def _keys(schema: Schema) -> set[tuple[str, str]]:
+    """Columns of primary and foreign keys, lower case: without them tables cannot be joined."""
+    keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.primary_key}
+    for key in schema.foreign_keys:
+        keys.update((key.table.lower(), name.lower()) for name in key.columns)
+        keys.update((key.ref_table.lower(), name.lower()) for name in key.ref_columns)
+    return keys
+
+
+def _spare_columns(schema: Schema) -> list[tuple[str, str]]:
+    """Columns that may go, in the order to go: by rank in their table, then by rank of the table, last first.
+
+    A table whose columns are all spare keeps its first one, so that no table is shown empty.
+    """
+    keys = _keys(schema)
+    ranked: list[tuple[int, int, str, str]] = []
+    for table_rank, table in enumerate(schema.tables):
+        spare = [
+            (rank, column.name) for rank, column in enumerate(table.columns) if not _held(keys, table, column.name)
+        ]
+        if len(spare) == len(table.columns):
+            spare = spare[1:]
+        ranked.extend((rank, table_rank, table.name, name) for rank, name in spare)
+    ranked.sort(key=lambda entry: entry[:2], reverse=True)
+    return [(table, name) for _, _, table, name in ranked]
+
+
+def _held(keys: set[tuple[str, str]], table: TableSchema, column: str) -> bool:
+    return (table.name.lower(), column.lower()) in keys
+
+
+def _without(schema: Schema, columns: int, tables: int) -> Schema:
+    if not columns and not tables:
+        return schema
+    gone = set(_spare_columns(schema)[:columns])
+    kept = schema.tables[: len(schema.tables) - tables]
+    part = schema.part(
+        [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in kept]
+    )
+    return replace(part, total_tables=schema.total_tables)

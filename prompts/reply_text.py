@@ -1,0 +1,122 @@
+"""First aid for replies: reasoning taken off, fenced blocks and JSON objects found. Linear in the reply's length."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import cast
+
+from ..tools.errors import ReplyError
+
+REPLY_LIMIT = 100_000
+"""Characters of a reply that are looked at; no task needs a tenth of it."""
+
+_REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
+_REFUSAL = re.compile(
+    r"\b(?:i\s*(?:'|’)?\s*a?m sorry|i(?:'|’)m sorry|i apologi[sz]e|i can(?:no|')t|i can ?not|i can’t|i am (?:not able|unable)"
+    r"|i(?:'|’)m (?:not able|unable)|i won(?:'|’)t|i will not|i must decline|as an ai|not possible to answer"
+    r"|cannot be answered|can(?:'|’)t be answered|unable to (?:help|answer|generate|provide))",
+    re.IGNORECASE,
+)
+_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_JSON_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced block.
+
+    Attributes:
+        language: Lower case, empty where none is given.
+        content: What stands inside.
+        before: The text since the previous block, which often says what the block is.
+        closed: False for a block that runs to the end of the reply.
+    """
+
+    language: str
+    content: str
+    before: str
+    closed: bool
+
+
+def clean_reply(text: str) -> str:
+    """The reply without reasoning tags and their content.
+
+    Raises:
+        ReplyError: If nothing is left (`empty`).
+    """
+    kept: list[str] = []
+    depth, position = 0, 0
+    text = text[:REPLY_LIMIT]
+    for tag in _REASONING.finditer(text):
+        if tag.group(1):
+            if depth == 0:
+                kept.clear()  # some servers swallow the opening tag: all before the closing one was reasoning
+            depth = max(0, depth - 1)
+        else:
+            if depth == 0:
+                kept.append(text[position : tag.start()])
+            depth += 1
+        position = tag.end()
+    if depth == 0:
+        kept.append(text[position:])
+    left = "".join(kept).strip()
+    if not left:
+        raise ReplyError("the model's reply is empty", "empty", "Your last reply was empty. Write the answer itself.")
+    return left
+
+
+def find_fences(text: str) -> tuple[Fence, ...]:
+    """The fenced blocks in order; one that is not closed runs to the end."""
+    found: list[Fence] = []
+    opening: re.Match[str] | None = None
+    last_end = 0
+    for mark in _FENCE.finditer(text):
+        if opening is None:
+            opening = mark
+        elif mark.group(1).startswith(opening.group(1)) and not mark.group(2):
+            found.append(_fence(text, opening, mark.start(), last_end, closed=True))
+            opening, last_end = None, mark.end()
+    if opening is not None:
+        found.append(_fence(text, opening, len(text), last_end, closed=False))
+    return tuple(found)
+
+
+def _fence(text: str, opening: re.Match[str], end: int, last_end: int, *, closed: bool) -> Fence:
+    content = text[opening.end() : end].strip()
+    return Fence(opening.group(2).lower(), content, text[last_end : opening.start()].strip(), closed)
+
+
+def find_json(text: str) -> dict[str, object] | None:
+    """The first JSON object in the text, inside a fence or bare; None if there is none."""
+    decoder = json.JSONDecoder(strict=False)
+    start = -1
+    for _ in range(_JSON_TRIES):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return None
+        for candidate in (text[start:], _TRAILING_COMMA.sub("", text[start:])):
+            try:
+                value, _ = decoder.raw_decode(candidate)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                return cast("dict[str, object]", value)
+    return None
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the text declines to answer."""
+    return _REFUSAL.search(text) is not None
+
+
+def text_field(record: dict[str, object], *names: str) -> str:
+    """The first of the named fields that holds text, names in any case; empty if none does."""
+    folded = {key.casefold(): value for key, value in record.items()}
+    for name in names:
+        value = folded.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""

@@ -1,0 +1,61 @@
+"""Correcting SQL from what became known by running it (SQL-CRAFT 2, IC-Loop; revision chain 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .generate import GenerateTask
+from .material import Material, fit
+from .replies import Draft
+from .task import Message, Prompt, Task
+from .templating import render_messages
+
+
+@dataclass(frozen=True)
+class ReviseTask(Task[Draft]):
+    """Asks for the corrected SQL, or for the same SQL where it is right.
+
+    The prompt's form is that of `generate.style`: `craft` shows the result as CSV and leaves all judgement to the
+    model; `revision` gives error, explanation and contents; the others give all that there is.
+
+    Attributes:
+        generate: The question and what is known about it.
+        sql: The attempt to look at.
+        feedback: Findings in words; may be empty.
+        error_kind: The class of the error that the attempt ended in; None if it ran.
+        explanation: What the SQL means, and how that differs from the question.
+        result_csv: The first rows of its result as CSV.
+        contents: Contents of the tables and columns involved.
+        code_result: What the pandas code gave, as CSV, where it disagrees or may help.
+    """
+
+    name: ClassVar[str] = "revise"
+
+    generate: GenerateTask
+    sql: str
+    feedback: str
+    error_kind: str | None = None
+    explanation: str = ""
+    result_csv: str = ""
+    contents: str = ""
+    code_result: str = ""
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return fit(budget, self.generate.material(), self._messages)
+
+    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+        style = self.generate.style if self.generate.style in {"craft", "revision"} else "full"
+        return render_messages(
+            f"revise_{style}",
+            revise=self,
+            task=self.generate,
+            shown=shown,
+            schema_text=self.generate.schema_text(shown),
+            left_out=left_out,
+        )
+
+    def parse(self, text: str) -> Draft:
+        """The statement; see `find_sql`."""
+        return self.generate.parse(text)

@@ -1,0 +1,38 @@
+"""Saying a question in plain common words (revision chain 3.1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..tools.errors import ReplyError
+from .material import Material, fit
+from .reply_text import clean_reply, is_refusal
+from .task import Prompt, Task
+from .templating import one_line, render_messages
+
+
+@dataclass(frozen=True)
+class SimplifyTask(Task[str]):
+    """Asks for the same question with rare words and tangled clauses replaced; names and values stay."""
+
+    name: ClassVar[str] = "simplify"
+
+    question: str
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return fit(budget, Material(), lambda _shown, _left_out: render_messages("simplify", task=self))
+
+    def parse(self, text: str) -> str:
+        """The last line of the reply, without a label or quotation marks around it."""
+        lines = [line.strip() for line in clean_reply(text).splitlines() if line.strip(" `*\t")]
+        if not lines or is_refusal(lines[-1]):
+            raise ReplyError(
+                "the model did not simplify the question", "malformed", "Reply with the simplified question only."
+            )
+        line = lines[-1].strip("*` ")
+        label, colon, rest = line.partition(":")
+        if colon and "question" in label.lower() and rest.strip():
+            line = rest
+        return one_line(line.strip().strip('"“”').strip())

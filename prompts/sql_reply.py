@@ -1,0 +1,181 @@
+"""Finding the one SQL statement in a model's reply, which is untrusted and rarely just SQL."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import TokenType
+
+from ..tools.errors import ReplyError
+from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
+
+HINT = "Reply with exactly one SQLite SELECT statement in a fenced block that starts with ```sql, and nothing else."
+
+_START = re.compile(
+    r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
+    r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
+_LABEL = re.compile(
+    r"^[\s>*#-]*(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
+    r"(?:sql\s*query|sqlite|sql|query)(?:\s+(?:query|statement|is))?\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEXT_LABEL = re.compile(
+    r"^[\s>*#-]*(?:\*\*|__)?(?:sql\s*result|result|answer|explanation|note|notes|question|q|a|sql|output|reasoning)"
+    r"(?:\*\*|__)?\s*\d*\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PROSE_LINE = re.compile(
+    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Where|Which|However|If|You|I|We|Let|Please|Hope)\b[ ,:]+[a-z`\"(]",
+    re.MULTILINE,
+)
+_CONTINUES = re.compile(
+    r"\s*(?:FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL"
+    r"|AND|OR|ON|SELECT|WINDOW|[(),])"
+)
+_INLINE = re.compile(r"(?<!`)`((?:SELECT|WITH)\s[^`\n]+)`(?!`)", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"alternativ|equivalent|you could also|you can also|another way|optional|for comparison|to verify|sanity check",
+    re.IGNORECASE,
+)
+_EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+)?", re.IGNORECASE)
+_SQL_LANGUAGES = frozenset({"sql", "sqlite", "sqlite3", "postgresql", "postgres", "mysql", "tsql", "plsql"})
+
+
+@dataclass(frozen=True)
+class SQLReply:
+    """The statement found, and remarks on what else the reply held."""
+
+    sql: str
+    notes: tuple[str, ...] = ()
+
+
+def find_sql(text: str) -> SQLReply:
+    """The statement that the reply gives as its answer.
+
+    Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
+    that is introduced as an alternative. Of several statements in one place the first counts.
+
+    Raises:
+        ReplyError: `empty`, `refused` or `malformed`, with a hint for a second try.
+    """
+    reply = clean_reply(text)
+    notes: list[str] = []
+    candidate = _from_fences(reply, notes) or _from_json(reply) or _from_labels(reply) or _from_prose(reply)
+    if not candidate:
+        raise _no_sql(reply)
+    statement = _first_statement(candidate, notes)
+    if explain := _EXPLAIN.match(statement):
+        statement = statement[explain.end() :]
+        notes.append("The model put EXPLAIN before its query; the query itself was taken.")
+    return SQLReply(statement, tuple(notes))
+
+
+def _no_sql(reply: str) -> ReplyError:
+    shown = " ".join(reply.split())[:160]
+    if is_refusal(reply):
+        return ReplyError(f"the model declined to write SQL: {shown}", "refused", HINT)
+    return ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", "Your last reply held no SQL. " + HINT)
+
+
+def starts_like_sql(text: str) -> bool:
+    """Whether the text, comments aside, begins as a statement does."""
+    position = 0
+    while comment := _COMMENT.match(text, position):
+        position = comment.end()
+    return _START.match(text[position:].lstrip()) is not None
+
+
+def _from_fences(reply: str, notes: list[str]) -> str:
+    found = [fence for fence in find_fences(reply) if _is_sql(fence)]
+    plain = [fence for fence in found if not _ASIDE.search(fence.before)] or found[:1]
+    if len(found) > 1:
+        notes.append(f"The model wrote {len(found)} queries; the one that it gave as its answer was taken.")
+    return plain[-1].content if plain else ""
+
+
+def _is_sql(fence: Fence) -> bool:
+    if fence.language not in _SQL_LANGUAGES and fence.language != "":
+        return False
+    return starts_like_sql(fence.content)
+
+
+def _from_json(reply: str) -> str:
+    record = find_json(reply)
+    if record is None:
+        return ""
+    found = text_field(record, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
+    if "```" in found:
+        return _from_fences(found, [])
+    return found if starts_like_sql(found) else ""
+
+
+def _from_labels(reply: str) -> str:
+    for label in _LABEL.finditer(reply):
+        rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
+        if starts_like_sql(rest):
+            return _until_prose(rest)
+    return ""
+
+
+def _from_prose(reply: str) -> str:
+    if inline := _INLINE.search(reply):
+        return inline.group(1)
+    position = 0
+    for line in reply.splitlines(keepends=True):
+        text = line.lstrip(" \t>*`")
+        if starts_like_sql(text) or (text.startswith("--") and starts_like_sql(reply[position:])):
+            candidate = _until_prose(reply[position:].lstrip(" \t>*`"))
+            if _parses(_first_statement(candidate, [])) or text.split(maxsplit=1)[0].isupper():
+                return candidate
+        position += len(line)
+    return _from_sentence(reply)
+
+
+def _from_sentence(reply: str) -> str:
+    """A query in the middle of a sentence counts only where it parses: there is no other sign of its end."""
+    start = re.search(r"\bSELECT\s", reply)
+    if start is None:
+        return ""
+    candidate = re.split(r"[.:](?:\s|$)|\n", reply[start.start() :], maxsplit=1)[0].strip(" `\"'.")
+    return candidate if _parses(candidate) else ""
+
+
+def _until_prose(text: str) -> str:
+    """`text`, which starts with a statement, up to where it goes on in prose."""
+    ends = [len(text)]
+    for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
+        if found := pattern.search(text, 1):
+            ends.append(found.start())
+    text = text[: min(ends)]
+    for gap in re.finditer(r"\n[ \t]*\n", text):
+        if not _CONTINUES.match(text, gap.end()) and text.count("(", 0, gap.start()) <= text.count(")", 0, gap.start()):
+            return text[: gap.start()]
+    return text
+
+
+def _first_statement(text: str, notes: list[str]) -> str:
+    """Up to the first semicolon outside strings and comments, without it; notes whether more followed."""
+    text = text.strip().strip("`").strip()
+    try:
+        tokens = sqlglot.tokenize(text, read="sqlite")
+    except SqlglotError:
+        return text.rstrip("; \n\t")
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            if starts_like_sql(text[token.end + 1 :]):
+                notes.append("The model wrote several statements; only the first was used.")
+            return text[: token.start].strip()
+    return text
+
+
+def _parses(sql: str) -> bool:
+    try:
+        return sqlglot.parse_one(sql, read="sqlite") is not None
+    except (SqlglotError, RecursionError):
+        return False
