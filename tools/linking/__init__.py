@@ -1,0 +1,8 @@
+"""Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
+
+from .context import base_turn
+from .join_path import join_path
+from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
+from .linker import SchemaLinker
+
+__all__ = ["STAR", "LinkedSchema", "PastTurn", "SchemaItem", "SchemaLinker", "base_turn", "join_path"]

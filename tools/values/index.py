@@ -52,7 +52,7 @@ class ValueIndex:
         """
         with self._lock:
             store = self._ready()
-            return find(question, store, list(self._columns.values()), self._database.schema())[:limit]
+            return tuple(find(question, store, list(self._columns.values()), self._database.schema())[:limit])
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column holds exactly this text; names in any case."""

@@ -1,0 +1,79 @@
+"""The context extractor: which earlier query this turn's starts from (Track-SQL 2.3)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from ..values.words import stems
+from .linked import PastTurn, SchemaItem
+
+Probabilities = Mapping[tuple[str, str | None], float]
+
+
+def base_turn(
+    question: str,
+    items: Sequence[SchemaItem],
+    history: Sequence[PastTurn],
+    *,
+    runs: Callable[[str], bool] | None = None,
+) -> PastTurn | None:
+    """The past turn whose SQL has the highest relevance R (equation 8); of equals, the latest.
+
+    Args:
+        question: This turn's question.
+        items: This turn's scored schema items.
+        history: The turns of the window, oldest first.
+        runs: Whether a past query runs; those that don't are skipped. Without it, all with SQL are candidates.
+
+    Returns:
+        None on the first turn, and where no past query qualifies.
+    """
+    now = {(item.table, item.column): item.p for item in items}
+    ranked = sorted(
+        ((relevance(question, now, turn), order) for order, turn in enumerate(history) if turn.sql), reverse=True
+    )
+    for _, order in ranked:
+        if runs is None or runs(history[order].sql):
+            return history[order]
+    return None
+
+
+def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
+    """R of equation 8, from 0 to 2: the questions' similarity, plus how alike their schema items are."""
+    before = {(table, column): p for table, column, p in turn.items}
+    return _similarity(question, turn.question) + 1 - divergence(now, before)
+
+
+def divergence(one: Probabilities, other: Probabilities) -> float:
+    """The normalised Jensen-Shannon divergence of equations 6 and 7: 0 for the same distribution, 1 for disjoint ones.
+
+    Equation 7 has its arguments exchanged against the usual definition of D_KL; the usual one is meant, as only
+    that gives equation 6 its stated range.
+
+    Args:
+        one: Probabilities by item; they are normalised to sum to 1 here. Items left out have probability 0.
+        other: Likewise.
+    """
+    p, q = _normalised(one), _normalised(other)
+    if not p or not q:
+        return 1.0
+    total = 0.0
+    for item in p.keys() | q.keys():
+        a, b = p.get(item, 0.0), q.get(item, 0.0)
+        mean = (a + b) / 2
+        total += (a * math.log(a / mean) if a else 0.0) + (b * math.log(b / mean) if b else 0.0)
+    return min(1.0, max(0.0, total / (2 * math.log(2))))
+
+
+def _normalised(probabilities: Probabilities) -> dict[tuple[str, str | None], float]:
+    total = sum(probabilities.values())
+    return {item: p / total for item, p in probabilities.items() if p > 0} if total else {}
+
+
+def _similarity(one: str, other: str) -> float:
+    """Cosine of the questions' stem counts (equation 5, without a sentence encoder)."""
+    a, b = Counter(stems(one)), Counter(stems(other))
+    dot = sum(count * b[part] for part, count in a.items())
+    return dot / (math.hypot(*a.values()) * math.hypot(*b.values())) if dot else 0.0

@@ -1,0 +1,45 @@
+"""What the names of tables and columns say: their words, spelled out and stemmed."""
+
+from __future__ import annotations
+
+import re
+
+from ..values.words import fold, stem
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+_SHORT_FORMS = {
+    "addr": ("address",),
+    "amt": ("amount",),
+    "avg": ("average",),
+    "cat": ("category",),
+    "cd": ("code",),
+    "cust": ("customer",),
+    "dept": ("department",),
+    "desc": ("description",),
+    "dob": ("date", "birth"),
+    "dt": ("date",),
+    "emp": ("employee",),
+    "fname": ("first", "name"),
+    "lname": ("last", "name"),
+    "loc": ("location",),
+    "mgr": ("manager",),
+    "nbr": ("number",),
+    "num": ("number",),
+    "org": ("organization",),
+    "pct": ("percent",),
+    "prof": ("professor",),
+    "qty": ("quantity",),
+    "stu": ("student",),
+    "tel": ("telephone",),
+    "tot": ("total",),
+    "yr": ("year",),
+}
+"""Short forms that database designers use everywhere, spelled out."""
+
+
+def name_stems(name: str) -> tuple[str, ...]:
+    """The stems of a name's words: split at underscores, case changes and digits, short forms spelled out."""
+    parts = [fold(part) for part in _PART.findall(name)]
+    full = [word for part in parts for word in _SHORT_FORMS.get(part, (part,))]
+    return tuple(stem(word) for word in full) or (fold(name),)
