@@ -35,7 +35,7 @@ class Bench:
     """One benchmark.
 
     Attributes:
-        module: Module of this package with `run(options: BenchOptions) -> dict[str, object]`, which returns the figures.
+        module: Module of this package whose `run(options: BenchOptions) -> dict[str, object]` returns the figures.
         summary: One line: what is measured.
         needs_data: Whether it reads benchmark data.
     """

@@ -1,0 +1,26 @@
+"""The published Spider-family evaluators' judgement, faults included, in our own code: EX, EM and difficulty levels.
+
+The tool that defines it is the test-suite evaluator (Zhong et al., 2020), which took over exact set match and
+difficulty from Spider's first evaluator (Yu et al., 2018). Where it errs, this package errs alike, and says so at the
+place.
+"""
+
+from __future__ import annotations
+
+from .execution import OfficialDatabases, executes_alike
+from .hardness import Hardness, hardness
+from .matching import exact_set_match
+from .names import Names, read_foreign_key_maps
+from .parsing import Unparsed, parse
+
+__all__ = [
+    "Hardness",
+    "Names",
+    "OfficialDatabases",
+    "Unparsed",
+    "exact_set_match",
+    "executes_alike",
+    "hardness",
+    "parse",
+    "read_foreign_key_maps",
+]

@@ -1,0 +1,220 @@
+"""Execution accuracy (EX) and test-suite accuracy (TS) as the official evaluator judges them.
+
+Its faults, kept: DISTINCT is struck out of both queries; any `order by` in the gold turns row order on, a subquery's
+too; floats compare exactly; the word `value` in a prediction becomes `1`; of several statements the first counts; a
+statement that writes counts as an empty result. Changed, as no outcome depends on it: databases are opened read-only,
+gold results are kept, no more rows are fetched than tell, and column orders are searched rather than enumerated.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from collections import OrderedDict
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+from ...tools.errors import DatabaseUnavailable, QueryFailed
+from .columns import some_column_order
+from .names import Names
+
+Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
+
+# A name or string in quotes is one lexeme, so that the word within it stays, as it does in sqlparse.
+_LEXEME = re.compile(
+    r"""--[^\n]*|/\*.*?\*/|'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`[^`]*`|;|\bdistinct\b""", re.IGNORECASE | re.DOTALL
+)
+_THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
+_WRITES = ("attempt to write a readonly database", "not authorized")
+_KEPT_GOLDS = 32
+_STEPS_BETWEEN_CHECKS = 20_000
+
+
+def without_distinct(sql: str) -> str:
+    """The first statement of a text with every DISTINCT struck out."""
+    parts: list[str] = []
+    end = 0
+    for found in _LEXEME.finditer(sql):
+        lexeme = found.group()
+        if lexeme == ";":
+            return "".join(parts) + sql[end : found.end()]
+        if lexeme.lower() == "distinct":
+            parts.append(sql[end : found.start()])
+            end = found.end()
+    return "".join(parts) + sql[end:]
+
+
+def _prepared(sql: str) -> str:
+    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
+        sql = sql.replace(split, whole)
+    return without_distinct(sql)
+
+
+def executes_alike(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> bool:
+    """Whether two queries give the same result on every database of a schema.
+
+    Args:
+        predicted: As the system gave it.
+        gold: The annotated query.
+        database: The schema's name; each `.sqlite` file in its folder counts.
+        databases: Where to run.
+
+    Raises:
+        QueryFailed: The gold does not run.
+        DatabaseUnavailable: There is no such database.
+    """
+    if not predicted.strip():
+        return False
+    prediction = _prepared(predicted.replace("value", "1"))
+    reference = _prepared(gold)
+    ordered = "order by" in reference.lower()
+    return all(
+        _same_on(file, prediction, reference, ordered=ordered, databases=databases)
+        for file in databases.files(database)
+    )
+
+
+def _same_on(file: Path, predicted: str, gold: str, *, ordered: bool, databases: OfficialDatabases) -> bool:
+    expected = databases.gold_rows(file, gold)
+    try:
+        got = databases.rows(file, predicted, at_most=len(expected) + 1)
+    except (sqlite3.Error, ValueError, OverflowError):
+        return False
+    return same_rows(expected, got, ordered=ordered)
+
+
+def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
+    """Whether some order of the predicted columns makes the rows equal: as lists, or as multisets.
+
+    Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
+    type, where 1 and 1.0 may come to stand apart.
+    """
+    if not gold and not predicted:
+        return True
+    if len(gold) != len(predicted) or len(gold[0]) != len(predicted[0]):
+        return False
+    left, right = [list(map(_sorted_row, rows)) for rows in (gold, predicted)]
+    if (left != right) if ordered else (set(left) != set(right)):
+        return False
+    return some_column_order(gold, predicted, ordered=ordered)
+
+
+def _sorted_row(row: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(sorted(row, key=lambda value: str(value) + str(type(value))))
+
+
+class OfficialDatabases:
+    """Spider's databases, one folder each, opened read-only and closed on exit.
+
+    Args:
+        root: The folder of folders.
+        seconds: A query's time limit. The official one, of 60 seconds, never fires; a run must end all the same.
+    """
+
+    def __init__(self, root: Path, seconds: float = 60.0) -> None:
+        self._root = root
+        self._seconds = seconds
+        self._deadline = float("inf")
+        self._open: tuple[Path, sqlite3.Connection] | None = None
+        self._golds: OrderedDict[tuple[Path, str], Rows] = OrderedDict()
+        self._names: dict[str, Names] = {}
+
+    def __enter__(self) -> OfficialDatabases:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def files(self, database: str) -> list[Path]:
+        """The databases of a schema.
+
+        Raises:
+            DatabaseUnavailable: There is none.
+        """
+        folder = self._root / database
+        files = sorted(path for path in folder.glob("*.sqlite*") if path.is_file())
+        if not files:
+            raise DatabaseUnavailable(f"no .sqlite file in {folder}")
+        return files
+
+    def names(self, database: str) -> Names:
+        """Tables' and columns' names, from the database that is called like its folder."""
+        if database not in self._names:
+            connection = self._connection(self._root / database / f"{database}.sqlite")
+            tables = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            columns = "SELECT name FROM pragma_table_info(?)"
+            found = {
+                name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
+                for name in tables
+            }
+            self._names[database] = Names(found)
+        return self._names[database]
+
+    def gold_rows(self, file: Path, sql: str) -> Rows:
+        """All rows of a gold query; the last few golds' rows are kept.
+
+        Raises:
+            QueryFailed: It does not run.
+        """
+        key = (file, sql)
+        if key in self._golds:
+            self._golds.move_to_end(key)
+            return self._golds[key]
+        try:
+            rows = self.rows(file, sql)
+        except sqlite3.Error as error:
+            raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
+        self._golds[key] = rows
+        if len(self._golds) > _KEPT_GOLDS:
+            self._golds.popitem(last=False)
+        return rows
+
+    def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
+        """Rows of one statement, `at_most` that many; none for a statement that would write.
+
+        Raises:
+            sqlite3.Error: It does not run, or not in time.
+        """
+        connection = self._connection(file)
+        self._deadline = time.monotonic() + self._seconds
+        try:
+            cursor = connection.execute(_THIS_YEAR.sub("2020", sql))
+            return cursor.fetchall() if at_most is None else cursor.fetchmany(at_most)
+        except sqlite3.Error as error:
+            if any(reason in str(error) for reason in _WRITES):
+                return []
+            raise
+        finally:
+            if connection.in_transaction:
+                connection.rollback()
+
+    def _connection(self, file: Path) -> sqlite3.Connection:
+        """One connection is open at a time: questions come database by database."""
+        if self._open is not None and self._open[0] == file:
+            return self._open[1]
+        self._close()
+        if not file.is_file():
+            raise DatabaseUnavailable(f"no database at {file}")
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        connection.text_factory = _decoded
+        connection.set_authorizer(_no_other_files)
+        connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
+        self._open = (file, connection)
+        return connection
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(errors="ignore")
+
+
+def _no_other_files(action: int, *_: object) -> int:
+    return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK

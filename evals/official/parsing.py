@@ -1,0 +1,298 @@
+"""How the official evaluator reads a query.
+
+It reads the SQL that Spider's annotators were told to write, and its quirks decide scores: aliases hold for the whole
+text and need AS, a column without a table belongs to the first table that has it, IN takes one value or a query, an
+aliased subquery in FROM is unreadable, and what follows a complete query is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...tools.errors import TableturnError
+from .names import Names
+from .query import ColumnUnit, Condition, Conditions, Order, Output, Query, Value, ValueUnit
+from .tokens import OddQuotes, tokenize
+
+CLAUSES = frozenset({"select", "from", "where", "group", "order", "limit", "intersect", "union", "except"})
+JOINING = frozenset({"join", "on", "as"})
+OPERATORS = frozenset({"not", "between", "=", ">", "<", ">=", "<=", "!=", "in", "like", "is", "exists"})
+ARITHMETIC = frozenset({"none", "-", "+", "*", "/"})
+AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
+COMBINING = frozenset({"intersect", "union", "except"})
+_CLAUSE_ENDS = CLAUSES | {")", ";"}
+
+
+class Unparsed(TableturnError):
+    """The official evaluator cannot read this query."""
+
+
+def parse(sql: str, names: Names) -> Query:
+    """Reads a query.
+
+    Raises:
+        Unparsed: As often as the official tool fails, whatever SQL itself says.
+    """
+    try:
+        tokens = tokenize(sql)
+        return _Reader(tokens, names, _tables_by_name(tokens, names)).query()
+    except (OddQuotes, IndexError, KeyError, RecursionError) as error:
+        raise Unparsed(f"unreadable for the official evaluator: {sql}") from error
+
+
+def _tables_by_name(tokens: Sequence[str], names: Names) -> dict[str, str]:
+    """What every alias stands for: the token before its AS, wherever that is; and each table for itself."""
+    aliases = {tokens[place + 1]: tokens[place - 1] for place, word in enumerate(tokens) if word == "as"}
+    clash = next((table for table in names.columns if table in aliases), None)
+    if clash is not None:
+        raise Unparsed(f"the alias {clash} is also a table's name")
+    return aliases | {table: table for table in names.columns}
+
+
+class _Reader:
+    """Reads a query from a place in the tokens. A place past the end is an IndexError, an unknown table a KeyError."""
+
+    def __init__(self, tokens: Sequence[str], names: Names, tables: Mapping[str, str], place: int = 0) -> None:
+        self._tokens = tokens
+        self._names = names
+        self._tables = tables
+        self._place = place
+        self._default: list[str] = []
+
+    def query(self) -> Query:
+        """One query, in brackets or not, and what it is combined with."""
+        outer = self._default
+        start = self._place
+        bracketed = self._skip("(")
+        select = self._place
+        self._place = start
+        tables, joins = self._from()
+        after_from = self._place
+        self._place = select
+        distinct, outputs = self._select()
+        self._place = after_from
+        where = self._conditions() if self._skip("where") else Conditions()
+        group = self._group()
+        having = self._conditions() if self._skip("having") else Conditions()
+        order = self._order()
+        limit = self._limit()
+        self._skip_all(";")
+        if bracketed:
+            self._expect(")")
+        self._skip_all(";")
+        combined = None
+        if self._peek() in COMBINING:
+            combined = (self._take(), self.query())
+        self._default = outer
+        return Query(tables, joins, distinct, outputs, where, group, having, order, limit, combined)
+
+    def _peek(self) -> str | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _take(self) -> str:
+        token = self._tokens[self._place]
+        self._place += 1
+        return token
+
+    def _skip(self, token: str) -> bool:
+        found = self._peek() == token
+        self._place += found
+        return found
+
+    def _skip_all(self, token: str) -> None:
+        while self._skip(token):
+            pass
+
+    def _expect(self, token: str) -> None:
+        if self._take() != token:
+            raise Unparsed(f"expected {token} at token {self._place}")
+
+    def _from(self) -> tuple[tuple[str | Query, ...], Conditions]:
+        """Tables and ON conditions. The next FROM counts, be it of a subquery in the SELECT list."""
+        self._place = _index(self._tokens, "from", self._place) + 1
+        tables: list[str | Query] = []
+        units: list[Condition] = []
+        words: list[str] = []
+        self._default = []
+        while self._peek() is not None:
+            bracketed = self._skip("(")
+            if self._tokens[self._place] == "select":
+                tables.append(self.query())
+            else:
+                self._skip("join")
+                tables.append(self._table())
+            if self._skip("on"):
+                found = self._conditions()
+                words += [*(["and"] if units else []), *found.words]
+                units += found.units
+            if bracketed:
+                self._expect(")")
+            if self._peek() in _CLAUSE_ENDS:
+                break
+        return tuple(tables), Conditions(tuple(units), tuple(words))
+
+    def _table(self) -> str:
+        table = self._tables[self._take()]
+        if table not in self._names.ids:
+            raise KeyError(table)
+        if self._peek() == "as":
+            self._place += 2
+        self._default.append(table)
+        return table
+
+    def _select(self) -> tuple[bool, tuple[Output, ...]]:
+        self._expect("select")
+        distinct = self._skip("distinct")
+        outputs: list[Output] = []
+        while (token := self._peek()) is not None and token not in CLAUSES:
+            aggregate = self._take() if token in AGGREGATES else "none"
+            outputs.append(Output(aggregate, self._value_unit()))
+            self._skip(",")
+        return distinct, tuple(outputs)
+
+    def _column(self) -> str:
+        word = self._take()
+        if word == "*":
+            return word
+        if "." in word:
+            alias, *rest = word.split(".")
+            if len(rest) != 1:
+                raise Unparsed(f"{word} is no column")
+            full = f"{self._tables[alias]}.{rest[0]}"
+            if full not in self._names.ids:
+                raise KeyError(full)
+            return full
+        for table in self._default:
+            if word in self._names.columns[table]:
+                return f"{table}.{word}"
+        raise Unparsed(f"no table has a column {word}")
+
+    def _column_unit(self) -> ColumnUnit:
+        bracketed = self._skip("(")
+        if self._tokens[self._place] in AGGREGATES:
+            aggregate = self._take()
+            self._expect("(")
+            distinct = self._skip("distinct")
+            column = self._column()
+            self._expect(")")
+            # The bracket that opened before an aggregate is never asked to close here.
+            return ColumnUnit(aggregate, column, distinct)
+        distinct = self._skip("distinct")
+        column = self._column()
+        if bracketed:
+            self._expect(")")
+        return ColumnUnit("none", column, distinct)
+
+    def _value_unit(self) -> ValueUnit:
+        bracketed = self._tokens[self._place] == "("
+        self._place += bracketed
+        left = self._column_unit()
+        operator, right = "none", None
+        if self._peek() in ARITHMETIC:
+            operator = self._take()
+            right = self._column_unit()
+        if bracketed:
+            self._expect(")")
+        return ValueUnit(operator, left, right)
+
+    def _conditions(self) -> Conditions:
+        units: list[Condition] = []
+        words: list[str] = []
+        while self._peek() is not None:
+            units.append(self._condition())
+            token = self._peek()
+            if token in _CLAUSE_ENDS or token in JOINING:
+                break
+            if token in ("and", "or"):
+                words.append(self._take())
+        return Conditions(tuple(units), tuple(words))
+
+    def _condition(self) -> Condition:
+        unit = self._value_unit()
+        negated = self._skip("not")
+        operator = self._take()
+        if operator not in OPERATORS:
+            raise Unparsed(f"{operator} is no comparison")
+        first = self._value()
+        second: Value = None
+        if operator == "between":
+            self._expect("and")
+            second = self._value()
+        return Condition(negated, operator, unit, first, second)
+
+    def _value(self) -> Value:
+        start = self._place
+        bracketed = self._skip("(")
+        word = self._tokens[self._place]
+        value: Value
+        if word == "select":
+            value = self.query()
+        elif '"' in word:
+            value = self._take()
+        elif (number := _number(word)) is not None:
+            value = number
+            self._place += 1
+        else:
+            value = self._column_value(start)
+        if bracketed:
+            self._expect(")")
+        return value
+
+    def _column_value(self, start: int) -> ColumnUnit:
+        """A column to compare with, read from a cut that excludes the closing bracket: an aggregate never fits in."""
+        end = self._place
+        while end < len(self._tokens) and not _ends_value(self._tokens[end]):
+            end += 1
+        cut = _Reader(self._tokens[start:end], self._names, self._tables)
+        cut._default = self._default
+        self._place = end
+        return cut._column_unit()
+
+    def _group(self) -> tuple[ColumnUnit, ...]:
+        if not self._skip("group"):
+            return ()
+        self._expect("by")
+        units: list[ColumnUnit] = []
+        while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+            units.append(self._column_unit())
+            if not self._skip(","):
+                break
+        return tuple(units)
+
+    def _order(self) -> Order | None:
+        if not self._skip("order"):
+            return None
+        self._expect("by")
+        units: list[ValueUnit] = []
+        direction = "asc"
+        while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+            units.append(self._value_unit())
+            if self._peek() in ("asc", "desc"):
+                direction = self._take()
+            if not self._skip(","):
+                break
+        return Order(direction, tuple(units))
+
+    def _limit(self) -> bool:
+        if not self._skip("limit"):
+            return False
+        self._take()
+        return True
+
+
+def _index(tokens: Sequence[str], token: str, start: int) -> int:
+    try:
+        return tokens.index(token, start)
+    except ValueError as error:
+        raise Unparsed(f"no {token} after token {start}") from error
+
+
+def _ends_value(token: str) -> bool:
+    return token in (",", ")", "and") or token in CLAUSES or token in JOINING
+
+
+def _number(token: str) -> float | None:
+    try:
+        return float(token)
+    except ValueError:
+        return None
