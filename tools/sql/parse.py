@@ -1,0 +1,115 @@
+"""From text to syntax tree: one SQLite query, with the benchmark's habits of writing forgiven."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.tokens import Token
+
+from ..errors import SQLParseError
+
+SQLITE = SQLite()
+"""The one dialect that is read."""
+
+MAX_LENGTH = 100_000
+"""Characters that are looked at; SQLite itself stops at a million, and no question needs a hundredth of it."""
+
+_SPLIT_OPERATOR = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/
+      | (?P<split> [<>!=] \s+ = | < \s+ > | \| \s+ \| )""",
+    re.VERBOSE | re.DOTALL,
+)
+_MAYBE_SPLIT = re.compile(r"[<>!=]\s+[=>]|\|\s+\|")
+
+# sqlglot logs a warning when it falls back to an opaque command; that is an ordinary parse error here.
+logging.getLogger("sqlglot").addFilter(
+    lambda record: "Falling back to parsing as a 'Command'" not in record.getMessage()
+)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A query as text, tokens and tree.
+
+    Attributes:
+        sql: The text that was parsed, with split operators joined.
+        tokens: sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive.
+        tree: A query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`.
+    """
+
+    sql: str
+    tokens: list[Token]
+    tree: exp.Query
+
+
+def join_split_operators(sql: str) -> str:
+    """`> =` becomes `>=`, `! =` becomes `!=`, and so on, outside strings, names and comments."""
+    if not _MAYBE_SPLIT.search(sql):
+        return sql
+    return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
+
+
+def parse(sql: str) -> Parsed:
+    """Reads one query.
+
+    Args:
+        sql: One SQLite query; semicolons at either end and split operators are forgiven.
+
+    Raises:
+        SQLParseError: It is empty, too long, not SQL, more than one statement, or not a query.
+    """
+    text = join_split_operators(sql).strip().strip(";").strip()
+    if not text:
+        raise SQLParseError("There is no SQL: the text is empty.")
+    if len(text) > MAX_LENGTH:
+        raise SQLParseError(f"The SQL has {len(text):,} characters; at most {MAX_LENGTH:,} are read.")
+    try:
+        tokens = SQLITE.tokenize(text)
+        trees = SQLITE.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
+    except SqlglotError as error:
+        raise SQLParseError(_one_line(error)) from None
+    except RecursionError:
+        raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
+    statements = [tree for tree in trees if tree is not None]
+    if len(statements) != 1:
+        raise SQLParseError(f"Expected one SQL query, found {len(statements)} statements; write only one.")
+    tree = statements[0]
+    if not isinstance(tree, exp.Query | exp.Values) or tree.args.get("into"):
+        kind = text.split(None, 1)[0].upper()
+        raise SQLParseError(f"Expected a query that reads (SELECT ...), found {kind[:40]}.")
+    _mark_brackets(text, tree)
+    return Parsed(text, tokens, tree)
+
+
+def parse_select(sql: str) -> exp.Query:
+    """The syntax tree of one query.
+
+    Raises:
+        SQLParseError: See `parse`.
+    """
+    return parse(sql).tree
+
+
+def _mark_brackets(text: str, tree: exp.Expr) -> None:
+    """Notes in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones they never become strings."""
+    if "`" not in text and "[" not in text:
+        return
+    for identifier in tree.find_all(exp.Identifier):
+        start = identifier.meta.get("start")
+        if start is not None and text[start] in "`[":
+            identifier.meta["bracketed"] = True
+
+
+def _one_line(error: SqlglotError) -> str:
+    details = getattr(error, "errors", None)
+    if not details:
+        return " ".join(str(error).split())[:200]
+    first = details[0]
+    description = str(first.get("description") or "Invalid SQL").rstrip(".")
+    near = " ".join(f"{first.get('highlight') or ''}{first.get('end_context') or ''}".split())[:40]
+    return f"{description}, near {near!r}." if near else f"{description}, at the end of the query."

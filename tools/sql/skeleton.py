@@ -1,0 +1,155 @@
+"""Skeletons: what remains of a query or a question once the database's words are masked (revision chain 3.1.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import snowballstemmer
+from rapidfuzz.distance import LCSseq
+from sqlglot import exp
+
+from ..database.schema import Schema
+from ..values.match import ValueMatch
+from .parse import parse
+from .renaming import Edits
+from .writing import write
+
+MASK = "_"
+"""Stands for a table, a column or a value."""
+
+_STEMMER = snowballstemmer.stemmer("english")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
+_COMMON = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "do",
+        "does",
+        "each",
+        "for",
+        "from",
+        "has",
+        "have",
+        "how",
+        "in",
+        "is",
+        "it",
+        "list",
+        "many",
+        "me",
+        "more",
+        "most",
+        "much",
+        "name",
+        "number",
+        "of",
+        "on",
+        "or",
+        "order",
+        "show",
+        "than",
+        "that",
+        "the",
+        "their",
+        "there",
+        "to",
+        "total",
+        "type",
+        "was",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whose",
+        "with",
+        "year",
+        "date",
+        "id",
+        "code",
+    ]
+)
+
+
+def sql_skeleton(sql: str) -> str:
+    """The query in regular spelling with every name and literal masked.
+
+    Args:
+        sql: One SQLite query.
+
+    Raises:
+        SQLParseError: It cannot be parsed as one query.
+    """
+    parsed = parse(sql)
+    edits = Edits(mask=MASK)
+    for identifier in parsed.tree.find_all(exp.Identifier):
+        start = identifier.meta.get("start")
+        if start is None:
+            continue
+        if isinstance(identifier.parent, exp.TableAlias | exp.Alias) or identifier.arg_key == "table":
+            edits.dropped.add(start)
+        else:
+            edits.text[start] = MASK
+    return write(parsed, edits)
+
+
+def question_skeleton(question: str, schema: Schema, values: Sequence[ValueMatch] = ()) -> str:
+    """The question in lower case with words of the schema, values and numbers masked; neighbouring masks become one.
+
+    Args:
+        question: As asked.
+        schema: Words of its tables' and columns' names are masked, in any inflection, but for words too common to tell.
+        values: Mentions of database values, by offset.
+    """
+    masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
+    words = _schema_stems(_names(schema))
+    parts: list[str] = []
+    for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
+        word = match[0].lower()
+        hidden = word == "\0" or word[0].isdigit() or (word not in _COMMON and _STEMMER.stemWord(word) in words)
+        if hidden and parts and parts[-1] == MASK:
+            continue
+        parts.append(MASK if hidden else word)
+    return " ".join(parts).strip("? ")
+
+
+def skeleton_similarity(a: str, b: str) -> float:
+    """How alike two skeletons are, from 0 to 1: the longest common subsequence of words, normalised by both lengths."""
+    if a == b:
+        return 1.0
+    first, second = a.split(), b.split()
+    if not first or not second:
+        return 0.0
+    return 2 * LCSseq.similarity(first, second) / (len(first) + len(second))
+
+
+def _cut(question: str, values: Iterable[ValueMatch]) -> str:
+    """The question with each mention replaced by a mark; of overlapping mentions, the first and longest."""
+    pieces: list[str] = []
+    position = 0
+    for value in sorted(values, key=lambda v: (v.start, -v.end)):
+        if value.start < position or value.end > len(question):
+            continue
+        pieces += [question[position : value.start], " \0 "]
+        position = value.end
+    return "".join([*pieces, question[position:]])
+
+
+def _names(schema: Schema) -> tuple[str, ...]:
+    return tuple(name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
+
+
+@lru_cache(maxsize=64)
+def _schema_stems(names: tuple[str, ...]) -> frozenset[str]:
+    parts = {part.lower() for name in names for part in _NAME_PART.findall(name)}
+    return frozenset(_STEMMER.stemWord(part) for part in parts if part not in _COMMON)

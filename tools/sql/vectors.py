@@ -1,0 +1,137 @@
+"""A query as a vector of counts (CREDIT-SQL appendix G), for choosing diverse examples by k-means.
+
+The paper's pseudo-code (its figure 9) has slips; the evident intention is followed. One by one:
+
+1. `intersect`, `union`, `except` are listed but never counted: here a compound counts its operator, on top of the average of its
+   two sides.
+2. `from_ext`, `from_tb` are listed but never counted: here tables read, and other sources (sub-queries, CTEs, table functions).
+3. `groupby` is counted from WHERE: here from GROUP BY.
+4. `hv_g`, `hv_l`, `hv_else` and the HAVING aggregates are counted from WHERE: here from HAVING.
+5. ORDER BY is looked up as `orderby` but stored as `order by`, so never found: here it is counted.
+6. `order_asc` counts the word, which is nearly always left out: here every term without DESC is ascending.
+7. `limit` is inverted (0 where there is a LIMIT): here 1 where there is one.
+8. `wh_and` counts words, so that each BETWEEN adds one: here only the connective.
+9. `wh_pm` counts characters: here the operators, not the sign of a number.
+
+As in the paper, what stands in a clause's sub-queries counts for the clause.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from .parse import parse_select
+
+FEATURES = (
+    *("intersect", "union", "except"),
+    *("sel_col", "sel_all", "sel_count", "sel_min", "sel_max", "sel_avg", "sel_sum"),
+    *("from_ext", "from_tb"),
+    *("wh_and", "wh_or", "wh_in", "wh_like", "wh_is", "wh_eq", "wh_gl", "wh_subq", "wh_between", "wh_pm"),
+    "groupby",
+    *("hv_eq", "hv_g", "hv_l", "hv_else", "hv_count", "hv_min", "hv_max", "hv_avg", "hv_sum"),
+    *("order_n", "order_count", "order_min", "order_max", "order_avg", "order_sum", "order_asc", "order_desc"),
+    "limit",
+)
+"""The 41 features, in the paper's order."""
+
+_INDEX = {name: index for index, name in enumerate(FEATURES)}
+_AGGREGATES = {"count": exp.Count, "min": exp.Min, "max": exp.Max, "avg": exp.Avg, "sum": exp.Sum}
+_WHERE = {
+    "wh_and": (exp.And,),
+    "wh_or": (exp.Or,),
+    "wh_in": (exp.In,),
+    "wh_like": (exp.Like, exp.ILike),
+    "wh_is": (exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ),
+    "wh_eq": (exp.EQ, exp.NEQ),
+    "wh_gl": (exp.GT, exp.GTE, exp.LT, exp.LTE),
+    "wh_subq": (exp.Select,),
+    "wh_between": (exp.Between,),
+    "wh_pm": (exp.Add, exp.Sub),
+}
+_HAVING = {"hv_eq": (exp.EQ,), "hv_g": (exp.GT, exp.GTE), "hv_l": (exp.LT, exp.LTE)}
+_NOT_ELSE = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Connector, exp.Dot)
+
+Vector = NDArray[np.float64]
+
+
+def vectorize(sql: str) -> Vector:
+    """The query's features.
+
+    Args:
+        sql: One SQLite query.
+
+    Returns:
+        41 counts in the order of `FEATURES`; averages of both sides for a compound query.
+
+    Raises:
+        SQLParseError: It cannot be parsed as one query.
+    """
+    return _query(parse_select(sql))
+
+
+def _query(node: exp.Expr) -> Vector:
+    while isinstance(node, exp.Subquery | exp.Paren):
+        node = node.this
+    if isinstance(node, exp.SetOperation):
+        vector = (_query(node.this) + _query(node.expression)) / 2
+        vector[_INDEX[node.key]] += 1
+        _count_tail(node, vector)
+        return vector
+    vector = np.zeros(len(FEATURES))
+    if isinstance(node, exp.Select):
+        _count_select(node, vector)
+        _count_from(node, vector)
+        _count_filters(node, vector)
+        _count_tail(node, vector)
+    return vector
+
+
+def _count_select(node: exp.Select, vector: Vector) -> None:
+    for item in node.expressions:
+        inner = item.unalias().unnest()
+        vector[_INDEX["sel_all"]] += inner.is_star and not isinstance(inner, exp.Count)
+        vector[_INDEX["sel_col"]] += isinstance(inner, exp.Column) and not inner.is_star
+        _count_aggregates(inner, "sel", vector)
+
+
+def _count_from(node: exp.Select, vector: Vector) -> None:
+    start = node.args.get("from_")
+    sources = [start.this] if start is not None else []
+    sources += [join.this for join in node.args.get("joins") or ()]
+    for with_ in [node.args.get("with_")]:
+        names = {cte.alias.lower() for cte in with_.expressions} if with_ is not None else set[str]()
+        for source in sources:
+            plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+            vector[_INDEX["from_tb" if plain and source.name.lower() not in names else "from_ext"]] += 1
+
+
+def _count_filters(node: exp.Select, vector: Vector) -> None:
+    where, having, group = (node.args.get(key) for key in ("where", "having", "group"))
+    if where is not None:
+        for name, types in _WHERE.items():
+            vector[_INDEX[name]] += sum(1 for _ in where.find_all(*types))
+    if group is not None:
+        vector[_INDEX["groupby"]] += len(group.expressions)
+    if having is not None:
+        for name, types in _HAVING.items():
+            vector[_INDEX[name]] += sum(1 for _ in having.find_all(*types))
+        others = having.find_all(exp.Binary, exp.In, exp.Between)
+        vector[_INDEX["hv_else"]] += sum(1 for other in others if not isinstance(other, _NOT_ELSE))
+        _count_aggregates(having, "hv", vector)
+
+
+def _count_tail(node: exp.Query, vector: Vector) -> None:
+    order = node.args.get("order")
+    for term in order.expressions if order is not None else ():
+        vector[_INDEX["order_n"]] += 1
+        vector[_INDEX["order_desc" if term.args.get("desc") else "order_asc"]] += 1
+        _count_aggregates(term, "order", vector)
+    if node.args.get("limit") is not None:
+        vector[_INDEX["limit"]] = 1
+
+
+def _count_aggregates(node: exp.Expr, prefix: str, vector: Vector) -> None:
+    for name, kind in _AGGREGATES.items():
+        vector[_INDEX[f"{prefix}_{name}"]] += sum(1 for _ in node.find_all(kind))

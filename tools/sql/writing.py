@@ -1,0 +1,186 @@
+"""A query's tokens written out in the regular form."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import Token, TokenType
+
+from .parse import Parsed
+from .renaming import Edits
+
+_NOT_FUNCTIONS = frozenset(
+    [
+        "select",
+        "from",
+        "where",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "like",
+        "glob",
+        "regexp",
+        "match",
+        "between",
+        "exists",
+        "all",
+        "any",
+        "distinct",
+        "as",
+        "on",
+        "using",
+        "join",
+        "cross",
+        "natural",
+        "inner",
+        "left",
+        "right",
+        "full",
+        "outer",
+        "by",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+        "union",
+        "intersect",
+        "except",
+        "values",
+        "case",
+        "when",
+        "then",
+        "else",
+        "with",
+        "recursive",
+        "over",
+        "filter",
+        "partition",
+        "rows",
+        "range",
+        "groups",
+        "escape",
+        "collate",
+        "isnull",
+        "notnull",
+        "materialized",
+    ]
+)
+"""Words that may stand before a parenthesis without being a function."""
+
+_SPELLED = {
+    "==": "=",
+    "<>": "!=",
+    "ISNULL": "IS NULL",
+    "NOTNULL": "IS NOT NULL",
+}
+_PREFIXED = frozenset({"-", "+", "~"})
+_OPERATORS = frozenset(
+    {"=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "||", "&", "|", "<<", ">>", "->", "->>"}
+)
+
+
+def write(parsed: Parsed, edits: Edits) -> str:
+    """The regular form's text.
+
+    Args:
+        parsed: The query.
+        edits: What its names become.
+    """
+    pieces = _merge(parsed, edits)
+    return _space(_reorder_limit(pieces))
+
+
+class Piece(str):
+    """One written token. `role` is `name`, `function`, `word`, `literal` or `mark`."""
+
+    __slots__ = ("role",)
+    role: str
+
+    def __new__(cls, text: str, role: str) -> Piece:
+        piece = super().__new__(cls, text)
+        piece.role = role
+        return piece
+
+
+def _merge(parsed: Parsed, edits: Edits) -> list[Piece]:
+    pieces: list[Piece] = []
+    tokens = parsed.tokens
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        if token.start in edits.dropped:
+            if pieces and pieces[-1] == "AS" and pieces[-1].role == "word":
+                pieces.pop()
+            continue
+        if token.start in edits.text:
+            if token.start in edits.aliases and not (pieces and pieces[-1] == "AS"):
+                pieces.append(Piece("AS", "word"))
+            pieces.append(Piece(edits.text[token.start], "name"))
+            continue
+        piece = _plain(parsed.sql, token, following, edits.mask)
+        if piece is not None:
+            pieces.append(piece)
+    return pieces
+
+
+def _plain(sql: str, token: Token, following: Token | None, mask: str | None) -> Piece | None:
+    raw = sql[token.start : token.end + 1]
+    if token.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING):
+        return Piece(raw if mask is None else mask, "literal")
+    word = " ".join(raw.split())
+    if not (word[:1].isalpha() or word[:1] == "_"):
+        return Piece(_SPELLED.get(word, word), "mark")
+    if following is not None and following.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
+        return Piece(word.lower(), "function")
+    upper = word.upper()
+    if upper in ("INNER", "OUTER", "ASC"):
+        return None
+    return Piece(_SPELLED.get(upper, upper), "word")
+
+
+def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
+    """`LIMIT a, b` as `LIMIT b OFFSET a`."""
+    for index, piece in enumerate(pieces):
+        if piece != "LIMIT" or piece.role != "word":
+            continue
+        depth, comma, end = 0, None, len(pieces)
+        for position in range(index + 1, len(pieces)):
+            depth += {"(": 1, ")": -1}.get(pieces[position], 0)
+            if depth < 0:
+                end = position
+                break
+            if depth == 0 and pieces[position] == ",":
+                comma = position
+        if comma is not None:
+            swapped = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
+            return [*pieces[: index + 1], *_reorder_limit(swapped), *_reorder_limit(pieces[end:])]
+    return pieces
+
+
+def _space(pieces: list[Piece]) -> str:
+    written: list[str] = []
+    before: Piece | None = None
+    unary = False
+    for piece in pieces:
+        if before is not None and not (unary or _tight(before, piece)):
+            written.append(" ")
+        written.append(piece)
+        unary = piece.role == "mark" and piece in _PREFIXED and _expects_operand(before)
+        before = piece
+    return "".join(written)
+
+
+def _tight(before: Piece, piece: Piece) -> bool:
+    """Whether nothing stands between two pieces."""
+    if piece.role == "mark" and piece in (",", ")", "."):
+        return True
+    if before.role == "mark" and before in ("(", ".", ":", "@", "$"):
+        return True
+    return before.role == "function" and piece == "("
+
+
+def _expects_operand(before: Piece | None) -> bool:
+    """Whether a sign after this piece is a prefix, not an operator."""
+    if before is None or before.role == "word":
+        return before not in ("END", "NULL", "TRUE", "FALSE")
+    return before.role == "mark" and (before in _OPERATORS or before in ("(", ","))
