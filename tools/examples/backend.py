@@ -1,0 +1,81 @@
+"""What a store needs of a vector database: named tables of vectors, each row with a few text fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .embedding import Vectors
+
+Fields = Mapping[str, str]
+"""A row's text fields by name."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A stored row.
+
+    Attributes:
+        similarity: Cosine to the vector that was asked for; 1 where the row was not found by a vector.
+    """
+
+    id: str
+    fields: Fields
+    similarity: float = 1.0
+
+
+class VectorTable(Protocol):
+    """Rows of a vector and text fields, by identifier. Safe to use from several threads."""
+
+    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """Writes rows; one whose identifier is there already is left as it is. Identifiers don't repeat within a call."""
+        ...
+
+    def update(self, id: str, fields: Fields) -> None:
+        """Sets fields of a row that is there."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        """The rows that are there, by identifier."""
+        ...
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        """Rows in which one of the named fields is `value`."""
+        ...
+
+    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+        """The k nearest to a vector of shape (dimensions,), best first; fewer if there are fewer."""
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Removes rows; unknown identifiers are passed over."""
+        ...
+
+    def scan(self) -> Iterator[Row]:
+        """All rows, in the order in which they came."""
+        ...
+
+    def count(self) -> int:
+        """How many rows there are."""
+        ...
+
+
+class Backend(Protocol):
+    """A set of vector tables under two-part names: a room and what it holds."""
+
+    def table(self, room: str, name: str, create: bool = False) -> VectorTable | None:
+        """A table; None where it doesn't exist and is not to be made."""
+        ...
+
+    def rooms(self) -> list[str]:
+        """Rooms that have a table, in alphabetical order."""
+        ...
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        """Removes tables of a room, where they exist."""
+        ...
+
+    def close(self) -> None:
+        """Gives back files and connections; the backend is not used afterwards."""
+        ...

@@ -1,0 +1,214 @@
+"""Vector tables in Chroma: in memory, in a folder, or on a server."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from ..errors import ExampleStoreError
+from .backend import Fields, Row
+from .embedding import Vectors
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+FORMAT = "1"
+"""Layout of the tables; a store of another layout is refused."""
+
+_HNSW = {"space": "cosine", "ef_construction": 100, "ef_search": 100, "max_neighbors": 16}
+_PAGE = 1_000
+_T = TypeVar("_T")
+
+# Chroma keeps one engine a folder for all clients of a process, and makes it without a lock.
+_opening = threading.Lock()
+
+
+class ChromaTable:
+    """See `VectorTable`."""
+
+    def __init__(self, collection: Collection, batch: int) -> None:
+        self._collection = collection
+        self._batch = batch
+
+    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """See `VectorTable.add`."""
+        for start in range(0, len(ids), self._batch):
+            part = slice(start, start + self._batch)
+            rows = [dict(row) for row in fields[part]]
+            _do(lambda part=part, rows=rows: self._collection.add(list(ids[part]), vectors[part], cast(Any, rows)))
+
+    def update(self, id: str, fields: Fields) -> None:
+        """See `VectorTable.update`."""
+        _do(lambda: self._collection.update(id, metadatas=cast(Any, dict(fields))))
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        """See `VectorTable.get`."""
+        if not ids:
+            return {}
+        return {row.id: row for row in self._rows(ids=list(ids))}
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        """See `VectorTable.having`."""
+        tests = [{name: value} for name in names]
+        return self._rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
+
+    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+        """See `VectorTable.nearest`."""
+        result = _do(
+            lambda: self._collection.query(
+                query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"]
+            )
+        )
+        found = zip(result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0], strict=True)
+        return [Row(id, cast(Fields, fields or {}), 1.0 - distance) for id, fields, distance in found]
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """See `VectorTable.remove`."""
+        if ids:
+            _do(lambda: self._collection.delete(ids=list(ids)))
+
+    def scan(self) -> Iterator[Row]:
+        """See `VectorTable.scan`; read in pages."""
+        offset = 0
+        while rows := self._rows(limit=_PAGE, offset=offset):
+            yield from rows
+            offset += len(rows)
+
+    def count(self) -> int:
+        """See `VectorTable.count`."""
+        return _do(self._collection.count)
+
+    def _rows(self, **which: Any) -> list[Row]:
+        result = _do(lambda: self._collection.get(include=["metadatas"], **which))
+        return [
+            Row(id, cast(Fields, fields or {}))
+            for id, fields in zip(result["ids"], result["metadatas"] or [], strict=True)
+        ]
+
+
+class ChromaBackend:
+    """See `Backend`. Every table carries the embedding's name, so that vectors of two kinds never meet."""
+
+    def __init__(self, location: str | Path | None, embedding: str) -> None:
+        """Opens or makes the store.
+
+        Args:
+            location: None for memory, a folder, or `http://host:port` of a Chroma server.
+            embedding: Name of the embedding whose vectors the tables hold.
+
+        Raises:
+            ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
+        """
+        self._embedding = embedding
+        self._where = "memory" if location is None else str(location)
+        # All in-memory clients of a process see the same tables: a prefix keeps two stores apart.
+        self._prefix = f"memory-{uuid.uuid4().hex}" if location is None else "tableturn"
+        self._in_memory = location is None
+        self._tables: dict[str, ChromaTable] = {}
+        with _opening:
+            self._client = _do(lambda: _client(location), self._where)
+        self._batch = _do(self._client.get_max_batch_size, self._where)
+        self._check()
+
+    def table(self, room: str, name: str, create: bool = False) -> ChromaTable | None:
+        """See `Backend.table`."""
+        full = self._name(room, name)
+        if full not in self._tables:
+            collection = self._make(full, room) if create else self._find(full)
+            if collection is None:
+                return None
+            self._tables[full] = ChromaTable(collection, self._batch)
+        return self._tables[full]
+
+    def rooms(self) -> list[str]:
+        """See `Backend.rooms`."""
+        return sorted({str((collection.metadata or {}).get("room", "")) for collection in self._collections()})
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        """See `Backend.clear`."""
+        for name in names:
+            full = self._name(room, name)
+            self._tables.pop(full, None)
+            if self._find(full) is not None:
+                _do(lambda full=full: self._client.delete_collection(full), self._where)
+
+    def close(self) -> None:
+        """See `Backend.close`."""
+        if self._in_memory:
+            for collection in self._collections():
+                self._client.delete_collection(collection.name)
+        self._tables.clear()
+        with _opening:
+            self._client.close()
+
+    def _name(self, room: str, name: str) -> str:
+        # Chroma allows few characters in names, database names may have any.
+        code = hashlib.sha256(room.encode()).hexdigest()[:16] if room else "shared"
+        return f"{self._prefix}.{code}.{name}"
+
+    def _collections(self) -> list[Collection]:
+        found = _do(self._client.list_collections, self._where)
+        return [collection for collection in found if collection.name.startswith(f"{self._prefix}.")]
+
+    def _find(self, full: str) -> Collection | None:
+        from chromadb.errors import NotFoundError
+
+        try:
+            return self._client.get_collection(full, embedding_function=None)
+        except NotFoundError:
+            return None
+
+    def _make(self, full: str, room: str) -> Collection:
+        return _do(
+            lambda: self._client.get_or_create_collection(
+                full,
+                embedding_function=None,
+                configuration=cast(Any, {"hnsw": _HNSW}),
+                metadata={"format": FORMAT, "embedding": self._embedding, "room": room},
+            ),
+            self._where,
+        )
+
+    def _check(self) -> None:
+        for collection in self._collections():
+            made = collection.metadata or {}
+            if made.get("format") != FORMAT:
+                raise ExampleStoreError(
+                    f"the example store at {self._where} has format {made.get('format')}, this version reads {FORMAT}: "
+                    "export it with the version that wrote it, or start a new one"
+                )
+            if made.get("embedding") != self._embedding:
+                raise ExampleStoreError(
+                    f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
+                    f"{self._embedding!r}: open it with that embedding, or re-index it"
+                )
+
+
+def _client(location: str | Path | None) -> ClientAPI:
+    import chromadb
+    from chromadb.config import Settings
+
+    quiet = Settings(anonymized_telemetry=False)
+    if location is None:
+        return chromadb.EphemeralClient(quiet)
+    if isinstance(location, str) and location.startswith(("http://", "https://")):
+        url = urlsplit(location)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        return chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
+    return chromadb.PersistentClient(Path(location), quiet)
+
+
+def _do(call: Callable[[], _T], where: str = "Chroma") -> _T:
+    """Runs a call into Chroma; what it raises has no common base that is narrower than Exception."""
+    try:
+        return call()
+    except ExampleStoreError:
+        raise
+    except Exception as error:
+        raise ExampleStoreError(f"the example store ({where}) failed: {error}") from error

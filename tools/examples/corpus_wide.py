@@ -1,0 +1,82 @@
+"""Selectors that choose one set for all questions: by diversity and voting, or at random."""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..sql import vectorize
+from .diversity import Method, voted
+from .example import Example
+from .query import ExampleQuery
+from .store import ExampleStore
+
+
+@dataclass
+class _PerStore:
+    """One choice a database, remembered until the store changes."""
+
+    version: int = -1
+    chosen: dict[str, tuple[Example, ...]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True)
+class Voted:
+    """The N most chosen of M diverse samples of the visible examples (CREDIT-SQL 3.3: N = 18, M = 20)."""
+
+    store: ExampleStore
+    n: int = 18
+    m: int = 20
+    method: Method = "kmeans"
+    seed: int = 0
+    _cache: _PerStore = field(default_factory=_PerStore, repr=False, compare=False)
+
+    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
+        """See `Selector.select`. The first call after a change of the store takes seconds, the others nothing."""
+        with self._cache.lock:
+            if self._cache.version != self.store.version:
+                self._cache.version, self._cache.chosen = self.store.version, {}
+            if query.database not in self._cache.chosen:
+                self._cache.chosen[query.database] = self._choose(query.database)
+            return self._cache.chosen[query.database]
+
+    def _choose(self, database: str) -> tuple[Example, ...]:
+        examples = [hit.example for hit in self.store.visible(database)]
+        if not examples:
+            return ()
+        vectors = np.asarray([vectorize(example.sql) for example in examples], dtype=np.float64)
+        return tuple(examples[row] for row in voted(vectors, self.n, self.m, self.seed, self.method))
+
+
+@dataclass(frozen=True)
+class AtRandom:
+    """Whole dialogues at random until there are k examples (CREDIT-SQL 4.4's baseline).
+
+    A dialogue is the examples of one database with the same `source`.
+    """
+
+    store: ExampleStore
+    k: int = 18
+    seed: int = 0
+
+    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
+        """See `Selector.select`; the same for every question."""
+        dialogues: dict[tuple[str, str], list[Example]] = {}
+        for hit in self.store.visible(query.database):
+            dialogues.setdefault((hit.example.database, hit.example.source), []).append(hit.example)
+        order = list(dialogues.values())
+        random.Random(self.seed).shuffle(order)  # noqa: S311 - a sample, not a secret
+        return tuple(example for dialogue in order for example in dialogue)[: self.k]
+
+
+@dataclass(frozen=True)
+class NoExamples:
+    """Zero-shot."""
+
+    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
+        """Nothing."""
+        return ()

@@ -1,0 +1,108 @@
+"""Vector tables in plain memory with exact search: for the shipped seeds, and the measure of approximate search."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .backend import Fields, Row
+from .embedding import Vectors
+
+
+class ExactTable:
+    """See `VectorTable`. The matrix is stacked when it is first searched, not at every addition."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fields: dict[str, Fields] = {}
+        self._vectors: dict[str, Vectors] = {}
+        self._matrix: Vectors | None = None
+        self._ids: tuple[str, ...] = ()
+
+    def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
+        """See `VectorTable.add`."""
+        with self._lock:
+            for id, vector, row in zip(ids, vectors, fields, strict=True):
+                if id not in self._fields:
+                    self._fields[id] = dict(row)
+                    self._vectors[id] = vector
+            self._matrix = None
+
+    def update(self, id: str, fields: Fields) -> None:
+        """See `VectorTable.update`."""
+        with self._lock:
+            self._fields[id] = {**self._fields[id], **fields}
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        """See `VectorTable.get`."""
+        with self._lock:
+            return {id: Row(id, self._fields[id]) for id in ids if id in self._fields}
+
+    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+        """See `VectorTable.having`."""
+        with self._lock:
+            rows = (Row(id, row) for id, row in self._fields.items() if any(row.get(name) == value for name in names))
+            return [row for row, _ in zip(rows, range(limit), strict=False)]
+
+    def nearest(self, vector: Vectors, k: int) -> list[Row]:
+        """See `VectorTable.nearest`; equally near rows in the order in which they came."""
+        with self._lock:
+            if not self._fields:
+                return []
+            if self._matrix is None:
+                self._ids = tuple(self._vectors)
+                self._matrix = np.stack([self._vectors[id] for id in self._ids])
+            similarities = self._matrix @ vector
+            best = np.argsort(-similarities, kind="stable")[:k]
+            return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best]
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """See `VectorTable.remove`."""
+        with self._lock:
+            for id in ids:
+                self._fields.pop(id, None)
+                self._vectors.pop(id, None)
+            self._matrix = None
+
+    def scan(self) -> Iterator[Row]:
+        """See `VectorTable.scan`; rows added meanwhile are not shown."""
+        with self._lock:
+            rows = [Row(id, fields) for id, fields in self._fields.items()]
+        return iter(rows)
+
+    def count(self) -> int:
+        """See `VectorTable.count`."""
+        return len(self._fields)
+
+
+class ExactBackend:
+    """See `Backend`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tables: dict[tuple[str, str], ExactTable] = {}
+
+    def table(self, room: str, name: str, create: bool = False) -> ExactTable | None:
+        """See `Backend.table`."""
+        with self._lock:
+            if create:
+                return self._tables.setdefault((room, name), ExactTable())
+            return self._tables.get((room, name))
+
+    def rooms(self) -> list[str]:
+        """See `Backend.rooms`."""
+        with self._lock:
+            return sorted({room for room, _ in self._tables})
+
+    def clear(self, room: str, names: Sequence[str]) -> None:
+        """See `Backend.clear`."""
+        with self._lock:
+            for name in names:
+                self._tables.pop((room, name), None)
+
+    def close(self) -> None:
+        """See `Backend.close`."""
+        with self._lock:
+            self._tables.clear()

@@ -1,0 +1,61 @@
+"""Examples as the text fields of a stored row, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from ..errors import ExampleStoreError
+from .example import Example
+
+_NAMES = frozenset(field.name for field in fields(Example))
+
+
+def to_json(example: Example) -> str:
+    """One line of JSON; times in ISO 8601."""
+    content = asdict(example)
+    content["added"] = example.added.isoformat() if example.added else None
+    return json.dumps(content, ensure_ascii=False)
+
+
+def from_mapping(content: Mapping[str, Any]) -> Example:
+    """An example from untrusted content.
+
+    Raises:
+        ExampleStoreError: If fields are missing, unknown or of another type.
+    """
+    unknown = content.keys() - _NAMES
+    if unknown:
+        raise ExampleStoreError(f"an example has no field {sorted(unknown)[0]!r}; the fields are {sorted(_NAMES)}")
+    for name in ("question", "sql", "database"):
+        if not isinstance(content.get(name), str) or not content[name].strip():
+            raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
+    for name in ("schema", "simplified", "source"):
+        if not isinstance(content.get(name, ""), str):
+            raise ExampleStoreError(f"an example's {name!r} is text, not {content[name]!r}")
+    if not isinstance(content.get("shared", True), bool):
+        raise ExampleStoreError(f"an example's 'shared' is true or false, not {content['shared']!r}")
+    added = content.get("added")
+    try:
+        when = datetime.fromisoformat(added) if added else None
+    except (TypeError, ValueError):
+        raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {added!r}") from None
+    return Example(**{**content, "added": when})
+
+
+def from_json(line: str) -> Example:
+    """The inverse of `to_json`, for untrusted lines.
+
+    Raises:
+        ExampleStoreError: If the line is not an example.
+    """
+    try:
+        content = json.loads(line)
+    except ValueError as error:
+        raise ExampleStoreError(f"not a line of JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise ExampleStoreError("an example is a JSON object")
+    return from_mapping(content)

@@ -1,0 +1,74 @@
+"""The examples that come with tableturn: made-up businesses, in our own words; nothing from any benchmark."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from .exact_backend import ExactBackend
+from .example import Example
+from .store import ExampleStore
+
+
+@dataclass(frozen=True)
+class DialogueTurn:
+    """One turn of a seed dialogue: as asked, and self-contained in the regular form (CREDIT-SQL 3.1)."""
+
+    question: str
+    rephrased: str
+
+
+@dataclass(frozen=True)
+class SeedDialogue:
+    """A short conversation with its rephrasings.
+
+    Attributes:
+        database: One of the seed databases.
+        schema: In the compact form.
+        turns: In order.
+    """
+
+    database: str
+    schema: str
+    turns: tuple[DialogueTurn, ...]
+
+
+@cache
+def seed_schemas() -> dict[str, str]:
+    """Schemas of the seed databases: a line a table, then a line a foreign key."""
+    return json.loads(_text("seed_schemas.json"))
+
+
+@cache
+def seed_examples() -> tuple[Example, ...]:
+    """Question-SQL pairs of many shapes, each with its simplified form and schema."""
+    schemas = seed_schemas()
+    return tuple(Example(**row, schema=schemas[row["database"]], source="seed") for row in _rows("seed_examples.jsonl"))
+
+
+@cache
+def seed_dialogues() -> tuple[SeedDialogue, ...]:
+    """Conversations whose every turn is rephrased."""
+    schemas = seed_schemas()
+    return tuple(
+        SeedDialogue(row["database"], schemas[row["database"]], tuple(DialogueTurn(**turn) for turn in row["turns"]))
+        for row in _rows("seed_dialogues.jsonl")
+    )
+
+
+def default_store() -> ExampleStore:
+    """A store of the seeds in plain memory, for when no other is configured. Each call gives a new one."""
+    store = ExampleStore(ExactBackend())
+    store.add(seed_examples())
+    return store
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _text(name).splitlines()]
+
+
+def _text(name: str) -> str:
+    return (files(__package__ or "") / "data" / name).read_text(encoding="utf-8")

@@ -1,0 +1,45 @@
+"""Making a selector by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ..errors import SettingsError
+from .by_similarity import ByDraft, ByQuestion, BySkeleton
+from .corpus_wide import AtRandom, NoExamples, Voted
+from .query import Selector
+from .store import ExampleStore
+
+SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
+"""How examples are chosen."""
+
+_MAKERS: Mapping[str, Callable[..., Selector]] = {
+    "skeleton": BySkeleton,
+    "question": ByQuestion,
+    "draft": ByDraft,
+    "voted": Voted,
+    "random": AtRandom,
+}
+
+
+def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Selector:
+    """A selector over a store.
+
+    Args:
+        kind: `skeleton` (k1, k2), `question` (k), `draft` (k), `voted` (n, m, method, seed), `random` (k, seed)
+            or `none`.
+        store: Where the examples are.
+        **numbers: The selector's own settings, by name; its published values otherwise.
+
+    Raises:
+        SettingsError: An unknown kind, or a number that it doesn't have.
+    """
+    if kind == "none":
+        return NoExamples()
+    if kind not in _MAKERS:
+        raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join([*_MAKERS, 'none'])}")
+    try:
+        return _MAKERS[kind](store, **numbers)
+    except TypeError as error:
+        raise SettingsError(f"example selector {kind!r}: {error}") from None
