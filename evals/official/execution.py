@@ -12,11 +12,12 @@ import re
 import sqlite3
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
-from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ...tools.errors import QueryFailed
 from .columns import some_column_order
 from .names import Names
 
@@ -106,15 +107,15 @@ def _sorted_row(row: tuple[object, ...]) -> tuple[object, ...]:
 
 
 class OfficialDatabases:
-    """Spider's databases, one folder each, opened read-only and closed on exit.
+    """Databases, opened read-only and closed on exit.
 
     Args:
-        root: The folder of folders.
+        locate: Gives a database's file by its name, or raises DatabaseUnavailable.
         seconds: A query's time limit. The official one, of 60 seconds, never fires; a run must end all the same.
     """
 
-    def __init__(self, root: Path, seconds: float = 60.0) -> None:
-        self._root = root
+    def __init__(self, locate: Callable[[str], Path], seconds: float = 60.0) -> None:
+        self._locate = locate
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: tuple[Path, sqlite3.Connection] | None = None
@@ -130,21 +131,20 @@ class OfficialDatabases:
         self._close()
 
     def files(self, database: str) -> list[Path]:
-        """The databases of a schema.
+        """The databases of a schema: where it has a folder of its own, every `.sqlite` file there (a test suite).
 
         Raises:
             DatabaseUnavailable: There is none.
         """
-        folder = self._root / database
-        files = sorted(path for path in folder.glob("*.sqlite*") if path.is_file())
-        if not files:
-            raise DatabaseUnavailable(f"no .sqlite file in {folder}")
-        return files
+        main = self._locate(database)
+        if main.parent.name != database:
+            return [main]
+        return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
 
     def names(self, database: str) -> Names:
         """Tables' and columns' names, from the database that is called like its folder."""
         if database not in self._names:
-            connection = self._connection(self._root / database / f"{database}.sqlite")
+            connection = self._connection(self._locate(database))
             tables = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             columns = "SELECT name FROM pragma_table_info(?)"
             found = {
@@ -197,8 +197,6 @@ class OfficialDatabases:
         if self._open is not None and self._open[0] == file:
             return self._open[1]
         self._close()
-        if not file.is_file():
-            raise DatabaseUnavailable(f"no database at {file}")
         connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
         connection.text_factory = _decoded
         connection.set_authorizer(_no_other_files)

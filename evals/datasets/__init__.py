@@ -1,0 +1,9 @@
+"""Benchmarks, and one's own questions, as questions with gold SQL."""
+
+from __future__ import annotations
+
+from .load import LAYOUTS, load_dataset
+from .plain import read_plain
+from .question import Dataset, Question
+
+__all__ = ["LAYOUTS", "Dataset", "Question", "load_dataset", "read_plain"]

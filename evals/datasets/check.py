@@ -1,0 +1,135 @@
+"""Whether benchmark data is whole: databases there and filled, gold queries running, the published counts met."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ..official import OfficialDatabases
+from .load import LAYOUTS, find_split, load_dataset
+from .question import Dataset
+
+PUBLISHED: Mapping[tuple[str, str], tuple[int, int]] = {
+    ("spider", "dev"): (1034, 1034),
+    ("spider", "train"): (7000, 7000),
+    ("spider", "train_others"): (1659, 1659),
+    ("spider", "test"): (2147, 2147),
+    ("spider-syn", "dev"): (1034, 1034),
+    ("spider-dk", "dev"): (535, 535),
+    ("spider-realistic", "dev"): (508, 508),
+    ("sparc", "dev"): (422, 1203),
+    ("cosql", "dev"): (293, 1007),
+    ("cosql", "train"): (2159, 7343),
+    ("bird", "dev"): (1534, 1534),
+    ("bird", "mini_dev"): (500, 500),
+}
+"""Interactions and questions of each split, as published."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a split.
+
+    Attributes:
+        kind: `missing_database`, `empty_database`, `gold_fails` or `count`.
+        where: The database, or the question's id.
+        message: What is wrong.
+        questions: How many questions it touches.
+    """
+
+    kind: str
+    where: str
+    message: str
+    questions: int = 1
+
+
+@dataclass(frozen=True)
+class SplitReport:
+    """What was found in one split."""
+
+    dataset: str
+    split: str
+    interactions: int
+    questions: int
+    databases: int
+    findings: tuple[Finding, ...]
+
+
+def check_data(root: Path, progress: Callable[[str], None] = lambda _: None) -> list[SplitReport]:
+    """Checks every split of every known dataset below a folder.
+
+    Args:
+        root: As for `load_dataset`.
+        progress: Told each split's name before it is checked.
+
+    Raises:
+        SettingsError: A file is not in its published format.
+    """
+    reports: list[SplitReport] = []
+    for name, layout in LAYOUTS.items():
+        for split in layout.splits:
+            if find_split(layout, split, root) is not None:
+                progress(f"{name} {split}")
+                reports.append(check_dataset(load_dataset(name, split, root)))
+    return reports
+
+
+def check_dataset(dataset: Dataset) -> SplitReport:
+    """Checks one split."""
+    counts = len(dataset.interactions), len(dataset.questions)
+    findings: list[Finding] = []
+    expected = PUBLISHED.get((dataset.name, dataset.split))
+    if expected is not None and counts != expected:
+        message = f"{counts[0]} interactions with {counts[1]} questions, published: {expected[0]} with {expected[1]}"
+        findings.append(Finding("count", dataset.split, message, abs(counts[1] - expected[1])))
+    names = {question.database for question in dataset.questions}
+    unusable = [finding for name in sorted(names) if (finding := _database_finding(dataset, name)) is not None]
+    # An empty database still runs every query; a missing one runs none, which would only repeat the finding.
+    missing = {finding.where for finding in unusable if finding.kind == "missing_database"}
+    findings += unusable + _failing_golds(dataset, missing)
+    return SplitReport(dataset.name, dataset.split, *counts, len(names), tuple(findings))
+
+
+def _database_finding(dataset: Dataset, name: str) -> Finding | None:
+    touched = sum(question.database == name for question in dataset.questions)
+    try:
+        path = dataset.database(name)
+    except DatabaseUnavailable as error:
+        return Finding("missing_database", name, str(error), touched)
+    try:
+        empty = _empty_tables(path)
+    except sqlite3.Error as error:
+        return Finding("missing_database", name, f"{path} is no usable database: {error}", touched)
+    if not empty:
+        return None
+    return Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)
+
+
+def _empty_tables(path: Path) -> list[str]:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        names = [str(row[0]) for row in connection.execute(tables)]
+        quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
+        return [
+            name for name in names if connection.execute(f"SELECT 1 FROM {quoted[name]} LIMIT 1").fetchone() is None
+        ]
+    finally:
+        connection.close()
+
+
+def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:
+    findings: list[Finding] = []
+    with OfficialDatabases(dataset.database) as databases:
+        for question in dataset.questions:
+            if question.database in missing:
+                continue
+            for gold in question.golds:
+                try:
+                    databases.gold_rows(dataset.database(question.database), gold)
+                except QueryFailed as error:
+                    findings.append(Finding("gold_fails", question.id, str(error)))
+    return findings

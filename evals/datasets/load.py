@@ -1,0 +1,151 @@
+"""Datasets by name, from the files as they are published, all through one interface."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import cast
+
+from ...tools.errors import SettingsError
+from . import readers
+from .plain import SUFFIXES, read_plain
+from .question import Dataset, Question
+
+_SPIDER = ("spider", "spider_data")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a published dataset keeps its files.
+
+    Attributes:
+        folders: Names that its folder goes by; the first that exists counts.
+        splits: Files by split, relative to the folder; the first that exists counts.
+        read: Reader of these files.
+        databases: Folders of databases within the folder.
+        tables: Files of schemas within the folder.
+        shared: Whether Spider's databases and schemas serve it too.
+    """
+
+    folders: tuple[str, ...]
+    splits: Mapping[str, tuple[str, ...]]
+    read: Callable[[readers.Records], list[Question]]
+    databases: tuple[str, ...] = ("database", "test_database")
+    tables: tuple[str, ...] = ("tables.json",)
+    shared: bool = True
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "spider": Layout(
+        _SPIDER,
+        {
+            "dev": ("dev.json",),
+            "train": ("train_spider.json",),
+            "train_others": ("train_others.json",),
+            "test": ("test.json",),
+        },
+        readers.spider,
+        tables=("tables.json", "test_tables.json"),
+    ),
+    "spider-syn": Layout(
+        ("spider-syn", "Spider-Syn"),
+        {"dev": ("dev.json", "dev_syn.json"), "train": ("train_spider.json",)},
+        readers.spider_syn,
+    ),
+    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}, readers.spider),
+    "spider-realistic": Layout(
+        ("spider-realistic", "Spider-Realistic", "spider_realistic"),
+        {"dev": ("spider-realistic.json",)},
+        readers.spider,
+    ),
+    "sparc": Layout(("sparc",), {"dev": ("dev.json",), "train": ("train.json",)}, readers.interactions),
+    "cosql": Layout(
+        ("cosql", "cosql_dataset"),
+        {
+            "dev": ("dev.json", "sql_state_tracking/cosql_dev.json"),
+            "train": ("train.json", "sql_state_tracking/cosql_train.json"),
+        },
+        readers.interactions,
+    ),
+    "bird": Layout(
+        ("bird", "dev", "mini_dev_data"),
+        {"dev": ("dev.json",), "mini_dev": ("mini_dev_sqlite.json",), "train": ("train.json",)},
+        readers.bird,
+        databases=("dev_databases", "train_databases", "database"),
+        tables=("dev_tables.json", "train_tables.json"),
+        shared=False,
+    ),
+}
+
+
+def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
+    """Loads one split.
+
+    Args:
+        name: One of `LAYOUTS`, or the path of a file of one's own questions (`read_plain`).
+        split: Passed over for a file of one's own.
+        root: The folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
+
+    Raises:
+        SettingsError: There is no such dataset, split or file, or it is not in its published format.
+    """
+    if Path(name).suffix in SUFFIXES:
+        return read_plain(Path(name))
+    layout = LAYOUTS.get(name)
+    if layout is None:
+        raise SettingsError(
+            f"no dataset is called {name!r}; known: {', '.join(LAYOUTS)}, or a file of one's own questions"
+        )
+    if root is None:
+        raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
+    if split not in layout.splits:
+        raise SettingsError(f"dataset {name!r} has no split {split!r}; known: {', '.join(layout.splits)}")
+    path = find_split(layout, split, root)
+    if path is None:
+        looked = " or ".join(layout.splits[split])
+        raise SettingsError(f"dataset {name!r}: no {looked} in {' or '.join(layout.folders)} below {root}")
+    questions = _with_disputes(f"{name}/{split}", _read(layout, path))
+    return Dataset(name, split, questions, _shared(layout, root, "databases"), _shared(layout, root, "tables"))
+
+
+def find_split(layout: Layout, split: str, root: Path) -> Path | None:
+    """The file of a split; None if there is none."""
+    candidates = [folder / file for folder in _folders(layout, root) for file in layout.splits[split]]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _folders(layout: Layout, root: Path) -> list[Path]:
+    named = [root / folder for folder in layout.folders]
+    return [*named, root] if root.name in layout.folders else named
+
+
+def _shared(layout: Layout, root: Path, kind: str) -> tuple[Path, ...]:
+    """The folders or files of a kind that exist: the dataset's own first, then Spider's where those serve it."""
+    found = [folder / part for folder in _folders(layout, root) for part in getattr(layout, kind)]
+    if layout.shared:
+        spider = LAYOUTS["spider"]
+        roots = (root, root.parent) if root.name in layout.folders else (root,)
+        found += [base / folder / part for base in roots for folder in _SPIDER for part in getattr(spider, kind)]
+    return tuple(dict.fromkeys(path for path in found if path.exists()))
+
+
+def _read(layout: Layout, path: Path) -> tuple[Question, ...]:
+    try:
+        return tuple(layout.read(json.loads(path.read_text(encoding="utf-8"))))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SettingsError(f"{path} is not in its published format: {error!r}") from error
+
+
+def _with_disputes(place: str, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    """Marks the questions whose gold is known to be doubtful; disputed.json gives the reasons by question id."""
+    text = (files("tableturn.evals.datasets") / "disputed.json").read_text(encoding="utf-8")
+    reasons = cast("dict[str, dict[str, str]]", json.loads(text)).get(place, {})
+    return tuple(
+        replace(question, disputed=reasons[question.id]) if question.id in reasons else question
+        for question in questions
+    )

@@ -1,0 +1,90 @@
+"""One's own questions for one's own databases, from a JSON, JSON-lines, CSV or YAML file.
+
+Each record has `question`, `sql` (one query, or a list of accepted ones) and `database` (a file, relative to this
+one); optionally `id`, `interaction` (turns of a conversation share it and follow one another), `evidence`, `level`,
+`disputed`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...tools.errors import SettingsError
+from .question import Dataset, Question
+
+SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
+_FIELDS = frozenset({"question", "sql", "database", "id", "interaction", "evidence", "level", "disputed"})
+
+
+def read_plain(path: Path) -> Dataset:
+    """Reads a file of one's own questions.
+
+    Raises:
+        SettingsError: It cannot be read, or a record is not as described above; the message names the record.
+    """
+    questions: list[Question] = []
+    turns: dict[str, int] = {}
+    for number, record in enumerate(_records(path), 1):
+        question = _question(record, f"{path}, record {number}", str(number), turns)
+        if questions and question.turn > 1 and questions[-1].interaction != question.interaction:
+            raise SettingsError(
+                f"{path}, record {number}: turns of interaction {question.interaction!r} are not together"
+            )
+        questions.append(question)
+    doubled = sorted({question.id for question in questions if sum(q.id == question.id for q in questions) > 1})
+    if doubled:
+        raise SettingsError(f"{path}: the id {doubled[0]!r} is used more than once")
+    return Dataset(path.stem, "all", tuple(questions), (path.parent,))
+
+
+def _question(record: object, place: str, number: str, turns: dict[str, int]) -> Question:
+    if not isinstance(record, Mapping):
+        raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+    fields: dict[str, Any] = {str(key): value for key, value in record.items() if value not in (None, "")}
+    if unknown := sorted(set(fields) - _FIELDS):
+        raise SettingsError(f"{place}: unknown field {unknown[0]!r}; known: {', '.join(sorted(_FIELDS))}")
+    if missing := [name for name in ("question", "sql", "database") if name not in fields]:
+        raise SettingsError(f"{place}: {missing[0]!r} is missing")
+    golds = fields["sql"] if isinstance(fields["sql"], list) else [fields["sql"]]
+    identity = str(fields.get("id", number))
+    interaction = str(fields.get("interaction", identity))
+    turns[interaction] = turns.get(interaction, 0) + 1
+    return Question(
+        id=identity,
+        database=str(fields["database"]),
+        text=str(fields["question"]),
+        golds=tuple(map(str, golds)),
+        interaction=interaction,
+        turn=turns[interaction],
+        evidence=str(fields.get("evidence", "")),
+        level=str(fields.get("level", "")),
+        disputed=str(fields.get("disputed", "")),
+    )
+
+
+def _records(path: Path) -> list[object]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".csv":
+            return list(csv.DictReader(text.splitlines(keepends=True)))
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, list):
+        raise SettingsError(f"{path}: expected a list of questions")
+    return found
+
+
+def _yaml(text: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error

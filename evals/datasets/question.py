@@ -1,0 +1,82 @@
+"""What every dataset comes down to: questions with gold SQL, and where their databases are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ...tools.errors import DatabaseUnavailable
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question (one turn of an interaction).
+
+    Attributes:
+        id: Unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12.
+        database: The name of its database.
+        text: As asked; in an interaction it may need the turns before.
+        golds: Accepted SQL, the published one first.
+        interaction: What it is a turn of; a single question is an interaction of its own.
+        turn: From 1.
+        evidence: A hint that comes with the question (BIRD); empty without.
+        level: The dataset's own difficulty (BIRD); empty where Spider's levels hold.
+        disputed: Why the published gold is doubtful; empty where it isn't.
+    """
+
+    id: str
+    database: str
+    text: str
+    golds: tuple[str, ...]
+    interaction: str
+    turn: int = 1
+    evidence: str = ""
+    level: str = ""
+    disputed: str = ""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Questions of one split, in their published order.
+
+    Attributes:
+        name: As on the command line.
+        split: Likewise.
+        questions: Turns of one interaction are neighbours.
+        databases: Folders in which `NAME/NAME.sqlite` is looked for, in this order.
+        tables: Spider's tables.json files, from which EM takes foreign keys.
+    """
+
+    name: str
+    split: str
+    questions: tuple[Question, ...]
+    databases: tuple[Path, ...]
+    tables: tuple[Path, ...] = ()
+
+    def database(self, name: str) -> Path:
+        """The file of a database.
+
+        Raises:
+            DatabaseUnavailable: None of the folders has it.
+        """
+        for root in self.databases:
+            # A name with a suffix is a file of one's own; benchmarks give each database a folder.
+            for path in (root / name / f"{name}.sqlite", root / name):
+                if path.is_file():
+                    return path
+        looked = ", ".join(str(root) for root in self.databases) or "no folder at all"
+        raise DatabaseUnavailable(f"{self.name} {self.split}: no database {name!r}; looked in {looked}")
+
+    @property
+    def interactions(self) -> Sequence[tuple[Question, ...]]:
+        """Questions, interaction by interaction."""
+        return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
+
+    def first(self, count: int | None) -> Dataset:
+        """The first `count` interactions; all of them for None."""
+        if count is None:
+            return self
+        kept = tuple(question for turns in self.interactions[:count] for question in turns)
+        return Dataset(self.name, self.split, kept, self.databases, self.tables)
