@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..tools.database.schema import Schema, TableSchema
+from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .dialogue import Dialogue
 from .task import Message, Prompt
 from .tokens import PromptTooLarge, estimate_messages
+
+NO_SCHEMA = Schema("", ())
+"""For tasks that show none."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Material:
         history: Earlier turns, oldest first; the oldest goes first.
     """
 
-    schema: Schema = Schema("", ())
+    schema: Schema = NO_SCHEMA
     history: tuple[PastTurn, ...] = ()
     examples: tuple[Example, ...] = ()
     dialogues: tuple[Dialogue, ...] = ()
@@ -140,18 +143,12 @@ def _spare_columns(schema: Schema) -> list[tuple[str, str]]:
     keys = _keys(schema)
     ranked: list[tuple[int, int, str, str]] = []
     for table_rank, table in enumerate(schema.tables):
-        spare = [
-            (rank, column.name) for rank, column in enumerate(table.columns) if not _held(keys, table, column.name)
-        ]
+        spare = [(n, c.name) for n, c in enumerate(table.columns) if (table.name.lower(), c.name.lower()) not in keys]
         if len(spare) == len(table.columns):
             spare = spare[1:]
         ranked.extend((rank, table_rank, table.name, name) for rank, name in spare)
     ranked.sort(key=lambda entry: entry[:2], reverse=True)
     return [(table, name) for _, _, table, name in ranked]
-
-
-def _held(keys: set[tuple[str, str]], table: TableSchema, column: str) -> bool:
-    return (table.name.lower(), column.lower()) in keys
 
 
 def _without(schema: Schema, columns: int, tables: int) -> Schema:

@@ -15,9 +15,9 @@ REPLY_LIMIT = 100_000
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
 _REFUSAL = re.compile(
-    r"\b(?:i\s*(?:'|’)?\s*a?m sorry|i(?:'|’)m sorry|i apologi[sz]e|i can(?:no|')t|i can ?not|i can’t|i am (?:not able|unable)"
-    r"|i(?:'|’)m (?:not able|unable)|i won(?:'|’)t|i will not|i must decline|as an ai|not possible to answer"
-    r"|cannot be answered|can(?:'|’)t be answered|unable to (?:help|answer|generate|provide))",
+    r"\b(?:i(?:['’]| a)m (?:sorry|not able|unable)|i apologi[sz]e|i (?:cannot|can not|can['’]t|won['’]t|will not)"
+    r"|i must decline|as an ai|not possible to answer|(?:cannot|can['’]t) be answered"
+    r"|unable to (?:help|answer|generate|provide))",
     re.IGNORECASE,
 )
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 import sqlglot
+from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
 
 from ..tools.errors import ReplyError
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
@@ -31,7 +31,8 @@ _NEXT_LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PROSE_LINE = re.compile(
-    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Where|Which|However|If|You|I|We|Let|Please|Hope)\b[ ,:]+[a-z`\"(]",
+    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Where|Which|However|If|You|I|We|Let|Please|Hope)\b"
+    r"[ ,:]+[a-z`\"(]",
     re.MULTILINE,
 )
 _CONTINUES = re.compile(
@@ -176,6 +177,7 @@ def _first_statement(text: str, notes: list[str]) -> str:
 
 def _parses(sql: str) -> bool:
     try:
-        return sqlglot.parse_one(sql, read="sqlite") is not None
+        sqlglot.parse_one(sql, read="sqlite")
     except (SqlglotError, RecursionError):
         return False
+    return True

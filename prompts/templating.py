@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
@@ -48,10 +49,12 @@ def block(text: str, name: str, limit: int = BLOCK_LIMIT) -> str:
 def literal(value: str) -> str:
     """A database value as an SQL literal on one line."""
     if len(value) > VALUE_LIMIT:
-        return (
-            "'" + one_line(value, VALUE_LIMIT).removesuffix(CUT).replace("'", "''") + "'... (cut: match it with LIKE)"
-        )
-    return "'" + one_line(value, VALUE_LIMIT).replace("'", "''") + "'"
+        return f"{_quoted(one_line(value[:VALUE_LIMIT]))}... (cut: match it with LIKE)"
+    return _quoted(one_line(value))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 @cache
@@ -64,7 +67,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(block=block, one_line=one_line, literal=literal)
+    filters = cast("dict[str, object]", environment.filters)
+    filters.update(block=block, one_line=one_line, literal=literal)
     return environment
 
 

@@ -1,0 +1,207 @@
+"""Having tasks done by a chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from ..prompts.task import Message, Prompt, Task
+from ..prompts.tokens import PromptTooLarge, estimate_tokens
+from ..tools.errors import ReplyError
+from .model_errors import model_error, rejects_temperature
+from .model_reply import reply_text, reply_usage, was_cut, was_refused
+from .models import model_label
+from .translator import Done, Usage
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+R = TypeVar("R")
+
+_LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+"""What chat models call their output limit."""
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """How one kind of task is put to a model; None leaves the model's own.
+
+    Attributes:
+        temperature: Sampling temperature.
+        max_output: Tokens of a reply. A reply that is cut there is asked for once more with twice as many.
+    """
+
+    temperature: float | None = None
+    max_output: int | None = None
+
+
+@dataclass(frozen=True)
+class PromptedOptions:
+    """How tasks are put to a model.
+
+    Attributes:
+        budget: Tokens of a prompt, by the estimate of prompts/tokens.py.
+        default: For tasks that `tasks` doesn't name. Temperature 0 as in CREDIT-SQL 4.2; 4,000 tokens leave room for
+            models that reason before they answer.
+        tasks: By a task's `name`.
+    """
+
+    budget: int = 12_000
+    default: CallOptions = CallOptions(temperature=0.0, max_output=4_000)
+    tasks: Mapping[str, CallOptions] = field(default_factory=dict[str, CallOptions])
+
+    def for_task(self, name: str) -> CallOptions:
+        """The options of the task of that name."""
+        return self.tasks.get(name, self.default)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One request, for a driver to send."""
+
+    model: BaseChatModel
+    messages: list[BaseMessage]
+
+
+class PromptedTranslator:
+    """Does tasks with a chat model: render, call, read; a second try where it helps.
+
+    The logic is one generator that asks its driver to send requests; `do` and `ado` are the two drivers.
+    """
+
+    def __init__(self, model: BaseChatModel, *, options: PromptedOptions | None = None) -> None:
+        self._model = model
+        self._options = options or PromptedOptions()
+        self._tuned: dict[CallOptions, BaseChatModel] = {}
+        self._takes_temperature = True
+
+    @property
+    def name(self) -> str:
+        """See `Translator`."""
+        return "prompted"
+
+    @property
+    def model(self) -> str:
+        """See `Translator`."""
+        return model_label(self._model)
+
+    def do(self, task: Task[R]) -> Done[R]:
+        """See `Translator`."""
+        steps = self._steps(task)
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    reply = call.model.invoke(call.messages)
+                except Exception as error:  # noqa: BLE001 - chat models raise what they like; `_steps` tells it apart
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(reply)
+        except StopIteration as stop:
+            return stop.value
+
+    async def ado(self, task: Task[R]) -> Done[R]:
+        """See `Translator`."""
+        steps = self._steps(task)
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    reply = await call.model.ainvoke(call.messages)
+                except Exception as error:  # noqa: BLE001 - as in `do`
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(reply)
+        except StopIteration as stop:
+            return stop.value
+
+    def _steps(self, task: Task[R]) -> Generator[_Call, AIMessage, Done[R]]:
+        """One task: at most one further try for an unusable reply, and one for a cut reply."""
+        options = self._options.for_task(task.name)
+        prompt = task.render(self._options.budget)
+        notes = list(prompt.left_out)
+        usage = Usage()
+        hinted, doubled = False, False
+        while True:
+            message = yield from self._answered(prompt, options)
+            usage += reply_usage(message)
+            if was_cut(message) and not doubled and options.max_output is not None:
+                doubled = True
+                options = CallOptions(options.temperature, 2 * options.max_output)
+                continue
+            try:
+                reply = _read(task, message)
+            except ReplyError as error:
+                retry = None if hinted else _with_hint(task, self._options.budget, error)
+                if retry is None:
+                    raise ReplyError(f"model {self.model}: {error}", error.kind, error.hint) from error
+                hinted, prompt = True, retry
+                continue
+            if hinted:
+                notes.append("The model's first reply could not be used; it was asked once more.")
+            return Done(reply, usage, tuple(notes))
+
+    def _answered(self, prompt: Prompt, options: CallOptions) -> Generator[_Call, AIMessage, AIMessage]:
+        """One request, and another without a temperature where the model turns that down."""
+        messages = [_chat_message(message) for message in prompt.messages]
+        try:
+            return (yield _Call(self._tuned_model(options), messages))
+        except Exception as error:
+            if not (self._takes_temperature and rejects_temperature(error)):
+                raise model_error(self.model, error) from error
+        self._takes_temperature = False
+        try:
+            return (yield _Call(self._tuned_model(options), messages))
+        except Exception as error:
+            raise model_error(self.model, error) from error
+
+    def _tuned_model(self, options: CallOptions) -> BaseChatModel:
+        """The model with the options set, as far as it has such fields; clients are shared with the original."""
+        wanted = options if self._takes_temperature else CallOptions(None, options.max_output)
+        found = self._tuned.get(wanted)
+        if found is None:
+            found = self._tuned[wanted] = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
+        return found
+
+
+def _tune(model: BaseChatModel, options: CallOptions, *, drop_temperature: bool) -> BaseChatModel:
+    fields = type(model).model_fields
+    update: dict[str, object] = {}
+    if "temperature" in fields and (options.temperature is not None or drop_temperature):
+        update["temperature"] = options.temperature
+    limit = next((name for name in _LIMIT_FIELDS if name in fields), None)
+    if limit is not None and options.max_output is not None:
+        update[limit] = options.max_output
+    return model.model_copy(update=update) if update else model
+
+
+def _read(task: Task[R], message: AIMessage) -> R:
+    text = reply_text(message)
+    if was_cut(message):
+        raise ReplyError("the reply was cut at the output limit", "cut", "Answer more briefly.")
+    if was_refused(message) and not text.strip():
+        raise ReplyError("the model refused to answer", "refused", "Only a database query is asked for.")
+    return task.parse(text)
+
+
+def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
+    """The prompt once more with the hint at its end, still within the budget; None if there is no room.
+
+    The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
+    as the model's own, would be an example to follow.
+    """
+    said = f"\n\nA first reply to this could not be used: {error}. {error.hint}".rstrip()
+    try:
+        prompt = task.render(budget - estimate_tokens(said))
+    except PromptTooLarge:
+        return None
+    *before, last = prompt.messages
+    hinted = (*before, Message(last.role, last.content + said))
+    return Prompt(hinted, prompt.tokens + estimate_tokens(said), prompt.left_out)
+
+
+def _chat_message(message: Message) -> BaseMessage:
+    return SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
