@@ -1,0 +1,45 @@
+"""What happens to a question: the agent as a library, a graph, a tool and a command line."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..tools.errors import TableturnError
+    from .answer import Answer
+    from .events import Event
+    from .graph import build_graph
+    from .settings import PRESETS, Settings, make_settings
+    from .sqlagent import Conversation, SQLAgent
+
+_HOMES = {
+    "Answer": ".answer",
+    "Conversation": ".sqlagent",
+    "Event": ".events",
+    "PRESETS": ".settings",
+    "SQLAgent": ".sqlagent",
+    "Settings": ".settings",
+    "TableturnError": "..tools.errors",
+    "build_graph": ".graph",
+    "make_settings": ".settings",
+}
+
+__all__ = [
+    "PRESETS",
+    "Answer",
+    "Conversation",
+    "Event",
+    "SQLAgent",
+    "Settings",
+    "TableturnError",
+    "build_graph",
+    "make_settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when first used: the command line must answer before LangGraph has loaded."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -60,6 +60,11 @@ class Translator(Protocol):
         """The model's name as answers report it."""
         ...
 
+    @property
+    def reads_examples(self) -> bool:
+        """Whether few-shot examples are of use to it; where not, none are fetched."""
+        ...
+
     def do(self, task: Task[R]) -> Done[R]:
         """Does the task.
 

@@ -1,0 +1,138 @@
+"""What a caller gets for a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..prompts.replies import Intent, Rephrasing
+
+from .records import AnswerRecord, AttemptView, NodeUsage, PlainCell, Status, load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .translator import Translator
+
+JSON_KEYS = (
+    "question",
+    "rephrased",
+    "intent",
+    "sql",
+    "columns",
+    "rows",
+    "row_count",
+    "truncated",
+    "status",
+    "text",
+    "confidence",
+    "attempts",
+    "usage",
+    "translator",
+    "model",
+)
+"""The keys of an answer's JSON form, in order: a contract with the programs that read it."""
+
+
+class Answer:
+    """An answer to one question.
+
+    Attributes:
+        question: As asked.
+        rephrased: Self-contained, in one regular form.
+        intent: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
+        sql: The query behind the answer; None where there is none.
+        columns: The result's column names.
+        rows: The result's rows, at most `Settings.rows`.
+        row_count: Rows held.
+        truncated: Whether the query had more.
+        status: `converged`, `capped`, `needs_clarification`, `unanswerable` or `failed`.
+        text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
+        confidence: From 0 to 1.
+        attempts: Every query run for it, with its error or row count and the feedback that led to the next.
+        usage: What the turn cost; `usage_by_node` has it node by node.
+        translator: `prompted` or `offline`.
+        model: The model's name.
+        notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
+        choices: For `needs_clarification`, the readings on offer.
+        thread: The conversation's thread in the checkpointer; empty for a question of its own.
+    """
+
+    def __init__(self, record: AnswerRecord, thread: str = "") -> None:
+        self._record = record
+        self.thread = thread
+        self.question: str = record.question
+        self.rephrased: str = record.rephrased
+        self.intent: Intent = record.intent
+        self.sql: str | None = record.sql
+        self.columns: tuple[str, ...] = record.columns
+        self.rows: tuple[tuple[PlainCell, ...], ...] = record.rows
+        self.row_count: int = record.row_count
+        self.truncated: bool = record.truncated
+        self.status: Status = record.status
+        self.text: str = record.text
+        self.confidence: float = record.confidence
+        self.attempts: tuple[AttemptView, ...] = record.attempts
+        self.usage: NodeUsage = record.usage
+        self.usage_by_node: dict[str, NodeUsage] = record.usage_by_node
+        self.translator: str = record.translator
+        self.model: str = record.model
+        self.notes: tuple[str, ...] = record.notes
+        self.choices: tuple[str, ...] = record.choices
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a result to rely on."""
+        return self.status in ("converged", "capped")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The rows as a data frame; repeated column names stay as they are."""
+        import pandas as pd
+
+        return pd.DataFrame([list(row) for row in self.rows], columns=pd.Index(list(self.columns), dtype="object"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
+        whole = asdict(self._record)
+        return {key: whole[key] for key in JSON_KEYS}
+
+    def to_json(self) -> str:
+        """`to_dict` on one line."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return f"Answer(status={self.status!r}, sql={self.sql!r}, row_count={self.row_count}, text={self.text!r})"
+
+
+def waiting(state: Mapping[str, Any], asked: Mapping[str, Any], translator: Translator) -> AnswerRecord:
+    """The answer of a turn that waits for a person.
+
+    Args:
+        state: The graph's state at the interrupt.
+        asked: The interrupt's value: the question asked back, and the choices on offer.
+        translator: Who read the question.
+    """
+    rephrasing = load(Rephrasing, state["rephrasing"])
+    by_node = {name: load(NodeUsage, record) for name, record in state.get("usage", {}).items()}
+    return AnswerRecord(
+        question=state["question"],
+        rephrased=rephrasing.rephrased,
+        intent=rephrasing.intent,
+        sql=None,
+        columns=(),
+        rows=(),
+        row_count=0,
+        truncated=False,
+        status="needs_clarification",
+        text=str(asked.get("question", "")),
+        confidence=0.0,
+        attempts=(),
+        usage=sum(by_node.values(), NodeUsage()),
+        translator=translator.name,
+        model=translator.model,
+        notes=tuple(state.get("notes", ())),
+        choices=tuple(asked.get("choices", ())),
+        usage_by_node=by_node,
+    )

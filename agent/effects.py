@@ -1,0 +1,105 @@
+"""How a node asks for what it cannot do itself, so that one body serves `invoke` and `ainvoke`.
+
+A node's body is a generator: it prepares, yields an effect (a task for the translator, or a function that blocks),
+receives the result, absorbs it, and returns a state update. Two small drivers run a body: one blocks, one awaits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..prompts.task import Task
+from .translator import Done, Translator, Usage
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Ask(Generic[R]):
+    """Have the translator do a task."""
+
+    task: Task[R]
+
+
+@dataclass(frozen=True)
+class Do(Generic[R]):
+    """Call a function that waits on a disk, a database or a process."""
+
+    function: Callable[[], R]
+
+
+Effect = Ask[Any] | Do[Any]
+Body = Generator[Effect, Any, R]
+"""A computation that yields effects and returns an `R`."""
+
+
+def ask(task: Task[R]) -> Body[Done[R]]:
+    """The task, done."""
+    return (yield Ask(task))
+
+
+def do(function: Callable[[], R]) -> Body[R]:
+    """The function's result; under `ainvoke` it runs in a thread."""
+    return (yield Do(function))
+
+
+@dataclass
+class Tally:
+    """Counts what the tasks of one body cost."""
+
+    usage: Usage = Usage()
+
+    def add(self, result: Any) -> None:
+        """Adds a finished task's usage; other results cost nothing."""
+        if isinstance(result, Done):
+            self.usage = self.usage + result.usage
+
+
+def run(body: Body[R], translator: Translator, tally: Tally) -> R:
+    """Runs a body, blocking."""
+    effect = _start(body)
+    while isinstance(effect, Ask | Do):
+        try:
+            result: Any = translator.do(effect.task) if isinstance(effect, Ask) else effect.function()
+        except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
+            effect = _step(lambda error=error: body.throw(error))
+            continue
+        tally.add(result)
+        effect = _step(lambda result=result: body.send(result))
+    return effect.value
+
+
+async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
+    """Runs a body without blocking the event loop."""
+    effect = _start(body)
+    while isinstance(effect, Ask | Do):
+        try:
+            if isinstance(effect, Ask):
+                result: Any = await translator.ado(effect.task)
+            else:
+                result = await asyncio.to_thread(effect.function)
+        except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
+            effect = _step(lambda error=error: body.throw(error))
+            continue
+        tally.add(result)
+        effect = _step(lambda result=result: body.send(result))
+    return effect.value
+
+
+@dataclass(frozen=True)
+class _Returned(Generic[R]):
+    value: R
+
+
+def _start(body: Body[R]) -> Effect | _Returned[R]:
+    return _step(lambda: next(body))
+
+
+def _step(advance: Callable[[], Effect]) -> Effect | _Returned[Any]:
+    try:
+        return advance()
+    except StopIteration as stop:
+        return _Returned(stop.value)

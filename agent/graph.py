@@ -1,0 +1,103 @@
+"""The state machine: which node follows which, and how a node's body becomes a LangGraph node."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import Checkpointer
+
+from .effects import Body, Tally, arun, run
+from .nodes.clarify import clarify
+from .nodes.critique import critique
+from .nodes.execute import execute
+from .nodes.generate import generate
+from .nodes.link import link
+from .nodes.reason import reason
+from .nodes.rephrase import rephrase
+from .nodes.respond import respond
+from .nodes.retrieve import retrieve
+from .nodes.revise import revise
+from .records import NodeUsage, dump, load
+from .resources import Resources, Run
+from .settings import Settings
+from .state import AgentInput, AgentOutput, AgentState
+
+NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
+AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, AgentOutput]
+
+NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
+    "rephrase": (rephrase, ("link", "clarify", "respond")),
+    "clarify": (clarify, ("rephrase",)),
+    "link": (link, ("retrieve",)),
+    "retrieve": (retrieve, ("generate", "reason")),
+    "generate": (generate, ("execute", "respond")),
+    "reason": (reason, ("execute", "respond")),
+    "execute": (execute, ("critique",)),
+    "critique": (critique, ("revise", "respond")),
+    "revise": (revise, ("execute", "respond")),
+    "respond": (respond, (END,)),
+}
+"""Every node, with the nodes that it may choose to come next."""
+
+
+def build_graph(resources: Resources, checkpointer: Checkpointer = None) -> AgentGraph:
+    """The compiled graph.
+
+    Args:
+        resources: What the nodes reach the world through.
+        checkpointer: Any LangGraph checkpointer; None inside a parent graph or a server, which bring their own.
+    """
+    builder = StateGraph(AgentState, Settings, input_schema=AgentInput, output_schema=AgentOutput)
+    for name, (body, followers) in NODES.items():
+        builder.add_node(name, _node(name, body, resources))
+        if len(followers) == 1:
+            builder.add_edge(name, followers[0])
+        else:
+            builder.add_conditional_edges(name, _chosen, list(followers))
+    builder.add_edge(START, "rephrase")
+    return builder.compile(checkpointer=checkpointer, name="tableturn")
+
+
+def _chosen(state: AgentState) -> str:
+    return state["next"]
+
+
+def _node(name: str, body: NodeBody, resources: Resources) -> RunnableLambda[AgentState, dict[str, Any]]:
+    """One body, run blocking under `invoke` and awaited under `ainvoke`."""
+
+    def call(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
+        this, tally, started = _run(resources), Tally(), time.perf_counter()
+        update = run(body(state, this), resources.translator(this.settings), tally)
+        return _counted(name, state, update, tally, started)
+
+    async def acall(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
+        this, tally, started = _run(resources), Tally(), time.perf_counter()
+        update = await arun(body(state, this), resources.translator(this.settings), tally)
+        return _counted(name, state, update, tally, started)
+
+    return RunnableLambda(call, acall, name=name)
+
+
+def _run(resources: Resources) -> Run:
+    runtime: Runtime[Settings] = get_runtime(Settings)
+    return Run(resources, resources.settings.overridden(runtime.context), runtime.stream_writer)
+
+
+def _counted(
+    name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float
+) -> dict[str, Any]:
+    """The update with the turn's usage, this node's run added."""
+    spent = tally.usage
+    cost = NodeUsage(
+        spent.llm_calls, spent.prompt_tokens, spent.completion_tokens, round(time.perf_counter() - started, 6)
+    )
+    usage = dict(update.get("usage", state.get("usage", {})))
+    if name in usage:
+        cost = load(NodeUsage, usage[name]) + cost
+    return update | {"usage": usage | {name: dump(cost)}}

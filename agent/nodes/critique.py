@@ -1,0 +1,78 @@
+"""Looks at the last attempt: done, or worth a revision, and with what feedback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...prompts.explain import ExplainTask
+from ...prompts.replies import Rephrasing
+from ...tools.database import Schema
+from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ...tools.sql import Finding, check
+from ...tools.values import ValueMatch
+from ..convergence import agrees, stop_reason
+from ..effects import Body, ask, do
+from ..feedback import Feedback, contents, describe, problems, result_csv
+from ..records import Attempt, Result, dump, dump_all, load, load_all
+from ..resources import Run
+from ..state import AgentState
+
+
+def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
+    settings = run.settings
+    *earlier, last = load_all(Attempt, state["attempts"])
+    schema = yield from do(run.resources.database.schema)
+    rephrasing = load(Rephrasing, state["rephrasing"])
+    question = f"{state['question']}\n{rephrasing.rephrased}"
+    findings = yield from do(lambda: _check(last.sql, schema, question, run))
+    last = replace(
+        last,
+        findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
+        faults=sum(finding.severity == "error" for finding in findings),
+    )
+    code_record = state.get("code_result")
+    code = load(Result, code_record) if code_record else None
+    stop = stop_reason([*earlier, last], code, schema, settings)
+    if stop:
+        return {"attempts": dump_all([*earlier, last]), "stop": stop, "next": "respond"}
+    explanation = ""
+    notes: list[str] = []
+    if settings.feedback_explanation:
+        explanation, notes = yield from _explain(state, rephrasing, last, schema)
+    feedback = Feedback(
+        problems=problems(last, findings, settings),
+        explanation=explanation,
+        contents=contents(last.sql, schema, load_all(ValueMatch, state.get("values")))
+        if settings.feedback_contents
+        else "",
+        result=result_csv(last.result, settings.feedback_rows) if last.result and settings.feedback_result else "",
+        code="" if code is None or agrees(last, code) else result_csv(code, settings.feedback_rows),
+    )
+    last = replace(last, feedback=feedback.text)
+    run.emit({"event": "revising", "feedback": feedback.problems})
+    return {
+        "attempts": dump_all([*earlier, last]),
+        "feedback": dump(feedback),
+        "notes": [*state.get("notes", []), *notes],
+        "next": "revise",
+    }
+
+
+def _check(sql: str, schema: Schema, question: str, run: Run) -> tuple[Finding, ...]:
+    return check(sql, schema, values=run.resources.values, question=question)
+
+
+def _explain(
+    state: AgentState, rephrasing: Rephrasing, attempt: Attempt, schema: Schema
+) -> Body[tuple[str, list[str]]]:
+    """The explanation, and notes; a model that cannot explain costs the turn nothing but that part."""
+    task = ExplainTask(state["question"], rephrasing.rephrased, attempt.sql, schema)
+    try:
+        done = yield from ask(task)
+    except (ReplyError, ModelError, NotUnderstood) as error:
+        return "", [f"the query was not explained: {error}"]
+    meaning, differences = done.reply.meaning, done.reply.differences
+    text = f"The query means: {meaning}" + (f"\nThe question differs: {differences}" if differences else "")
+    return text, list(done.notes)

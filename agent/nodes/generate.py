@@ -1,0 +1,40 @@
+"""Writes the draft: the turn's first SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...prompts.replies import Draft
+from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..effects import Body, ask
+from ..material import generate_task
+from ..records import Outcome, dump
+from ..resources import Run
+from ..state import AgentState
+from ..translator import Done
+
+
+def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """One task; a reply without SQL, or no reply, ends the turn with what happened."""
+    task = yield from generate_task(state, run)
+    try:
+        done = yield from ask(task)
+    except (ReplyError, ModelError, NotUnderstood) as error:
+        return ended(error)
+    return drafted(state, done)
+
+
+def drafted(state: AgentState, done: Done[Draft]) -> dict[str, Any]:
+    """The update that carries a draft to `execute`."""
+    return {
+        "sql": done.reply.sql,
+        "sql_source": "draft",
+        "sql_confidence": done.reply.confidence,
+        "notes": [*state.get("notes", []), *done.notes, *done.reply.notes],
+        "next": "execute",
+    }
+
+
+def ended(error: Exception) -> dict[str, Any]:
+    """The update that ends a turn without SQL."""
+    return {"outcome": dump(Outcome("failed", str(error))), "next": "respond"}

@@ -1,0 +1,64 @@
+"""Finds what of the database a turn is about: values mentioned, schema items, and the past SQL to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...prompts.replies import Rephrasing
+from ...tools.database import Limits
+from ...tools.errors import QueryError
+from ...tools.linking import LinkedSchema, PastTurn, base_turn
+from ...tools.values import ValueMatch
+from ..effects import Body, do
+from ..records import dump, dump_all, load, load_all
+from ..resources import Run, call_tool
+from ..state import AgentState
+
+STORED_ITEMS = 200
+"""Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
+
+
+def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """Track-SQL 2.2 and 2.3."""
+    settings = run.settings
+    rephrasing = load(Rephrasing, state["rephrasing"])
+    history = load_all(PastTurn, state.get("turns"))[-settings.history_window :] if settings.history_window else ()
+    question: str = state["question"]
+
+    def find_values() -> tuple[ValueMatch, ...]:
+        mentioned = question if rephrasing.rephrased == question else f"{question}\n{rephrasing.rephrased}"
+        return call_tool(run.resources.tools.find_values, text=mentioned, limit=max(settings.values, 10))
+
+    values = yield from do(find_values)
+
+    def find_schema() -> LinkedSchema:
+        return run.resources.linker().link(rephrasing.rephrased, history, values, threshold=settings.link_threshold)
+
+    linked = yield from do(find_schema)
+    items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
+    base: PastTurn | None = None
+    if settings.base_sql and history:
+        base = yield from do(lambda: base_turn(question, items, history, runs=_runs(run)))
+    run.emit({"event": "linked", "tables": [table.name for table in linked.kept.tables], "base_sql": base and base.sql})
+    return {
+        "values": dump_all(values[: settings.values]) if settings.values else [],
+        "items": [list(item) for item in items],
+        "kept": [[table.name, [column.name for column in table.columns]] for table in linked.kept.tables],
+        "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
+        "base": dump(base) if base else None,
+        "next": "retrieve",
+    }
+
+
+def _runs(run: Run) -> Callable[[str], bool]:
+    """Whether past SQL still runs: one row is enough to know."""
+
+    def runs(sql: str) -> bool:
+        try:
+            run.resources.database.execute(sql, Limits(seconds=1.0, rows=1))
+        except QueryError:
+            return False
+        return True
+
+    return runs

@@ -1,0 +1,55 @@
+"""Program of thought: pandas code and SQL, together or one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...prompts.reason import ReasonTask, SQLFromCodeTask
+from ...prompts.replies import CodeDraft, Draft
+from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavailable
+from ...tools.sandbox import SandboxResult
+from ..effects import Body, ask, do
+from ..feedback import result_csv
+from ..material import generate_task
+from ..records import Result, dump, plain_result
+from ..resources import Run, call_tool
+from ..state import AgentState
+from ..translator import Done
+from .generate import drafted, ended
+
+
+def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it."""
+    base = yield from generate_task(state, run)
+    mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
+    try:
+        thought: Done[CodeDraft] = yield from ask(ReasonTask(base, mode))
+        code = thought.reply.code
+        result, problem, remarks = yield from _run_code(code, run)
+        if mode == "pot":
+            done = Done(Draft(thought.reply.sql), notes=thought.notes)
+        else:
+            shown = result_csv(result, run.settings.feedback_rows) if result else problem
+            done = yield from ask(SQLFromCodeTask(base, code, shown))
+    except (ReplyError, ModelError, NotUnderstood) as error:
+        return ended(error)
+    update = drafted(state, done)
+    update["notes"] = [*update["notes"], *remarks]
+    return update | {"code": code, "code_result": dump(result) if result else None, "code_error": problem}
+
+
+def _run_code(code: str, run: Run) -> Body[tuple[Result | None, str, list[str]]]:
+    """The code's result or what went wrong, and remarks for the answer."""
+    if not code.strip():
+        return None, "", []
+
+    def call() -> SandboxResult:
+        return call_tool(run.resources.tools.run_pandas, code=code)
+
+    try:
+        ran = yield from do(call)
+    except SandboxUnavailable as error:
+        return None, "", [f"the code was not run: {error}"]
+    if ran.table is None:
+        return None, ran.error or "the code left no result", []
+    return plain_result(ran.table), "", []

@@ -1,0 +1,95 @@
+"""Starts a turn: resets what belongs to the last one and makes the question self-contained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from ...prompts.rephrase import RephraseTask
+from ...prompts.replies import Rephrasing
+from ...prompts.simplify import SimplifyTask
+from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
+from ...tools.linking import PastTurn
+from ..effects import Body, ask, do
+from ..records import Outcome, dump, load_all
+from ..resources import Run
+from ..state import AgentState, fresh_turn
+
+
+def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back."""
+    update, clarification, asked_back = _begin(state)
+    question: str = update["question"]
+    history = load_all(PastTurn, state.get("turns"))[-run.settings.history_window :] if run.settings.history_window else ()
+    notes: list[str] = list(update["notes"])
+    try:
+        if run.settings.rephrase == "always":
+            schema = yield from do(run.resources.database.schema)
+            task = RephraseTask(
+                question=question,
+                history=history,
+                schema=schema,
+                clarification=clarification,
+                simplify=run.settings.simplify,
+                style="credit" if run.settings.prompt_style == "credit" else "full",
+            )
+            done = yield from ask(task)
+            rephrasing, told = done.reply, done.notes
+        elif run.settings.simplify:
+            simplified = yield from ask(SimplifyTask(question))
+            rephrasing, told = Rephrasing(question, simplified.reply), simplified.notes
+        else:
+            rephrasing, told = Rephrasing(question, question), ()
+        notes += told
+    except ReplyError as error:
+        rephrasing = Rephrasing(question, question)
+        notes.append(f"the question was used as asked: {error}")
+    except ModelError as error:
+        return update | _ends(Rephrasing(question, question), Outcome("failed", str(error)), notes)
+    except NotUnderstood as error:
+        return update | _ends(Rephrasing(question, question), Outcome("failed", str(error)), notes)
+    if run.settings.clarify:
+        if rephrasing.intent == "ambiguous" and asked_back < run.settings.max_clarifications:
+            return update | {"rephrasing": dump(rephrasing), "notes": notes, "next": "clarify"}
+        if rephrasing.intent == "unanswerable":
+            reason = rephrasing.reply or "This database does not hold what the question asks for."
+            return update | _ends(rephrasing, Outcome("unanswerable", reason), notes)
+        if rephrasing.intent == "small_talk":
+            reply = rephrasing.reply or "Ask me something about this database."
+            return update | _ends(rephrasing, Outcome("unanswerable", reply), notes)
+    return update | {"rephrasing": dump(rephrasing), "notes": notes, "next": "link"}
+
+
+def _begin(state: AgentState) -> tuple[dict[str, Any], tuple[str, str] | None, int]:
+    """The reset turn, the clarification that it continues with, and how often it has asked back."""
+    pending = state.get("clarification")
+    if pending:
+        update = {"clarification": None, "question": state["question"], "notes": state.get("notes", [])}
+        return update, (pending[0], pending[1]), state.get("clarifications", 0)
+    question, message = _question(state)
+    update: dict[str, Any] = dict(fresh_turn(question))
+    if message is not None:
+        update["messages"] = [message]
+    return update, None, 0
+
+
+def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
+    """The turn's question, and the chat message to add where it came bare.
+
+    Raises:
+        TableturnError: There is no question.
+    """
+    messages: list[AnyMessage] = state.get("messages", [])
+    if messages and isinstance(messages[-1], HumanMessage):
+        question, message = messages[-1].text.strip(), None
+    else:
+        question = (state.get("question") or "").strip()
+        message = HumanMessage(question)
+    if not question:
+        raise TableturnError("there is no question: send a message from a person, or set `question`, with some text")
+    return question, message
+
+
+def _ends(rephrasing: Rephrasing, outcome: Outcome, notes: list[str]) -> dict[str, Any]:
+    return {"rephrasing": dump(rephrasing), "outcome": dump(outcome), "notes": notes, "next": "respond"}

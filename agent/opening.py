@@ -1,0 +1,99 @@
+"""Opens what an agent needs: the database and its value index, the example store, and the translator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..tools.database import Database
+from ..tools.toolset import Toolset
+from ..tools.values import ValueIndex
+from .models import resolve_model
+from .resources import Resources
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ..tools.examples import ExampleStore
+    from .translator import Translator
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Resources, and how to close those that were opened here."""
+
+    resources: Resources
+    close: Callable[[], None]
+
+
+def open_resources(
+    database: str | Path | Database,
+    *,
+    model: str | BaseChatModel | None,
+    settings: Settings,
+    examples: ExampleStore | str | Path | None,
+    base_url: str | None,
+) -> Opened:
+    """Opens everything; what fails closes what was opened before it."""
+    stack = ExitStack()
+    try:
+        if not isinstance(database, Database):
+            database = stack.enter_context(Database.open(database))
+        values = ValueIndex.open(database)
+        translator = _translators(database, values, model, base_url)
+        translator(settings)
+        tools = Toolset(database, values, _store(examples, stack))
+    except BaseException:
+        stack.close()
+        raise
+    return Opened(Resources(database, values, tools, translator, settings), stack.close)
+
+
+def _translators(
+    database: Database, values: ValueIndex, model: str | BaseChatModel | None, base_url: str | None
+) -> Callable[[Settings], Translator]:
+    """The translator for a run's settings, made once for each."""
+
+    @lru_cache(maxsize=32)
+    def translator(settings: Settings) -> Translator:
+        chat_model = resolve_model(
+            model, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
+        )
+        if chat_model is None:
+            from .offline import OfflineTranslator
+
+            return OfflineTranslator(database, values)
+        from .prompted import PromptedTranslator, TranslatorOptions
+
+        return PromptedTranslator(
+            chat_model,
+            TranslatorOptions(
+                prompt_tokens=settings.prompt_tokens,
+                max_output_tokens=settings.max_output_tokens,
+                temperature=settings.temperature,
+                simplify_temperature=settings.simplify_temperature,
+            ),
+        )
+
+    return translator
+
+
+def _store(examples: ExampleStore | str | Path | None, stack: ExitStack) -> Callable[[], ExampleStore]:
+    """Opens the store at its first use: a turn that needs no examples pays nothing for them."""
+
+    @lru_cache(maxsize=1)
+    def store() -> ExampleStore:
+        from ..tools.examples import ExampleStore, default_store
+
+        if isinstance(examples, ExampleStore):
+            return examples
+        opened = default_store() if examples is None else ExampleStore.open(examples)
+        stack.callback(opened.close)
+        return opened
+
+    return store

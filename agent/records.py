@@ -1,0 +1,198 @@
+"""What a turn leaves behind, as frozen data, and how it goes into the graph's state and comes back.
+
+The state holds plain JSON values only, so that any checkpointer, Studio and a person's edit of a checkpoint work; a
+record read back is validated against its type.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..prompts.replies import Intent
+from ..tools.database.table import Cell, Table
+from ..tools.errors import TableturnError
+
+T = TypeVar("T")
+
+Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "failed"]
+"""How a turn ended."""
+
+PlainCell = int | float | str | None
+"""A value that JSON can carry: bytes are written as SQL blob literals, infinities as words."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A query's result as the state and answers carry it.
+
+    Attributes:
+        columns: Names as the database gives them; may repeat.
+        rows: Plain cells, each row as long as `columns`.
+        truncated: Whether there were more rows than were fetched.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[PlainCell, ...], ...]
+    truncated: bool = False
+
+    @property
+    def row_count(self) -> int:
+        """Rows fetched."""
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One query that was run for a turn.
+
+    Attributes:
+        sql: The query.
+        source: Where it came from.
+        error: Why it gave no result; None if it ran.
+        error_kind: The error's class (`unknown_column`, ...); None if it ran.
+        result: Its result; None if it failed.
+        findings: What static checks say about it, one sentence each.
+        faults: How many of the findings are errors.
+        feedback: What was fed back for the next attempt; empty if nothing was.
+        confidence: The translator's own; None where it gave none.
+    """
+
+    sql: str
+    source: Literal["draft", "revision", "edited"] = "draft"
+    error: str | None = None
+    error_kind: str | None = None
+    result: Result | None = None
+    findings: tuple[str, ...] = ()
+    faults: int = 0
+    feedback: str = ""
+    confidence: float | None = None
+
+    @property
+    def row_count(self) -> int | None:
+        """Rows of its result; None if it failed."""
+        return self.result.row_count if self.result else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Why a turn ends without a converged query."""
+
+    status: Status
+    text: str
+
+
+@dataclass(frozen=True)
+class NodeUsage:
+    """What one node cost in a turn, summed over its runs.
+
+    Attributes:
+        llm_calls: Requests that a model answered.
+        prompt_tokens: As reported by the model.
+        completion_tokens: As reported by the model.
+        seconds: Wall time of the node.
+    """
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: NodeUsage) -> NodeUsage:
+        return NodeUsage(
+            self.llm_calls + other.llm_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True)
+class AttemptView:
+    """An attempt as an answer shows it."""
+
+    sql: str
+    error: str | None
+    row_count: int | None
+    feedback: str
+
+
+@dataclass(frozen=True)
+class AnswerRecord:
+    """Everything that an answer says; see `tableturn.agent.Answer` for its fields."""
+
+    question: str
+    rephrased: str
+    intent: Intent
+    sql: str | None
+    columns: tuple[str, ...]
+    rows: tuple[tuple[PlainCell, ...], ...]
+    row_count: int
+    truncated: bool
+    status: Status
+    text: str
+    confidence: float
+    attempts: tuple[AttemptView, ...]
+    usage: NodeUsage
+    translator: str
+    model: str
+    notes: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    usage_by_node: dict[str, NodeUsage] = field(default_factory=dict[str, NodeUsage])
+
+
+def plain_cell(cell: Cell) -> PlainCell:
+    """The value as JSON can carry it."""
+    if isinstance(cell, bytes):
+        return f"x'{base64.b16encode(cell).decode()}'"
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return "NaN" if math.isnan(cell) else ("Infinity" if cell > 0 else "-Infinity")
+    return cell
+
+
+def plain_result(table: Table) -> Result:
+    """A database result as the state carries it."""
+    return Result(table.columns, tuple(tuple(map(plain_cell, row)) for row in table.rows), table.truncated)
+
+
+@lru_cache(maxsize=64)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def dump(value: Any) -> Any:
+    """The JSON form of a record."""
+    return _adapter(type(value)).dump_python(value, mode="json")
+
+
+def dump_all(values: Sequence[Any]) -> list[Any]:
+    """The JSON forms of several records."""
+    return [dump(value) for value in values]
+
+
+def load(kind: type[T], record: Any) -> T:
+    """The record of that type from its JSON form.
+
+    Raises:
+        TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
+    """
+    try:
+        return _adapter(kind).validate_python(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TableturnError(
+            f"the conversation's state holds a damaged {kind.__name__} ({place}: {first['msg']}): "
+            "start a new conversation, or mend the checkpoint that was edited"
+        ) from None
+
+
+def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
+    """Several records of one type."""
+    return tuple(load(kind, record) for record in records or ())

@@ -1,0 +1,310 @@
+"""Every hyper-parameter of the agent, with its default and where it comes from.
+
+Settings are given when an agent is built and may be changed for one run (LangGraph's `context`, in Studio too):
+only the fields that a run names override the agent's own. Naming a preset sets all of its fields at once; fields
+named beside it win over it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ..tools.database.table import Limits
+from ..tools.errors import SettingsError
+
+PresetName = Literal["full", "credit", "craft", "track", "revision"]
+
+
+class Settings(BaseModel):
+    """What a turn does, and how far it may go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", title="tableturn settings")
+
+    preset: PresetName = Field(
+        default="full",
+        description="A paper's published configuration, or `full`, which combines the four.",
+    )
+
+    rephrase: Literal["always", "never"] = Field(
+        default="always",
+        description="Make each question self-contained in one regular form and label its intent (CREDIT-SQL 3.1).",
+    )
+    simplify: bool = Field(
+        default=True,
+        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1).",
+    )
+    clarify: bool = Field(
+        default=True,
+        description="Ask back when a question is ambiguous and decline what the database cannot answer; "
+        "off for evaluations, where every question is answered.",
+    )
+    max_clarifications: int = Field(
+        default=1, ge=0, le=5, description="Times one turn may ask back before it answers its best reading."
+    )
+    history_window: int = Field(
+        default=5, ge=0, le=50, description="Earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
+    )
+
+    link_threshold: float = Field(
+        default=0.0,
+        ge=0.0,
+        lt=1.0,
+        description="Schema items of lower probability are not shown (Track-SQL 2.2, s = 0.1); "
+        "0 shows the whole schema, most probable first.",
+    )
+    values: int = Field(
+        default=10, ge=0, le=100, description="Database values mentioned by the question that are shown, at most."
+    )
+
+    examples: Literal["skeleton", "question", "draft", "voted", "random", "none"] = Field(
+        default="skeleton",
+        description="How few-shot examples are chosen: by question skeletons (revision chain 3.1), by question "
+        "(SQL-CRAFT 3), by the draft's SQL skeleton, by diversity and voting (CREDIT-SQL 3.3), at random, or none.",
+    )
+    k_question_skeleton: int = Field(
+        default=4, ge=0, le=50, description="Examples by the question's skeleton (revision chain 4.1.1, k1)."
+    )
+    k_simplified_skeleton: int = Field(
+        default=4, ge=0, le=50, description="Examples by the simplified question's skeleton (revision chain 4.1.1, k2)."
+    )
+    k_question: int = Field(default=5, ge=0, le=50, description="Examples by question (SQL-CRAFT 3, 5-shot).")
+    n_voted: int = Field(default=18, ge=1, le=100, description="Examples chosen by voting (CREDIT-SQL 3.3, N).")
+    m_votes: int = Field(default=20, ge=1, le=200, description="Clusterings that vote (CREDIT-SQL 3.3, M).")
+
+    prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
+        default="full", description="Whose prompt form is used to ask for SQL."
+    )
+    schema_style: Literal["compact", "ddl", "credit", "track", "craft"] = Field(
+        default="compact", description="How a schema is written into a prompt."
+    )
+    base_sql: bool = Field(
+        default=True,
+        description="Show the past SQL most related to this question as a base to edit (Track-SQL 2.3).",
+    )
+    reason: Literal["off", "pot", "code_blocks"] = Field(
+        default="off",
+        description="Program of thought: pandas code and SQL in one reply, or code first and SQL from it (SQL-CRAFT 2).",
+    )
+
+    temperature: float = Field(
+        default=0.0, ge=0.0, le=2.0, description="For everything but simplification (CREDIT-SQL 4.2: 0)."
+    )
+    simplify_temperature: float = Field(
+        default=0.0, ge=0.0, le=2.0, description="For simplification alone (revision chain 4.1.1: 1.0)."
+    )
+    max_output_tokens: int = Field(
+        default=1_000, ge=50, le=100_000, description="Output limit of one reply (CREDIT-SQL 4.2: 600)."
+    )
+    prompt_tokens: int = Field(
+        default=16_000, ge=500, le=2_000_000, description="Budget of one prompt; what does not fit is left out and said."
+    )
+    request_seconds: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for one reply of a model.")
+    request_retries: int = Field(
+        default=2, ge=0, le=10, description="Times a failed request is sent again (rate limits, server errors, resets)."
+    )
+
+    max_attempts: int = Field(
+        default=3, ge=1, le=20, description="Queries run for one turn at most, the draft included (N_max, IC-Loop cap)."
+    )
+    gate: bool = Field(
+        default=True,
+        description="A draft that runs, is non-empty and statically clean ends the turn without a revision.",
+    )
+    converge: Literal["sql", "result", "either"] = Field(
+        default="either",
+        description="The loop ends when the SQL repeats (SQL-CRAFT algorithm 1), when the result does "
+        "(revision chain 3.2.2), or on either.",
+    )
+    feedback_error: bool = Field(default=True, description="Feed back the execution error (revision chain 3.2.1).")
+    feedback_findings: bool = Field(default=True, description="Feed back what static checks found.")
+    feedback_explanation: bool = Field(
+        default=False,
+        description="Feed back what the SQL means in plain words and how that differs from the question, one more "
+        "call per revision (revision chain 3.2.1).",
+    )
+    feedback_contents: bool = Field(
+        default=True, description="Feed back values of the columns involved (revision chain 3.2.1)."
+    )
+    feedback_result: bool = Field(default=True, description="Feed back the result as CSV (SQL-CRAFT 2, IC-Loop).")
+    feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Rows of a result that feedback shows.")
+
+    query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query.")
+    rows: int = Field(default=1_000, ge=1, le=1_000_000, description="Rows that an answer holds at most.")
+    cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000, description="Largest single value of a result.")
+    result_bytes: int = Field(
+        default=4_000_000, ge=1_000, le=1_000_000_000, description="Largest result, all values together."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _start_from_preset(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or "preset" not in given:
+            return given
+        return {**PRESETS.get(str(given["preset"]), {}), **given}
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one query."""
+        return Limits(
+            seconds=self.query_seconds, rows=self.rows, cell_bytes=self.cell_bytes, result_bytes=self.result_bytes
+        )
+
+    def overridden(self, by: Settings | None) -> Settings:
+        """These settings with the fields that `by` was explicitly given."""
+        if by is None or not by.model_fields_set:
+            return self
+        return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
+
+
+_NO_LOOP: dict[str, Any] = {
+    "max_attempts": 1,
+    "gate": False,
+    "feedback_error": False,
+    "feedback_findings": False,
+    "feedback_explanation": False,
+    "feedback_contents": False,
+    "feedback_result": False,
+}
+
+_PAPERS: dict[str, dict[str, Any]] = {
+    # CREDIT-SQL: rephrasing to "Give me ..." (3.1), 18 voted examples of 20 clusterings (3.3), regularised SQL,
+    # temperature 0 and 600 output tokens (4.2), one draft.
+    "credit": {
+        "preset": "credit",
+        "rephrase": "always",
+        "simplify": False,
+        "examples": "voted",
+        "n_voted": 18,
+        "m_votes": 20,
+        "prompt_style": "credit",
+        "schema_style": "credit",
+        "values": 0,
+        "base_sql": False,
+        "temperature": 0.0,
+        "max_output_tokens": 600,
+        **_NO_LOOP,
+    },
+    # SQL-CRAFT: 5 examples by question (3), program of thought and the interactive-correction loop (2), which ends when
+    # the SQL repeats; the result goes back as CSV. Its best row of table 2 is IC-Loop with PoT.
+    "craft": {
+        "preset": "craft",
+        "rephrase": "never",
+        "simplify": False,
+        "examples": "question",
+        "k_question": 5,
+        "prompt_style": "craft",
+        "schema_style": "craft",
+        "values": 0,
+        "base_sql": False,
+        "reason": "pot",
+        "max_attempts": 5,
+        "gate": False,
+        "converge": "sql",
+        "feedback_error": True,
+        "feedback_findings": False,
+        "feedback_explanation": False,
+        "feedback_contents": False,
+        "feedback_result": True,
+    },
+    # Track-SQL: schema items over 0.1 in order of probability (2.2), the base SQL of the related turn (2.3), the
+    # questions concatenated within a window of 5 turns (3.1), no rephrasing, no examples, one draft.
+    "track": {
+        "preset": "track",
+        "rephrase": "never",
+        "simplify": False,
+        "history_window": 5,
+        "link_threshold": 0.1,
+        "values": 0,
+        "examples": "none",
+        "prompt_style": "track",
+        "schema_style": "track",
+        "base_sql": True,
+        **_NO_LOOP,
+    },
+    # Revision chain: simplification at temperature 1.0, drafts at 0.5, 4 + 4 examples by skeletons (4.1.1), feedback of
+    # error, explanation and contents (3.2.1), ending when the result repeats (3.2.2).
+    "revision": {
+        "preset": "revision",
+        "rephrase": "never",
+        "simplify": True,
+        "simplify_temperature": 1.0,
+        "temperature": 0.5,
+        "examples": "skeleton",
+        "k_question_skeleton": 4,
+        "k_simplified_skeleton": 4,
+        "prompt_style": "revision",
+        "schema_style": "ddl",
+        "values": 0,
+        "base_sql": False,
+        "max_attempts": 5,
+        "gate": False,
+        "converge": "result",
+        "feedback_error": True,
+        "feedback_findings": False,
+        "feedback_explanation": True,
+        "feedback_contents": True,
+        "feedback_result": False,
+    },
+}
+
+
+def _presets() -> dict[str, dict[str, Any]]:
+    """Each paper's fields over the defaults of every field that some paper sets.
+
+    Limits and budgets are no paper's, so that changing the preset of a run never widens them.
+    """
+    of_method = {name for fields in _PAPERS.values() for name in fields}
+    full = {name: field.default for name, field in Settings.model_fields.items() if name in of_method}
+    return {"full": full} | {name: {**full, **fields} for name, fields in _PAPERS.items()}
+
+
+PRESETS = _presets()
+"""The papers' published configurations by name, and `full`; what a paper does not fix keeps its default."""
+
+
+def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: str | None = None) -> Settings:
+    """Settings from settings, a mapping, or nothing, with a preset underneath.
+
+    Raises:
+        SettingsError: An unknown preset or field, or a value out of bounds; one line that names it.
+    """
+    if isinstance(given, Settings) and preset is None:
+        return given
+    fields = given.model_dump(exclude_unset=True) if isinstance(given, Settings) else dict(given or {})
+    if preset is not None:
+        fields["preset"] = preset
+    name = fields.get("preset")
+    if name is not None and name not in PRESETS:
+        raise SettingsError(f"unknown preset {name!r}: choose one of {', '.join(PRESETS)}")
+    try:
+        return Settings(**fields)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        raise SettingsError(f"wrong settings: {problems}") from None
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """The fields of a settings file, TOML or JSON by its ending.
+
+    Raises:
+        SettingsError: The file cannot be read or is neither.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"cannot read settings file {path}: {reason}") from None
+    try:
+        loaded = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from None
+    if not isinstance(loaded, dict):
+        raise SettingsError(f"settings file {path} must hold one table of fields")
+    return loaded

@@ -1,0 +1,114 @@
+"""The graph's state: plain JSON values only, one part for the conversation and one for the turn at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import MessagesState
+from typing_extensions import TypedDict
+
+Record = dict[str, Any]
+"""A record's JSON form; `agent/records.py` names the types."""
+
+
+class AgentInput(TypedDict, total=False):
+    """What starts a turn: chat messages, the last one a person's, or a bare question."""
+
+    messages: list[Any]
+    question: str
+
+
+class AgentState(MessagesState, total=False):
+    """What nodes read and write.
+
+    Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
+    of the turn at hand and is reset when the next one starts.
+
+    Attributes:
+        turns: Earlier turns (`PastTurn`), oldest first, at most the window.
+        question: The question as asked.
+        clarification: What was asked back and what the person said, not yet read by `rephrase`.
+        clarifications: Times this turn has asked back.
+        rephrasing: A `Rephrasing`.
+        values: Database values that the question mentions (`ValueMatch`).
+        items: The linker's probabilities, `[table, column or None, p]`, most probable first.
+        kept: The schema shown: `[table, [columns]]`, most probable first.
+        marked: Schema items that earlier turns used, `[table, column]`.
+        base: The past turn whose SQL is edited (`PastTurn`), or None.
+        examples: Few-shot examples (`Example`).
+        code: Pandas code, where reasoned; empty otherwise.
+        code_result: Its `Result`, or None.
+        code_error: Why the code gave none; empty if it ran or there is none.
+        sql: The query to run next: what a person edits in a checkpoint.
+        sql_source: Where that query came from.
+        sql_confidence: The translator's own confidence in it, or None.
+        attempts: Queries run so far (`Attempt`).
+        feedback: What the next revision is told (`Feedback`), or None.
+        stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
+        outcome: An `Outcome` that ends the turn early, or None.
+        notes: For the answer: what was left out, repaired, or switched off.
+        usage: Node name to `NodeUsage`.
+        next: The node that comes next, chosen by the last one.
+        answer: The `AnswerRecord`; None until `respond` has run.
+    """
+
+    turns: list[Record]
+    question: str
+    clarification: list[str] | None
+    clarifications: int
+    rephrasing: Record
+    values: list[Record]
+    items: list[list[Any]]
+    kept: list[list[Any]]
+    marked: list[list[str]]
+    base: Record | None
+    examples: list[Record]
+    code: str
+    code_result: Record | None
+    code_error: str
+    sql: str
+    sql_source: str
+    sql_confidence: float | None
+    attempts: list[Record]
+    feedback: Record | None
+    stop: str
+    outcome: Record | None
+    notes: list[str]
+    usage: dict[str, Record]
+    next: str
+    answer: Record | None
+
+
+class AgentOutput(MessagesState, total=False):
+    """What a turn gives back: the chat messages and the answer."""
+
+    answer: Record | None
+
+
+def fresh_turn(question: str) -> AgentState:
+    """The turn's part of the state as it stands before the first node."""
+    return AgentState(
+        question=question,
+        clarification=None,
+        clarifications=0,
+        rephrasing={},
+        values=[],
+        items=[],
+        kept=[],
+        marked=[],
+        base=None,
+        examples=[],
+        code="",
+        code_result=None,
+        code_error="",
+        sql="",
+        sql_source="draft",
+        sql_confidence=None,
+        attempts=[],
+        feedback=None,
+        stop="",
+        outcome=None,
+        notes=[],
+        usage={},
+        answer=None,
+    )  # pyright: ignore[reportCallIssue] - messages stay as they are

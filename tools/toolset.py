@@ -1,0 +1,186 @@
+"""The tools as LangChain tools: for the graph's tool nodes, and for any other agent on its own.
+
+Each tool gives text for a model to read and, as its artifact, the typed result for a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
+
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
+from pydantic import Field, SkipValidation
+
+from .database import Database, Limits, Table, render_schema
+from .errors import QueryError
+from .values import ValueIndex, ValueMatch
+
+if TYPE_CHECKING:
+    from .examples import Example, ExampleQuery, ExampleStore
+    from .sandbox import SandboxResult
+
+ROWS_SHOWN = 20
+"""Rows in a tool's text; all of them are in its artifact."""
+
+CELL_CHARACTERS = 200
+"""Longest cell in a tool's text."""
+
+
+class Toolset:
+    """The tools over one database.
+
+    Args:
+        database: What is asked; every tool reads it read-only.
+        values: Its value index.
+        store: Gives the example store when it is first needed; None leaves `find_examples` out.
+    """
+
+    def __init__(
+        self, database: Database, values: ValueIndex, store: Callable[[], ExampleStore] | None = None
+    ) -> None:
+        self._database = database
+        self._values = values
+        self._store = store
+
+    def all(self) -> list[BaseTool]:
+        """Every tool there is."""
+        tools = [self.run_sql, self.describe_schema, self.find_values, self.run_pandas]
+        return [*tools, self.find_examples] if self._store else tools
+
+    @cached_property
+    def run_sql(self) -> BaseTool:
+        """Runs one query read-only. Artifact: `Table`, or the `QueryError`."""
+
+        def run_sql(
+            sql: Annotated[str, Field(description="One SQLite SELECT statement.")],
+            limits: Annotated[SkipValidation[Limits | None], InjectedToolArg] = None,
+        ) -> tuple[str, Table | QueryError]:
+            """Run one read-only SQLite query and see its first rows, or why it failed."""
+            try:
+                table = self._database.execute(sql, limits)
+            except QueryError as error:
+                return f"The query failed ({error.kind}): {error}", error
+            return table_text(table), table
+
+        return _tool(run_sql)
+
+    @cached_property
+    def describe_schema(self) -> BaseTool:
+        """Describes the schema, or some tables of it. Artifact: `Schema`."""
+
+        def describe_schema(
+            tables: Annotated[list[str] | None, Field(description="Names of tables; leave out for all.")] = None,
+        ) -> tuple[str, Any]:
+            """See the database's tables, columns, types, keys and sample values."""
+            schema = self._database.schema()
+            if tables:
+                found = [table for table in map(schema.table, tables) if table is not None]
+                schema = schema.part([(table.name, [column.name for column in table.columns]) for table in found])
+            return render_schema(schema), schema
+
+        return _tool(describe_schema)
+
+    @cached_property
+    def find_values(self) -> BaseTool:
+        """Finds database values that a text mentions. Artifact: tuple of `ValueMatch`."""
+
+        def find_values(
+            text: Annotated[str, Field(description="A question or phrase.")],
+            limit: Annotated[int, Field(description="Most values to give.", ge=1, le=100)] = 10,
+        ) -> tuple[str, tuple[ValueMatch, ...]]:
+            """Find which values of the database a text mentions, in the database's own spelling."""
+            matches = self._values.find(text, limit)
+            lines = [f"{match.mention!r} is {match.value!r} in {match.table}.{match.column}" for match in matches]
+            return "\n".join(lines) or "No value of the database is mentioned.", matches
+
+        return _tool(find_values)
+
+    @cached_property
+    def find_examples(self) -> BaseTool:
+        """Finds few-shot examples. Artifact: tuple of `Example`."""
+
+        def find_examples(
+            question: Annotated[str, Field(description="A self-contained question.")],
+            selector: Annotated[Any, InjectedToolArg] = "skeleton",
+            query: Annotated[SkipValidation[Any], InjectedToolArg] = None,
+            numbers: Annotated[dict[str, int] | None, InjectedToolArg] = None,
+        ) -> tuple[str, tuple[Example, ...]]:
+            """Find earlier questions of the same form, with the SQL that answered them."""
+            from .examples import ExampleQuery, make_selector
+
+            assert self._store is not None
+            asked: ExampleQuery = query or ExampleQuery(
+                question, schema=self._database.schema(), database=self._database.name
+            )
+            examples = make_selector(selector, self._store(), **(numbers or {})).select(asked)
+            text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
+            return text or "No example is near.", examples
+
+        return _tool(find_examples)
+
+    @cached_property
+    def run_pandas(self) -> BaseTool:
+        """Runs pandas code in the sandbox. Artifact: `SandboxResult`."""
+
+        def run_pandas(
+            code: Annotated[
+                str,
+                Field(description="Python code; tables are data frames in `db_dict['name']`; put the answer in `result`."),
+            ],
+        ) -> tuple[str, SandboxResult]:
+            """Run pandas code over the database's tables in a sandbox and see its result."""
+            from .sandbox import load_frames, run_python
+
+            frames = load_frames(code, self._database)
+            ran = run_python(code, frames.frames)
+            text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
+            return "\n".join([*frames.notes, text]), ran
+
+        return _tool(run_pandas)
+
+
+def as_tools(
+    database: Database | str,
+    *,
+    values: ValueIndex | None = None,
+    examples: ExampleStore | None = None,
+) -> list[BaseTool]:
+    """The tools for another agent: `run_sql`, `describe_schema`, `find_values`, `run_pandas` and `find_examples`.
+
+    Args:
+        database: An open database, a path or a URL.
+        values: Its value index; opened if not given.
+        examples: An example store; the built-in examples if not given.
+
+    Raises:
+        DatabaseUnavailable: The database cannot be used.
+    """
+
+    def store() -> ExampleStore:
+        from .examples import default_store
+
+        return examples or default_store()
+
+    opened = database if isinstance(database, Database) else Database.open(database)
+    return Toolset(opened, values or ValueIndex.open(opened), store).all()
+
+
+def table_text(table: Table) -> str:
+    """A result's first rows, tab-separated under their column names."""
+    lines = ["\t".join(table.columns)]
+    lines += ["\t".join(map(_cell_text, row)) for row in table.rows[:ROWS_SHOWN]]
+    if len(table.rows) > ROWS_SHOWN or table.truncated:
+        lines.append(f"... ({len(table.rows)}{' or more' if table.truncated else ''} rows in all)")
+    return "\n".join(lines)
+
+
+def _cell_text(cell: object) -> str:
+    text = "NULL" if cell is None else " ".join(str(cell).split())
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+
+
+def _tool(function: Callable[..., tuple[str, Any]]) -> BaseTool:
+    return StructuredTool.from_function(
+        func=function, name=function.__name__, response_format="content_and_artifact", parse_docstring=False
+    )
