@@ -1,0 +1,125 @@
+"""What a database file holds, by name: enough to guard it, read quickly and watched for changes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import DatabaseUnavailable
+from .connection import quoted
+from .visibility import Rules, Visibility, resolve
+
+# The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
+_SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table, view or virtual table in the file's own list.
+
+    Attributes:
+        name: As declared.
+        kind: `table`, `view` or `virtual`.
+        sql: The statement that made it.
+    """
+
+    name: str
+    kind: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class FileState:
+    """Tells whether a file may have changed: identity, size and time of the last write."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """The file's present state.
+
+        Raises:
+            DatabaseUnavailable: The file is gone.
+        """
+        try:
+            found = os.stat(path)
+        except OSError:
+            raise DatabaseUnavailable(f"the database file {path} is gone") from None
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The names in a database at one version of its schema.
+
+    Attributes:
+        version: (device, inode, schema cookie): equal as long as the schema is.
+        entries: Tables, views and virtual tables in declaration order, shadow and internal tables left out.
+        visibility: What queries may see.
+    """
+
+    version: tuple[int, int, int]
+    entries: tuple[Entry, ...]
+    visibility: Visibility
+
+    @property
+    def virtual_tables(self) -> tuple[str, ...]:
+        """Names of the virtual tables."""
+        return tuple(entry.name for entry in self.entries if entry.kind == "virtual")
+
+    @property
+    def visible(self) -> tuple[Entry, ...]:
+        """The entries that may be seen."""
+        return tuple(entry for entry in self.entries if self.visibility.shows(entry.name))
+
+
+def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[int, int, int]:
+    """A key that changes when the file is replaced or its schema is altered."""
+    return state.device, state.inode, connection.execute("PRAGMA schema_version").fetchone()[0]
+
+
+def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Rules) -> Catalogue:
+    """Read the names from a schema connection.
+
+    Raises:
+        SettingsError: A rule names what the database doesn't have.
+        sqlite3.Error: The file cannot be read.
+    """
+    version = schema_version(connection, state)
+    rows: list[tuple[str, str, str]] = connection.execute(
+        "SELECT name, type, coalesce(sql, '') FROM sqlite_master WHERE type IN ('table', 'view')"
+        " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+    ).fetchall()
+    entries = [Entry(name, _kind(kind, sql), sql) for name, kind, sql in rows]
+    shadows = _shadows(entries)
+    internal = {name.lower() for group in shadows.values() for name in group}
+    shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
+    columns = {entry.name: column_names(connection, entry.name) if rules else ("*",) for entry in shown}
+    return Catalogue(version, shown, resolve(rules, columns, shadows))
+
+
+def column_names(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """All column names of a table, generated ones included; empty if SQLite cannot tell."""
+    try:
+        rows = connection.execute(f"PRAGMA table_xinfo({quoted(table)})").fetchall()
+    except sqlite3.Error:
+        return ()
+    return tuple(row[1] for row in rows)
+
+
+def _kind(kind: str, sql: str) -> str:
+    return "virtual" if sql[:14].upper() == "CREATE VIRTUAL" else kind
+
+
+def _shadows(entries: list[Entry]) -> dict[str, tuple[str, ...]]:
+    names = {entry.name.lower(): entry.name for entry in entries if entry.kind == "table"}
+    return {
+        entry.name: tuple(names[shadow] for suffix in _SHADOWS if (shadow := f"{entry.name}_{suffix}".lower()) in names)
+        for entry in entries
+        if entry.kind == "virtual"
+    }

@@ -1,0 +1,93 @@
+"""What SQLite's refusals mean, in the terms that feedback to a person or a model is written in."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import QueryError, QueryErrorKind, QueryFailed, QueryRejected, ResultTooLarge
+from .guard import Refusal
+from .table import Limits
+
+_LONGEST = 300
+
+_KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
+    ("unknown_table", re.compile(r"^no such (table|view)\b")),
+    ("unknown_column", re.compile(r"^no such column\b|^cannot join using column|has no column named")),
+    ("ambiguous_column", re.compile(r"^ambiguous column name\b")),
+    (
+        "aggregate_misuse",
+        re.compile(
+            r"^misuse of (aliased )?(aggregate|window)|aggregate functions are not allowed|HAVING clause on a non-agg"
+            r"|GROUP BY clause is required before HAVING|may not be used as a window function"
+            r"|^window functions? .*(require|not allowed|misuse)|DISTINCT aggregates must have exactly one"
+        ),
+    ),
+    ("unknown_function", re.compile(r"^no such function\b|^wrong number of arguments to function\b")),
+    (
+        "too_large",
+        re.compile(
+            r"too big|too large|^too many|stack overflow|pattern too complex|^at most \d+ tables|out of memory"
+            r"|is full$|string longer than"
+        ),
+    ),
+    (
+        "syntax",
+        re.compile(
+            r"^near .*syntax error|^incomplete input|^unrecognized token|syntax error$|^SELECTs to the left and right"
+            r"|^(ORDER BY|LIMIT) clause should come|^sub-select returns|^no tables specified|row value misused"
+            r"|term (out of range|does not match)|^a JOIN clause is required|only execute one statement"
+            r"|^all VALUES must have the same number|^a NATURAL join may not|JOIN .*not (currently )?supported"
+            r"|values for \d+ columns|^circular reference|^multiple (recursive )?references|^no such (window|index)"
+            r"|^Incorrect number of bindings|contains a null character|surrogates not allowed"
+        ),
+    ),
+)
+
+
+def classify(message: str) -> QueryErrorKind:
+    """The kind of failure that one of SQLite's messages tells of."""
+    for kind, pattern in _KINDS:
+        if pattern.search(message):
+            return kind
+    return "other"
+
+
+def failure(error: Exception, sql: str, refusal: Refusal | None, limits: Limits) -> QueryError:
+    """The typed error for what SQLite or Python's binding raised while it ran `sql`."""
+    message = _one_line(str(error))
+    if refusal is not None:
+        return refused(refusal, sql)
+    if "one statement at a time" in message:
+        return QueryRejected("only one statement may be run at a time: send a single SELECT")
+    if isinstance(error, MemoryError):
+        return ResultTooLarge("the query needs more memory than it may use: ask for less, or aggregate")
+    if "number of bindings" in message:
+        return QueryFailed("the query has placeholders (? or :name): write the values themselves", "syntax")
+    if "null character" in message:
+        return QueryFailed("the query contains a NUL character", "syntax")
+    if isinstance(error, UnicodeError):
+        return QueryFailed("the query is not valid Unicode text", "syntax")
+    kind = classify(message)
+    if kind == "too_large":
+        return ResultTooLarge(
+            f"{message}: a value may have {limits.cell_bytes:,} bytes" if "blob" in message else message
+        )
+    return QueryFailed(message or type(error).__name__, kind)
+
+
+def refused(refusal: Refusal, sql: str) -> QueryError:
+    """The error for what the guard refused. What is hidden looks as if it did not exist."""
+    if refusal.what == "function":
+        return QueryRejected(f"the function {refusal.name}() may not be used here")
+    if refusal.what == "action":
+        return QueryRejected(f"this connection only reads, but the statement {refusal.name}: write a SELECT")
+    if refusal.what == "table":
+        return QueryFailed(f"no such table: {refusal.name}", "unknown_table")
+    if re.search(rf"(?<!\w){re.escape(refusal.column)}(?!\w)", sql, re.IGNORECASE):
+        return QueryFailed(f"no such column: {refusal.column}", "unknown_column")
+    return QueryRejected(f"not every column of {refusal.name} may be read: name the columns instead of *")
+
+
+def _one_line(message: str) -> str:
+    text = " ".join(message.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -1,0 +1,64 @@
+"""Fetching a result inside its limits."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import chain
+
+from ..errors import ResultTooLarge
+from .table import Cell, Limits
+
+_TYPE_NAMES = {int: "integer", float: "real", str: "text", bytes: "blob"}
+# How far a single fetch may go past `Limits.result_bytes` before the size is looked at.
+_OVERSHOOT_BYTES = 200_000_000
+_LARGEST_FETCH = 256
+
+Row = tuple[Cell, ...]
+
+
+def fetch(cursor: sqlite3.Cursor, limits: Limits) -> tuple[list[Row], bool]:
+    """At most `limits.rows` rows, and whether there were more.
+
+    Raises:
+        ResultTooLarge: The values together passed `limits.result_bytes`.
+    """
+    width = max(1, len(cursor.description or ()))
+    step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (width * max(1, limits.cell_bytes))))
+    wanted = limits.rows + 1
+    rows: list[Row] = []
+    size = 0
+    while len(rows) < wanted:
+        part: list[Row] = cursor.fetchmany(min(step, wanted - len(rows)))
+        size += _bytes(part)
+        if size > limits.result_bytes:
+            raise ResultTooLarge(
+                f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
+            )
+        rows.extend(part)
+        if len(part) < step:
+            break
+    truncated = len(rows) > limits.rows
+    return rows[: limits.rows], truncated
+
+
+def column_types(rows: Sequence[Row], width: int) -> tuple[str, ...]:
+    """One of `integer`, `real`, `text`, `blob`, `null` or `mixed` a column, by the values."""
+    if not rows:
+        return ("null",) * width
+    return tuple(_type_of(set(map(type, column))) for column in zip(*rows, strict=True))
+
+
+def _type_of(seen: set[type]) -> str:
+    seen.discard(type(None))
+    if not seen:
+        return "null"
+    return _TYPE_NAMES[seen.pop()] if len(seen) == 1 else "mixed"
+
+
+def _bytes(rows: Sequence[Row]) -> int:
+    """Roughly what the values take: 8 bytes each, and the length of texts and blobs."""
+    if not rows:
+        return 0
+    long = sum(len(cell) for cell in chain.from_iterable(rows) if isinstance(cell, str | bytes))
+    return 8 * len(rows) * len(rows[0]) + long

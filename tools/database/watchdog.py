@@ -1,0 +1,102 @@
+"""Ending queries that run past their time or are cancelled.
+
+SQLite's progress handler would need Python's interpreter lock after every few thousand steps of every query, so that
+fifty conversations at once would slow each other down, and it counts steps while a single step can take a second
+(LIKE on a long text). One thread that looks at the running queries every few milliseconds and interrupts those that
+are over costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from .cancellation import Cancellation
+
+_INTERVAL = 0.01
+
+
+@dataclass(eq=False)
+class RunningQuery:
+    """A query while it runs.
+
+    Attributes:
+        connection: Where it runs.
+        deadline: On the `time.monotonic` clock.
+        cancellation: The caller's handle, if it gave one.
+        stopped: Why it was interrupted: `time`, `cancelled`, or empty.
+    """
+
+    connection: Connection
+    deadline: float
+    cancellation: Cancellation | None = None
+    stopped: str = ""
+    _done: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def check(self, now: float) -> None:
+        """Interrupt it if it is over. Repeated until it has ended: SQLite forgets an interrupt while it still parses."""
+        if not self.stopped:
+            if self.cancellation is not None and self.cancellation.cancelled:
+                self.stopped = "cancelled"
+            elif now > self.deadline:
+                self.stopped = "time"
+        if self.stopped:
+            with self._lock:
+                if not self._done:
+                    self.connection.interrupt()
+
+    def end(self) -> None:
+        """After this the connection is not touched any more and may run another query."""
+        with self._lock:
+            self._done = True
+
+
+class Watchdog:
+    """The thread that looks after the running queries of a process; it starts with the first query."""
+
+    def __init__(self) -> None:
+        self._running: dict[RunningQuery, None] = {}
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._process = 0
+
+    def watch(self, query: RunningQuery) -> None:
+        """Look after the query until `release`."""
+        if self._process != os.getpid():
+            self._start()
+        self._running[query] = None
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def release(self, query: RunningQuery) -> None:
+        """The query has ended."""
+        query.end()
+        self._running.pop(query, None)
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._process != os.getpid():
+                self._running = {}
+                self._wake = threading.Event()
+                threading.Thread(target=self._run, name="tableturn-queries", daemon=True).start()
+                self._process = os.getpid()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            time.sleep(_INTERVAL)
+            now = time.monotonic()
+            queries = tuple(self._running)
+            for query in queries:
+                query.check(now)
+            if not queries:
+                self._wake.clear()
+                if self._running:
+                    self._wake.set()
+
+
+WATCHDOG = Watchdog()
