@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ..prompts.simplify import SimplifyTask
 from ..prompts.task import Message, Prompt, Task
 from ..prompts.tokens import PromptTooLarge, estimate_tokens
 from ..tools.errors import ReplyError
@@ -26,36 +27,34 @@ _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_n
 
 
 @dataclass(frozen=True)
-class CallOptions:
-    """How one kind of task is put to a model; None leaves the model's own.
-
-    Attributes:
-        temperature: Sampling temperature.
-        max_output: Tokens of a reply. A reply that is cut there is asked for once more with twice as many.
-    """
-
-    temperature: float | None = None
-    max_output: int | None = None
-
-
-@dataclass(frozen=True)
-class PromptedOptions:
+class TranslatorOptions:
     """How tasks are put to a model.
 
     Attributes:
-        budget: Tokens of a prompt, by the estimate of prompts/tokens.py.
-        default: For tasks that `tasks` doesn't name. Temperature 0 as in CREDIT-SQL 4.2; 4,000 tokens leave room for
-            models that reason before they answer.
-        tasks: By a task's `name`.
+        prompt_tokens: Budget of a prompt, by the estimate of prompts/tokens.py.
+        max_output_tokens: Limit of a reply; None leaves the model's own. A reply that is cut there is asked for once
+            more with twice as many. 4,000 leave room for models that reason before they answer.
+        temperature: Of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
+        simplify_temperature: The same for simplification, which the revision chain (4.1.1) samples at 1.0; None takes
+            `temperature`.
     """
 
-    budget: int = 12_000
-    default: CallOptions = CallOptions(temperature=0.0, max_output=4_000)
-    tasks: Mapping[str, CallOptions] = field(default_factory=dict[str, CallOptions])
+    prompt_tokens: int = 12_000
+    max_output_tokens: int | None = 4_000
+    temperature: float | None = 0.0
+    simplify_temperature: float | None = None
 
-    def for_task(self, name: str) -> CallOptions:
-        """The options of the task of that name."""
-        return self.tasks.get(name, self.default)
+    def tuning(self, task: str) -> Tuning:
+        """What the model is set to for the task of that name."""
+        own = self.simplify_temperature if task == SimplifyTask.name else None
+        return Tuning(self.temperature if own is None else own, self.max_output_tokens)
+
+
+class Tuning(NamedTuple):
+    """A model's settings for one request; None leaves its own."""
+
+    temperature: float | None
+    max_output: int | None
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,10 @@ class PromptedTranslator:
     The logic is one generator that asks its driver to send requests; `do` and `ado` are the two drivers.
     """
 
-    def __init__(self, model: BaseChatModel, *, options: PromptedOptions | None = None) -> None:
+    def __init__(self, model: BaseChatModel, options: TranslatorOptions | None = None) -> None:
         self._model = model
-        self._options = options or PromptedOptions()
-        self._tuned: dict[CallOptions, BaseChatModel] = {}
+        self._options = options or TranslatorOptions()
+        self._tuned: dict[Tuning, BaseChatModel] = {}
         self._takes_temperature = True
 
     @property
@@ -120,61 +119,61 @@ class PromptedTranslator:
 
     def _steps(self, task: Task[R]) -> Generator[_Call, AIMessage, Done[R]]:
         """One task: at most one further try for an unusable reply, and one for a cut reply."""
-        options = self._options.for_task(task.name)
-        prompt = task.render(self._options.budget)
+        tuning = self._options.tuning(task.name)
+        prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
         usage = Usage()
         hinted, doubled = False, False
         while True:
-            message = yield from self._answered(prompt, options)
+            message = yield from self._answered(prompt, tuning)
             usage += reply_usage(message)
-            if was_cut(message) and not doubled and options.max_output is not None:
+            if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
-                options = CallOptions(options.temperature, 2 * options.max_output)
+                tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
                 continue
             try:
                 reply = _read(task, message)
             except ReplyError as error:
-                retry = None if hinted else _with_hint(task, self._options.budget, error)
+                retry = None if hinted else _with_hint(task, self._options.prompt_tokens, error)
                 if retry is None:
-                    raise ReplyError(f"model {self.model}: {error}", error.kind, error.hint) from error
+                    raise
                 hinted, prompt = True, retry
                 continue
             if hinted:
                 notes.append("The model's first reply could not be used; it was asked once more.")
             return Done(reply, usage, tuple(notes))
 
-    def _answered(self, prompt: Prompt, options: CallOptions) -> Generator[_Call, AIMessage, AIMessage]:
+    def _answered(self, prompt: Prompt, tuning: Tuning) -> Generator[_Call, AIMessage, AIMessage]:
         """One request, and another without a temperature where the model turns that down."""
         messages = [_chat_message(message) for message in prompt.messages]
         try:
-            return (yield _Call(self._tuned_model(options), messages))
+            return (yield _Call(self._tuned_model(tuning), messages))
         except Exception as error:
             if not (self._takes_temperature and rejects_temperature(error)):
                 raise model_error(self.model, error) from error
         self._takes_temperature = False
         try:
-            return (yield _Call(self._tuned_model(options), messages))
+            return (yield _Call(self._tuned_model(tuning), messages))
         except Exception as error:
             raise model_error(self.model, error) from error
 
-    def _tuned_model(self, options: CallOptions) -> BaseChatModel:
+    def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
         """The model with the options set, as far as it has such fields; clients are shared with the original."""
-        wanted = options if self._takes_temperature else CallOptions(None, options.max_output)
+        wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
             found = self._tuned[wanted] = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
         return found
 
 
-def _tune(model: BaseChatModel, options: CallOptions, *, drop_temperature: bool) -> BaseChatModel:
+def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:
     fields = type(model).model_fields
     update: dict[str, object] = {}
-    if "temperature" in fields and (options.temperature is not None or drop_temperature):
-        update["temperature"] = options.temperature
+    if "temperature" in fields and (tuning.temperature is not None or drop_temperature):
+        update["temperature"] = tuning.temperature
     limit = next((name for name in _LIMIT_FIELDS if name in fields), None)
-    if limit is not None and options.max_output is not None:
-        update[limit] = options.max_output
+    if limit is not None and tuning.max_output is not None:
+        update[limit] = tuning.max_output
     return model.model_copy(update=update) if update else model
 
 
@@ -193,7 +192,7 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
     The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
     as the model's own, would be an example to follow.
     """
-    said = f"\n\nA first reply to this could not be used: {error}. {error.hint}".rstrip()
+    said = f"\n\nA first reply to this could not be used. {error.hint}".rstrip()
     try:
         prompt = task.render(budget - estimate_tokens(said))
     except PromptTooLarge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..tools.errors import TableturnError
+from ..tools.errors import ModelError
 from .task import Message
 
 MESSAGE_OVERHEAD = 4
@@ -18,8 +18,8 @@ single signs, runs of white space. Six letters a piece and two digits keep the e
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
-class PromptTooLarge(TableturnError):
-    """Even the least that a task needs is larger than the token budget."""
+class PromptTooLarge(ModelError):
+    """Even the least that a task needs is larger than the token budget: the model cannot be asked."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -1,0 +1,206 @@
+"""A loopback OpenAI-compatible server that answers as scripted: well, badly, late, or not at all.
+
+One thread with one event loop serves hundreds of connections at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the server does with one request.
+
+    Attributes:
+        kind: `reply`, `reset` (closes the connection without an answer) or `hang` (never answers).
+        content: The model's words; with another status, the error's message.
+        finish_reason: `stop` or `length`.
+        status: HTTP status.
+        headers: Further response headers.
+        delay: Seconds before answering.
+        usage: Prompt and completion tokens; None for a server that doesn't count.
+        refusal: The separate refusal field of OpenAI's replies.
+    """
+
+    kind: Literal["reply", "reset", "hang"] = "reply"
+    content: str = ""
+    finish_reason: str = "stop"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    delay: float = 0.0
+    usage: tuple[int, int] | None = (100, 10)
+    refusal: str | None = None
+
+
+def says(content: str, **more: Any) -> Behaviour:
+    """A reply of these words."""
+    return Behaviour(content=content, **more)
+
+
+def sql(statement: str, **more: Any) -> Behaviour:
+    """A reply of one fenced query."""
+    return Behaviour(content=f"```sql\n{statement}\n```", **more)
+
+
+def cut(content: str) -> Behaviour:
+    """A reply that ends at the output limit."""
+    return Behaviour(content=content, finish_reason="length")
+
+
+def fails(status: int, message: str = "scripted failure", **headers: str) -> Behaviour:
+    """An error status; headers are given with underscores: `retry_after="0.05"`."""
+    return Behaviour(
+        status=status, content=message, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
+
+
+RESET = Behaviour(kind="reset")
+HANG = Behaviour(kind="hang")
+
+Script: TypeAlias = Sequence[Behaviour] | Callable[[dict[str, Any]], Behaviour]
+"""Behaviours in the order of the requests, the last one for all further requests; or a function of the request."""
+
+
+class OpenAIServer:
+    """Serves on a free port of 127.0.0.1 while used as a context manager.
+
+    Attributes:
+        requests: Bodies of the chat requests in the order in which they came.
+    """
+
+    def __init__(self, script: Script, models: Sequence[str] = ("scripted",)) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self._script = script
+        self._models = models
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def prompts(self) -> list[str]:
+        """The messages of each request as one text."""
+        return ["\n".join(str(message["content"]) for message in body["messages"]) for body in self.requests]
+
+    def __enter__(self) -> OpenAIServer:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    async def _start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def _stop(self) -> None:
+        self._server.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._answer(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answers one request; whether the connection stays open."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        length = next(
+            (int(line.split(":")[1]) for line in head.split("\r\n") if line.lower().startswith("content-length:")), 0
+        )
+        raw = await reader.readexactly(length)
+        if head.startswith("GET"):
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
+            _write(writer, 200, json.dumps(listed))
+            return True
+        body = json.loads(raw)
+        behaviour = self._next(body)
+        await asyncio.sleep(behaviour.delay)
+        if behaviour.kind == "hang":
+            await asyncio.Event().wait()
+        if behaviour.kind == "reset":
+            writer.transport.abort()
+            return False
+        if body.get("stream") and behaviour.status == 200:
+            _write(writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers)
+        else:
+            _write(writer, behaviour.status, json.dumps(_payload(behaviour)), headers=behaviour.headers)
+        await writer.drain()
+        return True
+
+    def _next(self, body: dict[str, Any]) -> Behaviour:
+        self.requests.append(body)
+        if callable(self._script):
+            return self._script(body)
+        return self._script[min(len(self.requests), len(self._script)) - 1]
+
+
+def _write(
+    writer: asyncio.StreamWriter,
+    status: int,
+    text: str,
+    media: str = "application/json",
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    data = text.encode()
+    lines = [f"HTTP/1.1 {status} scripted", f"content-type: {media}", f"content-length: {len(data)}"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + data)
+
+
+def _payload(behaviour: Behaviour) -> dict[str, Any]:
+    if behaviour.status != 200:
+        return {"error": {"message": behaviour.content, "type": "scripted", "code": None}}
+    message = {"role": "assistant", "content": behaviour.content, "refusal": behaviour.refusal}
+    payload: dict[str, Any] = {
+        "id": "scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": behaviour.finish_reason}],
+    }
+    return payload | _usage(behaviour)
+
+
+def _usage(behaviour: Behaviour) -> dict[str, Any]:
+    if behaviour.usage is None:
+        return {}
+    prompt, completion = behaviour.usage
+    return {"usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}}
+
+
+def _streamed(behaviour: Behaviour) -> str:
+    common = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+    middle = len(behaviour.content) // 2
+    choices: list[dict[str, Any]] = [
+        {"index": 0, "delta": {"role": "assistant", "content": behaviour.content[:middle]}, "finish_reason": None},
+        {"index": 0, "delta": {"content": behaviour.content[middle:]}, "finish_reason": None},
+        {"index": 0, "delta": {}, "finish_reason": behaviour.finish_reason},
+    ]
+    chunks = [common | {"choices": [choice]} for choice in choices]
+    if behaviour.usage is not None:
+        chunks.append(common | {"choices": []} | _usage(behaviour))
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
