@@ -7,19 +7,20 @@ place.
 
 from __future__ import annotations
 
-from .execution import OfficialDatabases, executes_alike
+from .execution import Execution, OfficialDatabases, execute_both
 from .hardness import Hardness, hardness
 from .matching import exact_set_match
 from .names import Names, read_foreign_key_maps
 from .parsing import Unparsed, parse
 
 __all__ = [
+    "Execution",
     "Hardness",
     "Names",
     "OfficialDatabases",
     "Unparsed",
     "exact_set_match",
-    "executes_alike",
+    "execute_both",
     "hardness",
     "parse",
     "read_foreign_key_maps",

@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
@@ -53,13 +54,26 @@ def _prepared(sql: str) -> str:
     return without_distinct(sql)
 
 
-def executes_alike(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> bool:
-    """Whether two queries give the same result on every database of a schema.
+@dataclass(frozen=True)
+class Execution:
+    """What came of running a prediction beside the gold.
+
+    Attributes:
+        same: Whether the results are the same on every database.
+        error: Why the prediction does not run; empty where it does.
+    """
+
+    same: bool
+    error: str = ""
+
+
+def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
+    """Runs two queries on every database of a schema and compares their results.
 
     Args:
         predicted: As the system gave it.
         gold: The annotated query.
-        database: The schema's name; each `.sqlite` file in its folder counts.
+        database: The schema's name.
         databases: Where to run.
 
     Raises:
@@ -67,23 +81,19 @@ def executes_alike(predicted: str, gold: str, database: str, databases: Official
         DatabaseUnavailable: There is no such database.
     """
     if not predicted.strip():
-        return False
+        return Execution(False, "no prediction")
     prediction = _prepared(predicted.replace("value", "1"))
     reference = _prepared(gold)
     ordered = "order by" in reference.lower()
-    return all(
-        _same_on(file, prediction, reference, ordered=ordered, databases=databases)
-        for file in databases.files(database)
-    )
-
-
-def _same_on(file: Path, predicted: str, gold: str, *, ordered: bool, databases: OfficialDatabases) -> bool:
-    expected = databases.gold_rows(file, gold)
-    try:
-        got = databases.rows(file, predicted, at_most=len(expected) + 1)
-    except (sqlite3.Error, ValueError, OverflowError):
-        return False
-    return same_rows(expected, got, ordered=ordered)
+    for file in databases.files(database):
+        expected = databases.gold_rows(file, reference)
+        try:
+            got = databases.rows(file, prediction, at_most=len(expected) + 1)
+        except (sqlite3.Error, ValueError, OverflowError) as error:
+            return Execution(False, str(error))
+        if not same_rows(expected, got, ordered=ordered):
+            return Execution(False)
+    return Execution(True)
 
 
 def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
@@ -128,7 +138,7 @@ class OfficialDatabases:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._close()
+        self.close()
 
     def files(self, database: str) -> list[Path]:
         """The databases of a schema: where it has a folder of its own, every `.sqlite` file there (a test suite).
@@ -196,7 +206,7 @@ class OfficialDatabases:
         """One connection is open at a time: questions come database by database."""
         if self._open is not None and self._open[0] == file:
             return self._open[1]
-        self._close()
+        self.close()
         connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
         connection.text_factory = _decoded
         connection.set_authorizer(_no_other_files)
@@ -204,7 +214,8 @@ class OfficialDatabases:
         self._open = (file, connection)
         return connection
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Closes what is open."""
         if self._open is not None:
             self._open[1].close()
             self._open = None

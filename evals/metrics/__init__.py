@@ -1,0 +1,10 @@
+"""Judging predictions, and scores over many of them."""
+
+from __future__ import annotations
+
+from .official import OfficialJudge
+from .predictions import read_predictions
+from .summary import Scores, Summary, as_json, summarize
+from .verdict import Judge, Verdict
+
+__all__ = ["Judge", "OfficialJudge", "Scores", "Summary", "Verdict", "as_json", "read_predictions", "summarize"]

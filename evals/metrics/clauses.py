@@ -1,0 +1,43 @@
+"""EM and difficulty for a dataset's questions; both modes of judging share them."""
+
+from __future__ import annotations
+
+from ...tools.errors import DatabaseUnavailable
+from ..datasets import Dataset, Question
+from ..official import OfficialDatabases, Unparsed, exact_set_match, hardness, parse, read_foreign_key_maps
+from ..official.query import Query
+
+
+class ClauseJudge:
+    """Reads queries as the official evaluator does.
+
+    Args:
+        dataset: Its tables.json files give the foreign keys; without one for a database there is no EM on it.
+        databases: Give the names of tables and columns.
+    """
+
+    def __init__(self, dataset: Dataset, databases: OfficialDatabases) -> None:
+        self._databases = databases
+        self._foreign_keys: dict[str, dict[str, str]] = {}
+        for path in reversed(dataset.tables):
+            self._foreign_keys.update(read_foreign_key_maps(path))
+
+    def hardness(self, question: Question) -> str:
+        """The dataset's own level, else Spider's; empty where the gold cannot be read."""
+        gold = None if question.level else self._read(question, question.golds[0])
+        return question.level or (hardness(gold) if gold else "")
+
+    def exact_match(self, question: Question, sql: str) -> bool | None:
+        """EM against the first gold; None where that cannot be read or the foreign keys are unknown."""
+        foreign_keys = self._foreign_keys.get(question.database)
+        gold = self._read(question, question.golds[0])
+        if gold is None or foreign_keys is None:
+            return None
+        # The official tool replaces the word wherever it stands, in names as well.
+        return exact_set_match(self._read(question, sql.replace("value", "1")), gold, foreign_keys)
+
+    def _read(self, question: Question, sql: str) -> Query | None:
+        try:
+            return parse(sql, self._databases.names(question.database))
+        except (Unparsed, DatabaseUnavailable):
+            return None

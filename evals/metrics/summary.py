@@ -1,0 +1,124 @@
+"""Scores over many verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from .verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Shares from 0 to 1; None where no question could be judged.
+
+    Attributes:
+        n: Questions (or interactions).
+        ex: Execution accuracy over those that have a verdict on it.
+        em: Exact set match, likewise.
+        valid: Share of predictions that run.
+    """
+
+    n: int
+    ex: float | None
+    em: float | None
+    valid: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All scores of a run.
+
+    Attributes:
+        all: Over questions (question match).
+        interactions: Over interactions, all of whose turns must be right (interaction match).
+        by_hardness: By level, easiest first.
+        by_turn: By place in the interaction; `>4` from the fifth on, as the official tool has it.
+        by_database: By database.
+        unjudged: Ids of questions without a verdict on EX, as their gold fails.
+    """
+
+    all: Scores
+    interactions: Scores
+    by_hardness: dict[str, Scores]
+    by_turn: dict[str, Scores]
+    by_database: dict[str, Scores]
+    unjudged: tuple[str, ...]
+
+
+_LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra")
+
+
+def summarize(verdicts: Sequence[Verdict]) -> Summary:
+    """Scores over verdicts, the turns of each interaction being neighbours."""
+    by_level = _grouped(verdicts, lambda verdict: verdict.hardness or "unknown")
+    order = [level for level in _LEVELS if level in by_level]
+    order += [level for level in by_level if level not in order]
+    return Summary(
+        all=score(verdicts),
+        interactions=_score_interactions(verdicts),
+        by_hardness={level: by_level[level] for level in order},
+        by_turn=_grouped(verdicts, lambda verdict: _turn(verdict.question.turn)),
+        by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
+        unjudged=tuple(verdict.question.id for verdict in verdicts if verdict.ex is None),
+    )
+
+
+def score(verdicts: Sequence[Verdict]) -> Scores:
+    """Scores over questions."""
+    return Scores(
+        n=len(verdicts),
+        ex=_share(verdict.ex for verdict in verdicts),
+        em=_share(verdict.em for verdict in verdicts),
+        valid=_share(verdict.valid for verdict in verdicts if verdict.ex is not None),
+    )
+
+
+def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
+    """The form that `tableturn score --json` prints."""
+    return {
+        **asdict(summary.all),
+        "interactions": asdict(summary.interactions),
+        "by_hardness": {key: asdict(scores) for key, scores in summary.by_hardness.items()},
+        "by_turn": {key: asdict(scores) for key, scores in summary.by_turn.items()},
+        "by_database": {key: asdict(scores) for key, scores in summary.by_database.items()},
+        "unjudged": list(summary.unjudged),
+        "per_question": [
+            {
+                "id": verdict.question.id,
+                "ex": verdict.ex,
+                "em": verdict.em,
+                "hardness": verdict.hardness,
+                "error": verdict.error,
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
+    turns = [list(group) for _, group in groupby(verdicts, key=lambda verdict: verdict.question.interaction)]
+    judged = [group for group in turns if all(verdict.ex is not None for verdict in group)]
+    return Scores(
+        n=len(turns),
+        ex=_share(all(verdict.ex for verdict in group) for group in judged),
+        em=_share(
+            all(verdict.em for verdict in group) for group in turns if all(verdict.em is not None for verdict in group)
+        ),
+        valid=_share(all(verdict.valid for verdict in group) for group in judged),
+    )
+
+
+def _turn(turn: int) -> str:
+    return str(turn) if turn <= 4 else ">4"
+
+
+def _grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict[str, Scores]:
+    ordered = sorted(verdicts, key=key)
+    return {name: score(list(group)) for name, group in groupby(ordered, key=key)}
+
+
+def _share(outcomes: Iterable[bool | None]) -> float | None:
+    known = [outcome for outcome in outcomes if outcome is not None]
+    return sum(known) / len(known) if known else None

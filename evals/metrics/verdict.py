@@ -1,0 +1,39 @@
+"""What was found about one prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..datasets import Question
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judged prediction.
+
+    Attributes:
+        question: What was asked.
+        sql: The prediction.
+        ex: Whether it gives the gold's result; None where the gold cannot be judged by.
+        em: Whether it matches the gold clause by clause; None where that cannot be judged.
+        valid: Whether it runs.
+        hardness: Spider's level, or the dataset's own; empty where the gold has none.
+        error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
+    """
+
+    question: Question
+    sql: str
+    ex: bool | None
+    em: bool | None
+    valid: bool
+    hardness: str
+    error: str = ""
+
+
+class Judge(Protocol):
+    """Judges predictions, one at a time; use it as a context manager, so that databases are closed."""
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction; an empty one is wrong."""
+        ...
