@@ -1,46 +1,87 @@
-"""From a question to the values it mentions."""
+"""From a question to the values it mentions, best first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from ..database.schema import Schema
+from .candidates import Candidate, candidates
 from .match import ValueMatch
-from .store import Store, Stored, StoredColumn
-from .words import Word, key, words
+from .question import Question, read
+from .store import Store, StoredColumn
+from .words import stems
 
-LONGEST = 10
-"""Words of the longest mention that is looked for."""
-
-
-def find(question: str, store: Store, columns: Sequence[StoredColumn], schema: Schema) -> list[ValueMatch]:
-    """The values that a question mentions, best first."""
-    spans = _spans(question)
-    by_id = {column.id: column for column in columns}
-    found: list[ValueMatch] = []
-    for value in store.by_key(list(spans)):
-        for span in spans[value.key]:
-            found.append(_match(question, span, value, by_id[value.column]))
-    return sorted(found, key=lambda match: (-match.score, match.start - match.end))
+_GOOD = 0.9
+"""Score from which a longer mention leaves little to those inside it."""
 
 
-def _spans(question: str) -> dict[str, list[tuple[Word, ...]]]:
-    parts = words(question)
-    spans: dict[str, list[tuple[Word, ...]]] = {}
-    for start in range(len(parts)):
-        for end in range(start + 1, min(start + LONGEST, len(parts)) + 1):
-            span = parts[start:end]
-            spans.setdefault(key([word.stem for word in span]), []).append(span)
-    return spans
+def find(text: str, store: Store, columns: Mapping[int, StoredColumn], schema: Schema) -> list[ValueMatch]:
+    """The values that a question mentions, best first, each once."""
+    question = read(text)
+    names = frozenset(part for table in schema.tables for name in (table, *table.columns) for part in _parts(name.name))
+    found = list(candidates(question, names, store, columns))
+    ranking = _Ranking(question, names, found)
+    best: dict[int, tuple[float, Candidate]] = {}
+    for candidate in found:
+        rank = ranking.of(candidate, columns[candidate.value.column])
+        known = best.get(candidate.value.id)
+        if known is None or rank > known[0]:
+            best[candidate.value.id] = (rank, candidate)
+    ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].span.start, pair[1].value.id))
+    return [_match(candidate, columns[candidate.value.column]) for _, candidate in ranked]
 
 
-def _match(question: str, span: tuple[Word, ...], value: Stored, column: StoredColumn) -> ValueMatch:
-    start, end = span[0].start, span[-1].end
-    mention = question[start:end]
-    if mention == value.text:
-        score, how = 1.0, "exact"
-    elif mention.casefold() == value.text.casefold():
-        score, how = 0.97, "case"
-    else:
-        score, how = 0.9, "inflection"
-    return ValueMatch(column.table, column.name, value.text, mention, start, end, score, how)
+class _Ranking:
+    """What tells a mention from a chance.
+
+    For it speak, besides the fit: quotation marks, capitals, length, a column or table that the question names too.
+    Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
+    name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
+    """
+
+    def __init__(self, question: Question, names: Set[str], found: Sequence[Candidate]) -> None:
+        self._question = question
+        self._names = names
+        self._said = {word.stem for word in question.words}
+        self._taken = {(c.span.first, c.span.last) for c in found if c.score >= _GOOD}
+
+    def of(self, candidate: Candidate, column: StoredColumn) -> float:
+        span, question = candidate.span, self._question
+        words = question.words[span.first : span.last]
+        rank = candidate.score + 0.05 * min(len(words), 4)
+        if question.fills_quotes(span.start, span.end):
+            rank += 0.4
+        elif question.in_quotes(span.start, span.end):
+            rank += 0.1
+        rank += 0.2 * sum(bool(word.start) and not word.text[0].islower() for word in words) / len(words)
+        own = set(_parts(column.name))
+        if self._inside(span.first, span.last, own):
+            rank -= 0.5
+        if all(word.stem in self._names for word in words):
+            rank -= 0.35
+        return rank + 0.15 * self._named(own) + 0.1 * self._named(set(_parts(column.table)))
+
+    def _inside(self, first: int, last: int, own: Set[str]) -> bool:
+        """Whether a longer mention holds these words and others that are not the column's own name."""
+        return any(
+            start <= first
+            and last <= end
+            and not {w.stem for w in self._question.words[start:first]}.union(
+                w.stem for w in self._question.words[last:end]
+            )
+            <= own
+            for start, end in self._taken
+        )
+
+    def _named(self, parts: Set[str]) -> float:
+        return sum(part in self._said for part in parts) / len(parts) if parts else 0.0
+
+
+def _parts(name: str) -> list[str]:
+    return stems(name.replace("_", " "))
+
+
+def _match(candidate: Candidate, column: StoredColumn) -> ValueMatch:
+    span = candidate.span
+    place = (column.table, column.name, candidate.value.text)
+    return ValueMatch(*place, span.text, span.start, span.end, round(candidate.score, 3), candidate.how)

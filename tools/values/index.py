@@ -30,6 +30,7 @@ class ValueIndex:
         self._lock = threading.RLock()
         self._store: Store | None = None
         self._columns: dict[tuple[str, str], StoredColumn] = {}
+        self._by_id: dict[int, StoredColumn] = {}
         self._complete = False
 
     @classmethod
@@ -52,7 +53,7 @@ class ValueIndex:
         """
         with self._lock:
             store = self._ready()
-            return tuple(find(question, store, list(self._columns.values()), self._database.schema())[:limit])
+            return tuple(find(question, store, self._by_id, self._database.schema())[:limit])
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column holds exactly this text; names in any case."""
@@ -103,4 +104,5 @@ class ValueIndex:
         if not self._complete:
             self._complete = fill(self._store, self._database, self._bounds)
             self._columns = {(c.table.lower(), c.name.lower()): c for c in self._store.columns()}
+            self._by_id = {column.id: column for column in self._columns.values()}
         return self._store

@@ -12,17 +12,22 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .words import key, stems
+from .words import initials, key, stems
 
 FORMAT = 1
 """Raised whenever the layout or the words' treatment changes; another format's file is built anew."""
 
+_ROWS = 2_000
+"""Most rows of one look-up."""
+
 _LAYOUT = (
     "CREATE TABLE col(id INTEGER PRIMARY KEY, tbl TEXT, name TEXT, state TEXT, held INTEGER DEFAULT 0)",
-    "CREATE TABLE val(id INTEGER PRIMARY KEY, col INTEGER, text TEXT, key TEXT)",
+    "CREATE TABLE val(id INTEGER PRIMARY KEY, col INTEGER, text TEXT, key TEXT, initials TEXT)",
     "CREATE UNIQUE INDEX val_text ON val(col, text)",
     "CREATE INDEX val_key ON val(key)",
+    "CREATE INDEX val_initials ON val(initials) WHERE initials IS NOT NULL",
     "CREATE VIRTUAL TABLE val_words USING fts5(body, content='', detail=none, columnsize=0, tokenize='unicode61')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('val_words', 'row')",
     "CREATE TABLE word(word TEXT PRIMARY KEY, back TEXT) WITHOUT ROWID",
@@ -107,8 +112,8 @@ class Store:
             if before != "waiting":
                 return
             (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
-            values = ((first + i, column, text, key(parts)) for i, (text, parts) in enumerate(rows))
-            self._db.executemany("INSERT INTO val(id, col, text, key) VALUES (?, ?, ?, ?)", values)
+            values = ((first + i, column, text, key(parts), initials(parts)) for i, (text, parts) in enumerate(rows))
+            self._db.executemany("INSERT INTO val VALUES (?, ?, ?, ?, ?)", values)
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
             self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?)", ((word, word[::-1]) for word in seen))
@@ -119,12 +124,49 @@ class Store:
         return self._db.execute(query, (column, text)).fetchone() is not None
 
     def by_key(self, keys: Sequence[str]) -> list[Stored]:
-        """The values of these keys; of a key that hundreds of columns hold, the first."""
-        found: list[Stored] = []
-        for wanted in keys:
-            rows = self._db.execute("SELECT id, col, text, key FROM val WHERE key = ? LIMIT 200", (wanted,))
-            found.extend(Stored(*row) for row in rows)
-        return found
+        """The values of these keys; of those that very many columns hold, some."""
+        return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE key", keys)]
+
+    def by_id(self, ids: Sequence[int]) -> list[Stored]:
+        return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE id", ids)]
+
+    def by_initials(self, initials: Sequence[str]) -> list[tuple[Stored, str]]:
+        """The values of several words that begin with these letters, with the initials of each."""
+        rows = self._in("SELECT id, col, text, key, initials FROM val WHERE initials", initials)
+        return [(Stored(*row[:4]), row[4]) for row in rows]
+
+    def with_word(self, word: str, common: int) -> list[int]:
+        """Numbers of the values that hold a word; none if it is common, that is, in more than so many."""
+        ids = self._matching(f'"{word}"', common + 1)
+        return ids if len(ids) <= common else []
+
+    def with_words(self, one: str, other: str, limit: int) -> list[int]:
+        """Numbers of values that hold both words."""
+        return self._matching(f'"{one}" AND "{other}"', limit)
+
+    def knows(self, word: str) -> bool:
+        """Whether a value holds this stem of four letters or more."""
+        return self._db.execute("SELECT 1 FROM word WHERE word = ?", (word,)).fetchone() is not None
+
+    def alike(self, word: str) -> set[str]:
+        """Words of about the same length that begin or end like this one."""
+        half = max(3, len(word) // 2)
+        alike: set[str] = set()
+        for name, text in (("word", word), ("back", word[::-1])):
+            rows = self._db.execute(
+                f"SELECT word FROM word WHERE {name} >= ? AND {name} < ? AND length(word) BETWEEN ? AND ? LIMIT 5000",
+                (text[:half], text[:half] + "\U0010ffff", len(word) - 2, len(word) + 2),
+            )
+            alike.update(other for (other,) in rows)
+        return alike
+
+    def _in(self, select: str, wanted: Sequence[str] | Sequence[int]) -> list[tuple[Any, ...]]:
+        marks = ",".join("?" * len(wanted))
+        return self._db.execute(f"{select} IN ({marks}) LIMIT {_ROWS}", wanted).fetchall()
+
+    def _matching(self, query: str, limit: int) -> list[int]:
+        rows = self._db.execute("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", (query, limit))
+        return [number for (number,) in rows]
 
     def in_column(self, column: int, limit: int) -> list[str]:
         rows = self._db.execute("SELECT text FROM val WHERE col = ? LIMIT ?", (column, limit))

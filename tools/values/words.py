@@ -13,6 +13,7 @@ from typing import Protocol, cast
 import snowballstemmer
 
 _WORD = re.compile(r"[^\W_]+")
+_SMALL = frozenset(("and", "of", "the"))
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
@@ -71,6 +72,14 @@ def key(stemmed: Sequence[str]) -> str:
             joined.append(".")
         joined.append(part)
     return "".join(joined)
+
+
+def initials(stemmed: Sequence[str]) -> str | None:
+    """The first letters of three to six words, "of", "the" and "and" left out; None for any other text."""
+    said = [part for part in stemmed if part not in _SMALL]
+    if 3 <= len(said) <= 6 and all(part[0].isalpha() for part in said):
+        return "".join(part[0] for part in said)
+    return None
 
 
 def fold(word: str) -> str:

@@ -1,0 +1,145 @@
+"""Values that a question may mention, with how well they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
+
+from .aliases import aliases
+from .question import Question, Span, spans
+from .store import Store, Stored, StoredColumn
+from .words import stems
+
+_COMMON = 300
+"""A word that more values hold is only looked for together with its neighbour."""
+
+_LEAST_SHARE = 0.35
+"""How much of a value, in letters, must be said: less is chance more often than not."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A value that a span may mention; `score` and `how` as in a match."""
+
+    value: Stored
+    span: Span
+    score: float
+    how: str
+
+
+def candidates(
+    question: Question, names: Container[str], store: Store, columns: Mapping[int, StoredColumn]
+) -> Iterator[Candidate]:
+    """All candidates, the same value perhaps more than once.
+
+    Args:
+        question: As read.
+        names: Stems of the schema's names, which are not taken for misspelt values.
+        store: Where values are looked up.
+        columns: Its columns by number.
+    """
+    respelt = _respelt(question, names, store)
+    by_key = spans(question, respelt)
+    for value in store.by_key(list(by_key)):
+        for span in by_key[value.key]:
+            yield Candidate(value, span, *_fit(span, value.text))
+    yield from _by_alias(by_key, store, columns)
+    yield from _by_part(question, respelt, store)
+
+
+def _fit(span: Span, text: str) -> tuple[float, str]:
+    if span.likeness < 1:
+        return 0.9 * span.likeness, "typo"
+    if span.text == text:
+        return 1.0, "exact"
+    if span.text.casefold() == text.strip().casefold():
+        return 0.97, "case"
+    return 0.9, "inflection"
+
+
+def _by_alias(
+    by_key: Mapping[str, Sequence[Span]], store: Store, columns: Mapping[int, StoredColumn]
+) -> Iterator[Candidate]:
+    """Values by another name: from the list of such names, and by initials, in both directions."""
+    wanted = {
+        alias: span
+        for group in by_key.values()
+        for span in group
+        if span.likeness == 1
+        for alias in aliases(span.text, span.key)
+    }
+    found = store.by_key(list({alias.key for alias in wanted}))
+    for alias, span in wanted.items():
+        for value in found:
+            if value.key != alias.key or (alias.code and value.text.strip() != alias.text):
+                continue
+            column = columns[value.column]
+            if not alias.columns or alias.columns & set(stems(f"{column.name} {column.table}".replace("_", " "))):
+                yield Candidate(value, span, 0.75 if alias.code else 0.85, "abbreviation")
+    upper = {span.text.lower(): span for group in by_key.values() for span in group if _is_initials(span.text)}
+    for value, initials in store.by_initials(list(upper)):
+        yield Candidate(value, upper[initials], 0.8, "abbreviation")
+
+
+def _is_initials(text: str) -> bool:
+    return 3 <= len(text) <= 6 and text.isalpha() and text.isupper()
+
+
+def _respelt(question: Question, names: Container[str], store: Store) -> dict[int, list[tuple[str, float]]]:
+    """For each word that no value holds, the nearest words that values hold."""
+    respelt: dict[int, list[tuple[str, float]]] = {}
+    for number, word in enumerate(question.words):
+        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in names or question.says_nothing(number):
+            continue
+        if store.knows(word.stem):
+            continue
+        allowed = 1 if len(word.stem) < 8 else 2
+        near = [(OSA.distance(word.stem, other, score_cutoff=allowed), other) for other in store.alike(word.stem)]
+        best = sorted(pair for pair in near if pair[0] <= allowed)[:3]
+        if best:
+            respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in best]
+    return respelt
+
+
+def _by_part(
+    question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
+) -> Iterator[Candidate]:
+    """Values of which the question says some words only."""
+    said = {
+        number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
+        for number, word in enumerate(question.words)
+        if len(word.stem) > 1 and not question.says_nothing(number)
+    }
+    seen: set[int] = set()
+    for number, (stemmed, _) in said.items():
+        after = said.get(number + 1)
+        ids = store.with_word(stemmed, _COMMON)
+        if not ids and after:
+            ids = store.with_words(stemmed, after[0], _COMMON)
+        seen.update(ids)
+    where = {stemmed: number for number, (stemmed, _) in reversed(said.items())}
+    for value in store.by_id(sorted(seen)):
+        parts = stems(value.text)
+        here = sorted({where[part] for part in parts if part in where})
+        run = _longest_run(here)
+        likeness = min(said[number][1] for number in run)
+        if all(number in respelt for number in run):
+            continue
+        total = sum(map(len, parts))
+        share = sum(len(said[number][0]) for number in run) / total
+        if _LEAST_SHARE <= share < 1:
+            span = question.span(run[0], run[-1] + 1, [], likeness)
+            yield Candidate(value, span, (0.4 + 0.4 * share) * likeness, "part")
+
+
+def _longest_run(numbers: Sequence[int]) -> list[int]:
+    """The longest run of words that follow each other, one word between them allowed."""
+    best: list[int] = []
+    run: list[int] = []
+    for number in numbers:
+        run = [*run, number] if run and number - run[-1] <= 2 else [number]
+        if len(run) > len(best):
+            best = run
+    return best
