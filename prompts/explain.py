@@ -36,10 +36,10 @@ class ExplainTask(Task[Explanation]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, Material(schema=self.schema, samples=False), self._messages)
+        return fit(budget, Material(schema=self.schema, samples=0), self._messages)
 
     def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        schema_text = render_schema(shown.schema, "compact", samples=False)
+        schema_text = render_schema(shown.schema, "compact", samples=0)
         return render_messages("explain", task=self, schema_text=schema_text, left_out=left_out)
 
     def parse(self, text: str) -> Explanation:

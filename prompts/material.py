@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
+from ..tools.examples.seeds import SeedDialogue
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .dialogue import Dialogue
 from .task import Message, Prompt
 from .tokens import PromptTooLarge, estimate_messages
 
@@ -25,7 +25,7 @@ class Material:
         dialogues: Few-shot dialogues, most useful first.
         examples: Few-shot examples, most useful first.
         values: Database values that the question mentions, best first.
-        samples: Whether sample values are shown with the columns.
+        samples: Sample values shown with each column.
         schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does.
         history: Earlier turns, oldest first; the oldest goes first.
     """
@@ -33,9 +33,9 @@ class Material:
     schema: Schema = NO_SCHEMA
     history: tuple[PastTurn, ...] = ()
     examples: tuple[Example, ...] = ()
-    dialogues: tuple[Dialogue, ...] = ()
+    dialogues: tuple[SeedDialogue, ...] = ()
     values: tuple[ValueMatch, ...] = ()
-    samples: bool = True
+    samples: int = 3
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
@@ -46,7 +46,7 @@ class Material:
             len(self.dialogues),
             len(self.examples),
             len(self.values),
-            int(self.samples and any(column.samples for table in self.schema.tables for column in table.columns)),
+            int(self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)),
             len(_spare_columns(self.schema)),
             len(self.history),
             max(0, len(self.schema.tables) - 1),
@@ -65,7 +65,7 @@ class Material:
             examples=self.examples[: len(self.examples) - examples],
             dialogues=self.dialogues[: len(self.dialogues) - dialogues],
             values=self.values[: len(self.values) - values],
-            samples=self.samples and not samples,
+            samples=0 if samples else self.samples,
         )
         said = (
             _said(dialogues, len(self.dialogues), "example dialogues"),

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, cast, get_args
 from ..tools.database.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
+from ..tools.examples.seeds import SeedDialogue
 from ..tools.linking.linked import PastTurn
-from .dialogue import Dialogue
 from .material import Material, fit
 from .replies import Intent, Rephrasing
 from .reply_text import clean_reply, find_json, text_field
@@ -50,11 +50,11 @@ class RephraseTask(Task[Rephrasing]):
     clarification: tuple[str, str] | None = None
     simplify: bool = True
     style: Literal["credit", "full"] = "full"
-    dialogues: tuple[Dialogue, ...] = ()
+    dialogues: tuple[SeedDialogue, ...] = ()
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        everything = Material(schema=self.schema, history=self.history, dialogues=self.dialogues, samples=False)
+        everything = Material(schema=self.schema, history=self.history, dialogues=self.dialogues, samples=0)
         return fit(budget, everything, self._messages)
 
     def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
@@ -62,7 +62,7 @@ class RephraseTask(Task[Rephrasing]):
             f"rephrase_{self.style}",
             task=self,
             shown=shown,
-            schema_text=render_schema(shown.schema, "compact", samples=False),
+            schema_text=render_schema(shown.schema, "compact", samples=0),
             left_out=left_out,
         )
 
