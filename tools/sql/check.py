@@ -6,7 +6,7 @@ from ..database.schema import Schema
 from ..errors import SQLParseError
 from .findings import Asked, ColumnValues, Finding
 from .parse import parse
-from .scope import resolve
+from .resolve import resolve
 
 
 def check(

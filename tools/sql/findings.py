@@ -33,7 +33,8 @@ class Finding:
 
     Attributes:
         kind: What it is about.
-        severity: `error`: it won't run, or can never return a row; `warning`: likely not what was meant; `info`: worth a look.
+        severity: `error`: it won't run, or can never return a row; `warning`: likely not what was meant; `info`: worth
+            a look.
         message: One sentence.
         place: The part of the query that it is about; empty for the whole.
         suggestion: What to write instead; empty if there is none.

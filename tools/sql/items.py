@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from .parse import parse_select
-from .scope import Resolution, Scope, Source, resolve
+from .resolve import resolve
+from .scope import Resolution, Scope, Source
 
 ALL_COLUMNS = "*"
 """Stands for all columns of a table in `UsedItems.columns` (Track-SQL's all-column intent)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from ..errors import SQLParseError
 
@@ -24,6 +24,7 @@ _SPLIT_OPERATOR = re.compile(
       | (?P<split> [<>!=] \s+ = | < \s+ > | \| \s+ \| )""",
     re.VERBOSE | re.DOTALL,
 )
+_TOKEN = re.compile(r" but got <Token.*", re.DOTALL)
 _MAYBE_SPLIT = re.compile(r"[<>!=]\s+[=>]|\|\s+\|")
 
 # sqlglot logs a warning when it falls back to an opaque command; that is an ordinary parse error here.
@@ -44,7 +45,7 @@ class Parsed:
 
     sql: str
     tokens: list[Token]
-    tree: exp.Query
+    tree: exp.Expr
 
 
 def join_split_operators(sql: str) -> str:
@@ -86,7 +87,7 @@ def parse(sql: str) -> Parsed:
     return Parsed(text, tokens, tree)
 
 
-def parse_select(sql: str) -> exp.Query:
+def parse_select(sql: str) -> exp.Expr:
     """The syntax tree of one query.
 
     Raises:
@@ -96,7 +97,7 @@ def parse_select(sql: str) -> exp.Query:
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:
-    """Notes in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones they never become strings."""
+    """Notes in `meta` which names stand in `[...]` or back-ticks: unlike double-quoted ones these are never strings."""
     if "`" not in text and "[" not in text:
         return
     for identifier in tree.find_all(exp.Identifier):
@@ -110,6 +111,6 @@ def _one_line(error: SqlglotError) -> str:
     if not details:
         return " ".join(str(error).split())[:200]
     first = details[0]
-    description = str(first.get("description") or "Invalid SQL").rstrip(".")
+    description = _TOKEN.sub("", str(first.get("description") or "Invalid SQL")).rstrip(".")
     near = " ".join(f"{first.get('highlight') or ''}{first.get('end_context') or ''}".split())[:40]
     return f"{description}, near {near!r}." if near else f"{description}, at the end of the query."

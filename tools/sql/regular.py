@@ -1,13 +1,13 @@
 """One regular form for SQL (CREDIT-SQL 3.2 and appendix F), with the meaning unchanged.
 
-The tree says what each name stands for; the query's own tokens are then written out again with only names, quotes, spacing
-and a few synonymous spellings changed. Nothing that the parser might understand differently from SQLite is ever re-generated
-from the tree: casts, functions, precedence and join order stay as they were written.
+The tree says what each name stands for; the query's own tokens are then written out again with only names, quotes,
+spacing and a few synonymous spellings changed. Nothing that the parser might understand differently from SQLite is ever
+re-generated from the tree: casts, functions, precedence and join order stay as they were written.
 
-The regular form: keywords upper case; function and names lower case, quoted only where they need it; strings in single
-quotes; every column qualified by its table, or by the alias where the table occurs more than once; aliases of tables that
-occur once removed; `AS` written out; `==` as `=`, `<>` as `!=`, `INNER JOIN` as `JOIN`, `LEFT OUTER JOIN` as `LEFT JOIN`, `ASC`
-left out, `LIMIT a, b` as `LIMIT b OFFSET a`; one space between words, none inside parentheses.
+The regular form: keywords upper case; functions and names lower case, names quoted only where they need it; strings
+in single quotes; every column qualified by its table, or by the alias where the table occurs more than once; aliases of
+tables that occur once removed; `AS` written out; `==` as `=`, `<>` as `!=`, `INNER JOIN` as `JOIN`, `LEFT OUTER JOIN`
+as `LEFT JOIN`, `ASC` left out, `LIMIT a, b` as `LIMIT b OFFSET a`; one space between words, none inside parentheses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..database.schema import Schema
 from ..errors import SQLParseError
 from .parse import parse
 from .renaming import rename
-from .scope import resolve
+from .resolve import resolve
 from .writing import write
 
 
@@ -31,7 +31,10 @@ def regularize(sql: str, schema: Schema) -> str:
         SQLParseError: It cannot be parsed as one query.
     """
     parsed = parse(sql)
-    return write(parsed, rename(parsed, resolve(parsed.tree, schema)))
+    resolution = resolve(parsed.tree, schema)
+    if any(reference.kind == "text_name" for reference in resolution.references):
+        return parsed.sql  # a column is named by an expression's very spelling: any change might lose it
+    return write(parsed, rename(parsed, resolution))
 
 
 def same_sql(a: str, b: str, schema: Schema) -> bool:

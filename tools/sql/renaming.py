@@ -29,7 +29,7 @@ class Edits:
 
 
 def rename(parsed: Parsed, resolution: Resolution) -> Edits:
-    """Names in lower case, columns qualified, aliases removed where nothing depends on them, quoted words as strings."""
+    """Names in lower case, columns qualified, aliases removed where nothing needs them, quoted words as strings."""
     edits = Edits()
     for identifier in parsed.tree.find_all(exp.Identifier):
         start = identifier.meta.get("start")
@@ -108,5 +108,5 @@ def _can_qualify(reference: Reference, visible: str) -> bool:
         return False
     if sum(visible in (other.name, other.own) for other in owner.sources) > 1 and source.name != visible:
         return False
-    merged = owner.outer_joined and any(fold(reference.column) in other.using for other in owner.sources)
-    return not merged and not (reference.owner is not reference.scope and _hidden(reference, visible))
+    correlated = owner is not reference.scope and reference.scope is not None
+    return not owner.merges(fold(reference.column)) and not (correlated and _hidden(reference, visible))

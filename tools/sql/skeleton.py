@@ -24,61 +24,11 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
 _COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "do",
-        "does",
-        "each",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "in",
-        "is",
-        "it",
-        "list",
-        "many",
-        "me",
-        "more",
-        "most",
-        "much",
-        "name",
-        "number",
-        "of",
-        "on",
-        "or",
-        "order",
-        "show",
-        "than",
-        "that",
-        "the",
-        "their",
-        "there",
-        "to",
-        "total",
-        "type",
-        "was",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whose",
-        "with",
-        "year",
-        "date",
-        "id",
-        "code",
-    ]
+    """a an and are as at be by do does each for from has have how in is it list many me more most much name number of
+    on or order show than that the their there to total type was what when where which who whose with year date id
+    code""".split()  # noqa: SIM905 - read as a sentence
 )
+"""Words that tell what is asked, also where a schema has them."""
 
 
 def sql_skeleton(sql: str) -> str:
@@ -96,11 +46,18 @@ def sql_skeleton(sql: str) -> str:
         start = identifier.meta.get("start")
         if start is None:
             continue
-        if isinstance(identifier.parent, exp.TableAlias | exp.Alias) or identifier.arg_key == "table":
+        if _is_alias(identifier) or identifier.arg_key == "table":
             edits.dropped.add(start)
         else:
             edits.text[start] = MASK
     return write(parsed, edits)
+
+
+def _is_alias(identifier: exp.Identifier) -> bool:
+    parent = identifier.parent
+    if isinstance(parent, exp.TableAlias):
+        return not isinstance(parent.parent, exp.CTE)
+    return isinstance(parent, exp.Alias)
 
 
 def question_skeleton(question: str, schema: Schema, values: Sequence[ValueMatch] = ()) -> str:

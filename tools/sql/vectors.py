@@ -2,9 +2,10 @@
 
 The paper's pseudo-code (its figure 9) has slips; the evident intention is followed. One by one:
 
-1. `intersect`, `union`, `except` are listed but never counted: here a compound counts its operator, on top of the average of its
-   two sides.
-2. `from_ext`, `from_tb` are listed but never counted: here tables read, and other sources (sub-queries, CTEs, table functions).
+1. `intersect`, `union`, `except` are listed but never counted: here a compound counts its operator, on top of the
+   average of its two sides.
+2. `from_ext`, `from_tb` are listed but never counted: here other sources (sub-queries, CTEs, table functions) and the
+   tables read.
 3. `groupby` is counted from WHERE: here from GROUP BY.
 4. `hv_g`, `hv_l`, `hv_else` and the HAVING aggregates are counted from WHERE: here from HAVING.
 5. ORDER BY is looked up as `orderby` but stored as `order by`, so never found: here it is counted.
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from .names import fold
 from .parse import parse_select
 
 FEATURES = (
@@ -100,11 +102,11 @@ def _count_from(node: exp.Select, vector: Vector) -> None:
     start = node.args.get("from_")
     sources = [start.this] if start is not None else []
     sources += [join.this for join in node.args.get("joins") or ()]
-    for with_ in [node.args.get("with_")]:
-        names = {cte.alias.lower() for cte in with_.expressions} if with_ is not None else set[str]()
-        for source in sources:
-            plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
-            vector[_INDEX["from_tb" if plain and source.name.lower() not in names else "from_ext"]] += 1
+    with_ = node.args.get("with_")
+    ctes = {fold(cte.alias) for cte in with_.expressions} if with_ is not None else set[str]()
+    for source in sources:
+        plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+        vector[_INDEX["from_tb" if plain and fold(source.name) not in ctes else "from_ext"]] += 1
 
 
 def _count_filters(node: exp.Select, vector: Vector) -> None:

@@ -2,69 +2,16 @@
 
 from __future__ import annotations
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from .parse import Parsed
 from .renaming import Edits
 
 _NOT_FUNCTIONS = frozenset(
-    [
-        "select",
-        "from",
-        "where",
-        "and",
-        "or",
-        "not",
-        "in",
-        "is",
-        "like",
-        "glob",
-        "regexp",
-        "match",
-        "between",
-        "exists",
-        "all",
-        "any",
-        "distinct",
-        "as",
-        "on",
-        "using",
-        "join",
-        "cross",
-        "natural",
-        "inner",
-        "left",
-        "right",
-        "full",
-        "outer",
-        "by",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "offset",
-        "union",
-        "intersect",
-        "except",
-        "values",
-        "case",
-        "when",
-        "then",
-        "else",
-        "with",
-        "recursive",
-        "over",
-        "filter",
-        "partition",
-        "rows",
-        "range",
-        "groups",
-        "escape",
-        "collate",
-        "isnull",
-        "notnull",
-        "materialized",
-    ]
+    """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
+    natural inner left right full outer by group having order limit offset union intersect except values case when then
+    else with recursive over filter partition rows range groups escape collate isnull notnull
+    materialized""".split()  # noqa: SIM905 - read as a sentence
 )
 """Words that may stand before a parenthesis without being a function."""
 
@@ -111,6 +58,8 @@ def _merge(parsed: Parsed, edits: Edits) -> list[Piece]:
         if token.start in edits.dropped:
             if pieces and pieces[-1] == "AS" and pieces[-1].role == "word":
                 pieces.pop()
+            continue
+        if token.token_type is TokenType.DOT and tokens[index - 1].start in edits.dropped:
             continue
         if token.start in edits.text:
             if token.start in edits.aliases and not (pieces and pieces[-1] == "AS"):
