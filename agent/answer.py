@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..prompts.replies import Intent, Rephrasing
-
 from .records import AnswerRecord, AttemptView, NodeUsage, PlainCell, Status, load
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Literal
 
 from ..tools.database import Schema
 from ..tools.results import same_result
-from ..tools.sql import is_ordered, same_sql
+from ..tools.sql import same_sql
+from ..tools.sql.ordering import is_ordered
 from .records import Attempt, Result
 from .settings import Settings
 

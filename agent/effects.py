@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..prompts.task import Task
@@ -50,7 +50,7 @@ def do(function: Callable[[], R]) -> Body[R]:
 class Tally:
     """Counts what the tasks of one body cost."""
 
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
     def add(self, result: Any) -> None:
         """Adds a finished task's usage; other results cost nothing."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..tools.database import Schema
+from ..tools.errors import SQLParseError
 from ..tools.sql import Finding, used_items
 from ..tools.values import ValueMatch
 from .records import Attempt, Result
@@ -41,7 +42,9 @@ class Feedback:
     @property
     def text(self) -> str:
         """All parts, for people."""
-        return "\n".join(part for part in (self.problems, self.explanation, self.contents, self.result, self.code) if part)
+        return "\n".join(
+            part for part in (self.problems, self.explanation, self.contents, self.result, self.code) if part
+        )
 
 
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
@@ -66,13 +69,20 @@ def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
     """Sample values of the columns that the query uses, and the values that the question mentions."""
     lines = [f"{match.table}.{match.column} holds {_cell(match.value)}" for match in mentioned]
     shown = 0
-    for table, name in used_items(sql, schema).columns:
+    for table, name in _columns(sql, schema):
         column = schema.column(table, name)
         if column is None or not column.samples or shown == COLUMNS_SHOWN:
             continue
         shown += 1
         lines.append(f"{table}.{column.name}: {', '.join(_cell(value) for value in column.samples)}, ...")
     return "\n".join(lines)
+
+
+def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:
+    try:
+        return sorted(used_items(sql, schema).columns)
+    except SQLParseError:
+        return []
 
 
 def result_csv(result: Result, rows: int) -> str:

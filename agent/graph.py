@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
-from langgraph.types import Checkpointer
 
 from .effects import Body, Tally, arun, run
 from .nodes.clarify import clarify
@@ -46,7 +46,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 """Every node, with the nodes that it may choose to come next."""
 
 
-def build_graph(resources: Resources, checkpointer: Checkpointer = None) -> AgentGraph:
+def build_graph(resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> AgentGraph:
     """The compiled graph.
 
     Args:
@@ -89,9 +89,7 @@ def _run(resources: Resources) -> Run:
     return Run(resources, resources.settings.overridden(runtime.context), runtime.stream_writer)
 
 
-def _counted(
-    name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float
-) -> dict[str, Any]:
+def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:
     """The update with the turn's usage, this node's run added."""
     spent = tally.usage
     cost = NodeUsage(

@@ -13,6 +13,7 @@ from ..tools.database import Database
 from ..tools.toolset import Toolset
 from ..tools.values import ValueIndex
 from .models import resolve_model
+from .prompted import PromptedTranslator, TranslatorOptions
 from .resources import Resources
 from .settings import Settings
 
@@ -60,25 +61,22 @@ def _translators(
     """The translator for a run's settings, made once for each."""
 
     @lru_cache(maxsize=32)
-    def translator(settings: Settings) -> Translator:
-        chat_model = resolve_model(
-            model, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
-        )
+    def made(options: TranslatorOptions, seconds: float, retries: int) -> Translator:
+        chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
         if chat_model is None:
             from .offline import OfflineTranslator
 
             return OfflineTranslator(database, values)
-        from .prompted import PromptedTranslator, TranslatorOptions
+        return PromptedTranslator(chat_model, options)
 
-        return PromptedTranslator(
-            chat_model,
-            TranslatorOptions(
-                prompt_tokens=settings.prompt_tokens,
-                max_output_tokens=settings.max_output_tokens,
-                temperature=settings.temperature,
-                simplify_temperature=settings.simplify_temperature,
-            ),
+    def translator(settings: Settings) -> Translator:
+        options = TranslatorOptions(
+            prompt_tokens=settings.prompt_tokens,
+            max_output_tokens=settings.max_output_tokens,
+            temperature=settings.temperature,
+            simplify_temperature=settings.simplify_temperature,
         )
+        return made(options, settings.request_seconds, settings.request_retries)
 
     return translator
 

@@ -87,6 +87,11 @@ class PromptedTranslator:
         """See `Translator`."""
         return model_label(self._model)
 
+    @property
+    def reads_examples(self) -> bool:
+        """See `Translator`."""
+        return True
+
     def do(self, task: Task[R]) -> Done[R]:
         """See `Translator`."""
         steps = self._steps(task)

@@ -89,7 +89,7 @@ class Settings(BaseModel):
     )
     reason: Literal["off", "pot", "code_blocks"] = Field(
         default="off",
-        description="Program of thought: pandas code and SQL in one reply, or code first and SQL from it (SQL-CRAFT 2).",
+        description="Program of thought: pandas code and SQL in one reply, or code, then SQL from it (SQL-CRAFT 2).",
     )
 
     temperature: float = Field(
@@ -102,7 +102,10 @@ class Settings(BaseModel):
         default=1_000, ge=50, le=100_000, description="Output limit of one reply (CREDIT-SQL 4.2: 600)."
     )
     prompt_tokens: int = Field(
-        default=16_000, ge=500, le=2_000_000, description="Budget of one prompt; what does not fit is left out and said."
+        default=16_000,
+        ge=500,
+        le=2_000_000,
+        description="Budget of one prompt; what does not fit is left out and said.",
     )
     request_seconds: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for one reply of a model.")
     request_retries: int = Field(
@@ -304,7 +307,9 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     try:
         loaded = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
-        raise SettingsError(f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from None
+        raise SettingsError(
+            f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
+        ) from None
     if not isinstance(loaded, dict):
         raise SettingsError(f"settings file {path} must hold one table of fields")
     return loaded

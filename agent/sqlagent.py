@@ -148,26 +148,28 @@ class Conversation:
     def stream(self, question: str, *, settings: RunSettings = None) -> Iterator[Event]:
         """Takes one turn and yields what happens: progress, each node's update, and last the answer."""
         given = self._input(question, self._graph.get_state(self._config))
-        parts = self._graph.stream(
+        parts: Any = self._graph.stream(
             given, self._config, context=_context(settings), durability="exit", stream_mode=STREAM_MODES
         )
-        output: dict[str, Any] = {}
+        output: Any = {}
         for mode, part in parts:
-            output.update(part if mode == "values" else {})
-            yield from read_events(str(mode), part)
+            if mode == "values":
+                output = part
+            yield from read_events(mode, part)
         answer = self._answered(output) or self._asked_back(self._graph.get_state(self._config))
         yield Event("answer", "respond", {}, answer)
 
     async def astream(self, question: str, *, settings: RunSettings = None) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
         given = self._input(question, await self._graph.aget_state(self._config))
-        parts = self._graph.astream(
+        parts: Any = self._graph.astream(
             given, self._config, context=_context(settings), durability="exit", stream_mode=STREAM_MODES
         )
-        output: dict[str, Any] = {}
+        output: Any = {}
         async for mode, part in parts:
-            output.update(part if mode == "values" else {})
-            for event in read_events(str(mode), part):
+            if mode == "values":
+                output = part
+            for event in read_events(mode, part):
                 yield event
         answer = self._answered(output) or self._asked_back(await self._graph.aget_state(self._config))
         yield Event("answer", "respond", {}, answer)

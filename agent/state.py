@@ -18,7 +18,7 @@ class AgentInput(TypedDict, total=False):
     question: str
 
 
-class AgentState(MessagesState, total=False):
+class AgentState(MessagesState):
     """What nodes read and write.
 
     Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
@@ -85,30 +85,30 @@ class AgentOutput(MessagesState, total=False):
     answer: Record | None
 
 
-def fresh_turn(question: str) -> AgentState:
+def fresh_turn(question: str) -> dict[str, Any]:
     """The turn's part of the state as it stands before the first node."""
-    return AgentState(
-        question=question,
-        clarification=None,
-        clarifications=0,
-        rephrasing={},
-        values=[],
-        items=[],
-        kept=[],
-        marked=[],
-        base=None,
-        examples=[],
-        code="",
-        code_result=None,
-        code_error="",
-        sql="",
-        sql_source="draft",
-        sql_confidence=None,
-        attempts=[],
-        feedback=None,
-        stop="",
-        outcome=None,
-        notes=[],
-        usage={},
-        answer=None,
-    )  # pyright: ignore[reportCallIssue] - messages stay as they are
+    return {
+        "question": question,
+        "clarification": None,
+        "clarifications": 0,
+        "rephrasing": {},
+        "values": [],
+        "items": [],
+        "kept": [],
+        "marked": [],
+        "base": None,
+        "examples": [],
+        "code": "",
+        "code_result": None,
+        "code_error": "",
+        "sql": "",
+        "sql_source": "draft",
+        "sql_confidence": None,
+        "attempts": [],
+        "feedback": None,
+        "stop": "",
+        "outcome": None,
+        "notes": [],
+        "usage": {},
+        "answer": None,
+    }

@@ -17,8 +17,7 @@ from .errors import QueryError
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
-    from .examples import Example, ExampleQuery, ExampleStore
-    from .sandbox import SandboxResult
+    from .examples import ExampleStore
 
 ROWS_SHOWN = 20
 """Rows in a tool's text; all of them are in its artifact."""
@@ -36,9 +35,7 @@ class Toolset:
         store: Gives the example store when it is first needed; None leaves `find_examples` out.
     """
 
-    def __init__(
-        self, database: Database, values: ValueIndex, store: Callable[[], ExampleStore] | None = None
-    ) -> None:
+    def __init__(self, database: Database, values: ValueIndex, store: Callable[[], ExampleStore] | None = None) -> None:
         self._database = database
         self._values = values
         self._store = store
@@ -105,12 +102,12 @@ class Toolset:
             selector: Annotated[Any, InjectedToolArg] = "skeleton",
             query: Annotated[SkipValidation[Any], InjectedToolArg] = None,
             numbers: Annotated[dict[str, int] | None, InjectedToolArg] = None,
-        ) -> tuple[str, tuple[Example, ...]]:
+        ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
             from .examples import ExampleQuery, make_selector
 
             assert self._store is not None
-            asked: ExampleQuery = query or ExampleQuery(
+            asked = query or ExampleQuery(
                 question, schema=self._database.schema(), database=self._database.name
             )
             examples = make_selector(selector, self._store(), **(numbers or {})).select(asked)
@@ -126,9 +123,11 @@ class Toolset:
         def run_pandas(
             code: Annotated[
                 str,
-                Field(description="Python code; tables are data frames in `db_dict['name']`; put the answer in `result`."),
+                Field(
+                    description="Python code; tables are data frames in `db_dict['name']`; put the answer in `result`."
+                ),
             ],
-        ) -> tuple[str, SandboxResult]:
+        ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
             from .sandbox import load_frames, run_python
 

@@ -9,7 +9,7 @@ from ...prompts.explain import ExplainTask
 from ...prompts.replies import Rephrasing
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ...tools.sql import Finding, check
+from ...tools.sql import Asked, Finding, check
 from ...tools.values import ValueMatch
 from ..convergence import agrees, stop_reason
 from ..effects import Body, ask, do
@@ -25,8 +25,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     *earlier, last = load_all(Attempt, state["attempts"])
     schema = yield from do(run.resources.database.schema)
     rephrasing = load(Rephrasing, state["rephrasing"])
-    question = f"{state['question']}\n{rephrasing.rephrased}"
-    findings = yield from do(lambda: _check(last.sql, schema, question, run))
+    findings = yield from do(lambda: _check(last.sql, schema, state["question"], run))
     last = replace(
         last,
         findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
@@ -61,7 +60,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 
 def _check(sql: str, schema: Schema, question: str, run: Run) -> tuple[Finding, ...]:
-    return check(sql, schema, values=run.resources.values, question=question)
+    return check(sql, schema, values=run.resources.values, asked=Asked(question))
 
 
 def _explain(

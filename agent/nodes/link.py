@@ -39,7 +39,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
     base: PastTurn | None = None
     if settings.base_sql and history:
-        base = yield from do(lambda: base_turn(question, items, history, runs=_runs(run)))
+        base = yield from do(lambda: base_turn(question, linked.items, history, runs=_runs(run)))
     run.emit({"event": "linked", "tables": [table.name for table in linked.kept.tables], "base_sql": base and base.sql})
     return {
         "values": dump_all(values[: settings.values]) if settings.values else [],

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavailable
-from ...tools.sandbox import SandboxResult
 from ..effects import Body, ask, do
 from ..feedback import result_csv
 from ..material import generate_task
@@ -16,6 +15,9 @@ from ..resources import Run, call_tool
 from ..state import AgentState
 from ..translator import Done
 from .generate import drafted, ended
+
+if TYPE_CHECKING:
+    from ...tools.sandbox import SandboxResult
 
 
 def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:

@@ -21,7 +21,9 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back."""
     update, clarification, asked_back = _begin(state)
     question: str = update["question"]
-    history = load_all(PastTurn, state.get("turns"))[-run.settings.history_window :] if run.settings.history_window else ()
+    history = (
+        load_all(PastTurn, state.get("turns"))[-run.settings.history_window :] if run.settings.history_window else ()
+    )
     notes: list[str] = list(update["notes"])
     try:
         if run.settings.rephrase == "always":
@@ -68,7 +70,7 @@ def _begin(state: AgentState) -> tuple[dict[str, Any], tuple[str, str] | None, i
         update = {"clarification": None, "question": state["question"], "notes": state.get("notes", [])}
         return update, (pending[0], pending[1]), state.get("clarifications", 0)
     question, message = _question(state)
-    update: dict[str, Any] = dict(fresh_turn(question))
+    update = fresh_turn(question)
     if message is not None:
         update["messages"] = [message]
     return update, None, 0

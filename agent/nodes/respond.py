@@ -50,9 +50,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     }
 
 
-def _answer(
-    state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]
-) -> AnswerRecord:
+def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
     chosen = choose(attempts) if attempts else None
     result = chosen.result if chosen else None
     status, text = _status(state, chosen)

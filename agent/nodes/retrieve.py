@@ -31,6 +31,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         draft_sql="",
         database=run.resources.database.name,
     )
+
     def find() -> tuple[Example, ...]:
         return call_tool(
             run.resources.tools.find_examples,

@@ -1,0 +1,165 @@
+"""One question, or a conversation, at the terminal."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
+from ...tools.folders import data_folder
+from ..settings import Settings, make_settings, read_settings
+from .render import show_answer, show_progress
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from ..answer import Answer
+    from ..sqlagent import Conversation, SQLAgent
+
+ANSWERED, NOT_ANSWERED = 0, 1
+
+LEAVE = ("exit", "quit", "/exit", "/quit", "/q")
+"""What ends an interactive conversation, besides the end of input."""
+
+OFFLINE_LINE = (
+    "no model is chosen, so the built-in offline translator answers; "
+    "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one"
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the command line chose."""
+
+    db: str
+    model: str | None
+    base_url: str | None
+    preset: str | None
+    settings: Path | None
+    examples: str | None
+    as_json: bool
+
+
+def ask_once(question: str, choices: Choices) -> int:
+    """Answers one question and says how it went as an exit code."""
+    if not question.strip():
+        raise SettingsError("the question is empty: put it in quotes after the options")
+    with _open(choices, None) as agent:
+        answer = _turn(agent.conversation(), question, choices)
+        return ANSWERED if answer.answered else NOT_ANSWERED
+
+
+def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> int:
+    """Takes turns until the input ends; the exit code is the last turn's."""
+    with _checkpointer(thread, checkpoints) as checkpointer, _open(choices, checkpointer) as agent:
+        name = f"{thread}@{agent.resources.database.path}" if thread else None
+        conversation = agent.conversation(name)
+        code = ANSWERED
+        for question in _questions():
+            try:
+                answer = _turn(conversation, question, choices)
+            except TableturnError as error:
+                sys.stderr.write(f"tableturn: {error}\n")
+                code = NOT_ANSWERED
+            else:
+                code = ANSWERED if answer.answered else NOT_ANSWERED
+        return code
+
+
+def write_sample(path: Path) -> None:
+    """Writes the sample database, never over another file."""
+    from ...tools.sample import build_sample
+
+    if path.exists():
+        raise SettingsError(f"{path} exists already: name a new file, or remove it first")
+    try:
+        build_sample(path)
+    except (OSError, sqlite3.Error) as error:
+        raise DatabaseUnavailable(f"cannot write the sample database to {path}: {error}") from None
+    sys.stderr.write(f"Wrote {path}. Try: tableturn ask --db {path} 'How many stores are there?'\n")
+
+
+@contextmanager
+def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Generator[SQLAgent]:
+    settings = _settings(choices)
+    from ..sqlagent import SQLAgent
+
+    with SQLAgent(
+        choices.db,
+        model=choices.model,
+        settings=settings,
+        examples=choices.examples,
+        checkpointer=checkpointer,
+        base_url=choices.base_url,
+    ) as agent:
+        if choices.model is None and agent.resources.translator(agent.settings).name == "offline":
+            sys.stderr.write(f"tableturn: {OFFLINE_LINE}\n")
+        yield agent
+
+
+def _settings(choices: Choices) -> Settings:
+    given = read_settings(choices.settings) if choices.settings else {}
+    return make_settings(given, preset=choices.preset)
+
+
+@contextmanager
+def _checkpointer(thread: str | None, path: Path | None) -> Generator[BaseCheckpointSaver[Any] | None]:
+    """The file that keeps conversations, where one is to be kept."""
+    if thread is None:
+        if path is not None:
+            raise SettingsError("--checkpoints needs --thread: name the conversation to keep")
+        yield None
+        return
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    path = path or data_folder() / "conversations.sqlite"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with SqliteSaver.from_conn_string(str(path)) as saver:
+            saver.setup()
+            yield saver
+    except (OSError, sqlite3.Error) as error:
+        raise SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints") from None
+
+
+def _questions() -> Iterator[str]:
+    """The turns: lines of a pipe, or what is typed at the prompt."""
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            if line.strip():
+                yield line.strip()
+        return
+    console = Console(stderr=True)
+    console.print("Ask a question; 'exit' or Ctrl-D leaves.", style="dim")
+    while True:
+        try:
+            line = console.input("[bold]> [/]").strip()
+        except (EOFError, KeyboardInterrupt):
+            console.print()
+            return
+        if line.lower() in LEAVE:
+            return
+        if line:
+            yield line
+
+
+def _turn(conversation: Conversation, question: str, choices: Choices) -> Answer:
+    """Takes a turn, showing what happens on a terminal, and prints its answer."""
+    answer: Answer | None = None
+    with show_progress() as progress:
+        for event in conversation.stream(question):
+            progress(event)
+            answer = event.answer or answer
+    assert answer is not None
+    if choices.as_json:
+        print(answer.to_json(), flush=True)
+    else:
+        show_answer(answer)
+    return answer

@@ -1,0 +1,48 @@
+"""The main job, shown: builds the sample database and holds a conversation over it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+
+from ..tools.sample import build_sample
+from .cli.render import show_answer
+
+TURNS = (
+    "How many customers are there?",
+    "Show the names and cities of the customers in France",
+    "Only those with loyalty tier Gold",
+    "How about Germany?",
+    "Which store has the most orders?",
+    "List the names and prices of all products sorted by price in descending order",
+    "Show the top 5",
+)
+"""A count, a filter on a value, a narrowing, a change of value, a grouping with a superlative, a sort, a cut."""
+
+
+def demo(path: Path) -> int:
+    """Builds the sample at `path` and takes the turns; 0 when every one was answered."""
+    console = Console()
+    build_sample(path)
+    console.print(f"Built the sample database: {path}", style="dim")
+    from .sqlagent import SQLAgent
+
+    answered = 0
+    with SQLAgent(path) as agent:
+        conversation = agent.conversation()
+        for question in TURNS:
+            console.print(Rule(style="dim"))
+            console.print(f"> {question}", style="bold green", markup=False)
+            answer = conversation.ask(question)
+            show_answer(answer, console)
+            answered += answer.answered
+    console.print(Rule(style="dim"))
+    console.print(f"{answered} of {len(TURNS)} turns answered. Your turn: .venv/bin/tableturn chat --db {path}")
+    return 0 if answered == len(TURNS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(demo(Path(sys.argv[1] if len(sys.argv) > 1 else "build/kestrel.sqlite")))

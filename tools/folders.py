@@ -1,0 +1,26 @@
+"""Where tableturn keeps files of its own: never beside a user's database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_path, user_data_path
+
+CACHE_VARIABLE = "TABLETURN_CACHE"
+"""Environment variable that names another cache folder."""
+
+DATA_VARIABLE = "TABLETURN_HOME"
+"""Environment variable that names another folder for conversations."""
+
+
+def cache_folder() -> Path:
+    """The folder for what can be built again."""
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else user_cache_path("tableturn", appauthor=False)
+
+
+def data_folder() -> Path:
+    """The folder for what a person would miss."""
+    named = os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else user_data_path("tableturn", appauthor=False)
