@@ -1,0 +1,150 @@
+"""From a frame to SQL: joins by the cheapest foreign-key tree, and a sqlglot tree."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from ...tools.database.schema import Schema
+from ...tools.errors import NotUnderstood
+from ...tools.linking.join_path import join_path
+from ...tools.sql.names import KEYWORDS
+from .frame import Column, Condition, Frame, Scalar, Term, Value
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_COMPARE: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "!=": exp.NEQ,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    "like": exp.Like,
+    "not like": exp.Like,
+}
+_SET: dict[str, type[exp.SetOperation]] = {"intersect": exp.Intersect, "union": exp.Union, "except": exp.Except}
+_AGGREGATES: dict[str, type[exp.AggFunc]] = {
+    "count": exp.Count,
+    "sum": exp.Sum,
+    "avg": exp.Avg,
+    "min": exp.Min,
+    "max": exp.Max,
+}
+
+
+def build(frame: Frame, schema: Schema) -> exp.Query:
+    """The query that a frame means.
+
+    Raises:
+        NotUnderstood: Its tables are not connected by keys.
+    """
+    return _Builder(schema, frame).query()
+
+
+class _Builder:
+    def __init__(self, schema: Schema, frame: Frame) -> None:
+        self.schema = schema
+        self.frame = frame
+        self.tables = frame.used() or (schema.tables[0].name,)
+        self.path = join_path(schema, self.tables)
+
+    def query(self) -> exp.Query:
+        frame = self.frame
+        query = exp.select(*(self._term(term) for term in frame.select or (Term(),)))
+        query = self._joined(query)
+        if frame.distinct:
+            query = query.distinct()
+        for group in frame.where:
+            query = query.where(exp.or_(*(self._condition(condition) for condition in group)))
+        if frame.group:
+            query = query.group_by(*(self._column(column) for column in frame.group))
+        for condition in frame.having:
+            query = query.having(self._condition(condition))
+        if frame.order:
+            query = query.order_by(
+                *(exp.Ordered(this=self._term(t), desc=d, nulls_first=not d) for t, d in frame.order)
+            )
+        if frame.limit is not None:
+            query = query.limit(frame.limit)
+        if frame.combine is not None:
+            operator, other = frame.combine
+            return _SET[operator](this=query, expression=build(other, self.schema), distinct=True)
+        return query
+
+    def _joined(self, query: exp.Select) -> exp.Select:
+        inside = {self.tables[0]}
+        query = query.from_(_table(self.tables[0]))
+        for key in self.path:
+            new = key.ref_table if key.table in inside else key.table
+            inside.add(new)
+            pairs = zip(key.columns, key.ref_columns, strict=True)
+            on = [exp.EQ(this=_name(key.table, own), expression=_name(key.ref_table, ref)) for own, ref in pairs]
+            query = query.join(_table(new), on=exp.and_(*on))
+        lost = [table for table in self.tables if table not in inside]
+        if lost:
+            raise NotUnderstood(
+                f"No keys connect {', '.join(lost)} with {self.tables[0]}; ask about one of them at a time.",
+                tuple(lost),
+            )
+        return query
+
+    def _column(self, column: Column) -> exp.Column:
+        return _name(column.table, column.name) if self.path else exp.Column(this=_identifier(column.name))
+
+    def _term(self, term: Term) -> exp.Expr:
+        if term.column is None:
+            return exp.Count(this=exp.Star()) if term.aggregate == "count" else self._star()
+        inner: exp.Expr = self._column(term.column)
+        if not term.aggregate:
+            return inner
+        if term.distinct:
+            inner = exp.Distinct(expressions=[inner])
+        return _AGGREGATES[term.aggregate](this=inner)
+
+    def _star(self) -> exp.Expr:
+        if len(self.tables) < 2:
+            return exp.Star()
+        return exp.Column(
+            this=exp.Star(), table=_identifier(self.frame.tables[0] if self.frame.tables else self.tables[0])
+        )
+
+    def _condition(self, condition: Condition) -> exp.Expr:
+        term, value = self._term(condition.term), condition.value
+        match condition.operator:
+            case "null":
+                return exp.Is(this=term, expression=exp.Null())
+            case "not null":
+                return exp.Not(this=exp.Is(this=term, expression=exp.Null()))
+            case "between":
+                assert isinstance(value, tuple)
+                return exp.Between(this=term, low=_literal(value[0]), high=_literal(value[1]))
+            case "in" | "not in":
+                assert isinstance(value, Frame)
+                inside = exp.In(this=term, query=exp.Subquery(this=build(value, self.schema)))
+                return inside if condition.operator == "in" else exp.Not(this=inside)
+            case operator:
+                made = _COMPARE[operator](this=term, expression=self._value(value))
+                return exp.Not(this=made) if operator == "not like" else made
+
+    def _value(self, value: Value) -> exp.Expr:
+        if isinstance(value, Frame):
+            return exp.Subquery(this=build(value, self.schema))
+        assert isinstance(value, int | float | str)
+        return _literal(value)
+
+
+def _literal(value: Scalar) -> exp.Expr:
+    return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value)
+
+
+def _identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=not _PLAIN.match(name) or name.lower() in KEYWORDS)
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=_identifier(name))
+
+
+def _name(table: str, column: str) -> exp.Column:
+    return exp.Column(this=_identifier(column), table=_identifier(table))

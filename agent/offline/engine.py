@@ -1,0 +1,146 @@
+"""Answers one question after another about one database: parse, edit, build, try, score; with a small cache."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from ...tools.database import Database
+from ...tools.database.schema import Schema
+from ...tools.database.table import Limits
+from ...tools.errors import NotUnderstood, QueryError
+from ...tools.values import ValueIndex
+from .build import build
+from .confidence import confidence, unread
+from .followup import edited, follows
+from .frame import Frame
+from .names import NameIndex
+from .parse import Parse, parse
+from .read_sql import read_sql
+
+_CACHED = 64
+_TRIAL = Limits(seconds=0.5, rows=20)
+_VALUES = 30
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question read and turned into SQL.
+
+    Attributes:
+        frame: What it means.
+        sql: The query.
+        confidence: Probability that it is right.
+        notes: How the words were read.
+        unread: Words that played no part.
+        follow_up: Whether the previous query was edited.
+    """
+
+    frame: Frame
+    sql: str
+    confidence: float
+    notes: tuple[str, ...]
+    unread: tuple[str, ...]
+    follow_up: bool
+
+
+class Engine:
+    """The parser with its database. Threads may share one."""
+
+    def __init__(self, database: Database, values: ValueIndex | None) -> None:
+        self._database = database
+        self._values = values
+        self._lock = threading.Lock()
+        self._names: NameIndex | None = None
+        self._answers: OrderedDict[tuple[str, str, str], Answer | NotUnderstood] = OrderedDict()
+
+    def names(self) -> NameIndex:
+        """The index of the database's present schema."""
+        schema = self._database.schema()
+        with self._lock:
+            if self._names is None or self._names.schema.version != schema.version:
+                self._names = NameIndex(schema)
+            return self._names
+
+    def answer(self, question: str, base_sql: str = "", hint: str = "") -> Answer:
+        """Reads a question, as a follow-up where there is a previous query and it leans on it.
+
+        Args:
+            question: As asked.
+            base_sql: The previous query; empty if there is none.
+            hint: What the person said when asked back about this question; remembered for it.
+
+        Raises:
+            NotUnderstood: It cannot be read.
+        """
+        names = self.names()
+        key = (question, base_sql, names.schema.version)
+        with self._lock:
+            known = self._answers.get(key)
+        if known is None or hint:
+            try:
+                known = self._answer(f"{question} ({hint})" if hint else question, base_sql, names)
+            except NotUnderstood as error:
+                known = error
+            with self._lock:
+                self._answers[key] = known
+                while len(self._answers) > _CACHED:
+                    self._answers.popitem(last=False)
+        if isinstance(known, NotUnderstood):
+            raise NotUnderstood(str(known), known.words)
+        return known
+
+    def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
+        base = read_sql(base_sql, names.schema) if base_sql else None
+        values = self._values.find(question, _VALUES) if self._values else ()
+        parsed = parse(question, names, values, base.used() if base else ())
+        follow_up = base is not None and follows(question, parsed.reading)
+        frame = parsed.frame
+        if base is not None and follow_up:
+            frame = edited(base, question, parsed.reading)
+        if not frame.used():
+            words = unread(parsed.reading)
+            raise NotUnderstood(_nothing(words, names.schema), words)
+        sql = build(frame, names.schema).sql("sqlite")
+        rows = self._try(sql)
+        sure = confidence(parsed, frame, rows)
+        return Answer(frame, sql, round(sure, 3), _notes(parsed, follow_up), unread(parsed.reading), follow_up)
+
+    def _try(self, sql: str) -> int | None:
+        try:
+            return len(self._database.execute(sql, _TRIAL).rows)
+        except QueryError:
+            return None
+
+    def with_value(self, answer: Answer, old: str, new: str) -> Answer:
+        """The answer with one of its text values replaced."""
+        where = tuple(
+            tuple(replace(c, value=new) if c.value == old else c for c in group) for group in answer.frame.where
+        )
+        frame = replace(answer.frame, where=where)
+        return replace(answer, frame=frame, sql=build(frame, self.names().schema).sql("sqlite"))
+
+
+def _nothing(words: tuple[str, ...], schema: Schema) -> str:
+    tables = ", ".join(table.name for table in schema.tables[:8])
+    said = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
+    return f"{said} The database has {tables}{' and more' if len(schema.tables) > 8 else ''}."
+
+
+def _notes(parsed: Parse, follow_up: bool) -> tuple[str, ...]:
+    notes: list[str] = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
+    reading = parsed.reading
+    for mark in reading.marks:
+        if mark.kind == "v" and mark.column:
+            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {mark.column.table}.{mark.column.name}')
+        elif mark.kind in ("c", "x") and mark.column:
+            notes.append(f'"{mark.text}" as the column {mark.column.table}.{mark.column.name}')
+        elif mark.kind in ("t", "x") and mark.table:
+            notes.append(f'"{mark.text}" as the table {mark.table}')
+    if reading.fired:
+        notes.append("patterns: " + ", ".join(dict.fromkeys(reading.fired)))
+    words = unread(reading)
+    if words:
+        notes.append("not used: " + ", ".join(words))
+    return tuple(dict.fromkeys(notes))

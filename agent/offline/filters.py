@@ -1,0 +1,339 @@
+"""Patterns for conditions on rows."""
+
+from __future__ import annotations
+
+import re
+
+from .frame import Column, Condition, Frame, Operator, Scalar, Term
+from .reading import Grammar, Reading
+
+FILTERS = Grammar()
+_IS = (
+    r"(?: is| are| was| were| of| that| #who| value| values| be| in| has| have| equal| to| =| being| falls| lies|"
+    r" named| called| either| or| year| #o=| from| as| for| on| ,| @t\d+)*"
+)
+_CUT = r"(?:(?:with|have|has|having|had|whose|#who|where|and|is|are|was|were|of|in|by) )*"
+_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
+
+def _add(reading: Reading, term: Term, operator: str, value: Scalar | tuple[Scalar, Scalar] | Frame | None) -> str:
+    if term.aggregate:
+        reading.having.append(Condition(term, operator, value))  # type: ignore[arg-type]
+        reading.per_subject = True
+    else:
+        reading.where.append((Condition(term, operator, value),))  # type: ignore[arg-type]
+    return ""
+
+
+def _number(reading: Reading, marker: str) -> Scalar:
+    literal = reading.mark(marker).literal
+    assert literal is not None
+    return literal
+
+
+def _year(reading: Reading, value: Scalar) -> bool:
+    return isinstance(value, int) and 1500 <= value <= 2100
+
+
+def _dated(reading: Reading, column: Column, operator: str, value: Scalar) -> str:
+    """A comparison of a column with a number, where the column may hold dates and the number be a year."""
+    schema = reading.names.column(column)
+    if _year(reading, value) and (schema.kind == "time" or _holds_dates(schema.samples)):
+        if operator == "=":
+            return _add(reading, Term(column), "like", f"%{value}%" if not _iso(schema.samples) else f"{value}%")
+        if operator in (">", "<="):
+            return _add(reading, Term(column), {">": ">=", "<=": "<"}[operator], f"{int(value) + 1}")
+        return _add(reading, Term(column), operator, str(value))
+    if schema.kind == "text" and not isinstance(value, str):
+        value = str(value) if operator == "=" else value
+    return _add(reading, Term(column), operator, value)
+
+
+def _holds_dates(samples: tuple[object, ...]) -> bool:
+    return any(isinstance(s, str) and re.search(r"\d{4}[-/]|[-/]\d{4}|, \d{4}", s) for s in samples)
+
+
+def _iso(samples: tuple[object, ...]) -> bool:
+    return any(isinstance(s, str) and re.match(r"\d{4}-", s) for s in samples)
+
+
+def _comparison(reading: Reading, text: str, column: Column | None = None) -> str:
+    found = re.search(r"@o\d+", text)
+    if found is None:
+        return "="
+    mark = reading.mark(found.group())
+    if column is not None and "birth" in mark.hints and "birth" in column.name.lower():
+        return _FLIPPED.get(mark.operator, mark.operator)
+    return mark.operator
+
+
+@FILTERS.pattern("between", rf"(?:{_CUT}({{K}}){_IS} )?(?:#between|from) ({{N}}) (?:and|to) ({{N}})(?: in)?( {{C}})?")
+def between(reading: Reading, match: re.Match[str]) -> str | None:
+    """`a capacity between 5000 and 10000`."""
+    marker = match[1] or (match[4] or "").strip()
+    low, high = _number(reading, match[2]), _number(reading, match[3])
+    if marker:
+        return _add(reading, reading.term(marker), "between", (low, high))
+    hints = ("year", "date", "time") if _year(reading, low) else ("age", "price", "number")
+    column = reading.names.hinted(hints, reading.near())
+    return None if column is None else _add(reading, Term(column), "between", (low, high))
+
+
+@FILTERS.pattern(
+    "against_average",
+    rf"(?:{_CUT}({{C}}){_IS} )?({{O}})(?: of| all| that| for)* (?:#avg|({{A}}))((?: (?:of|for|in|all|other|#all|{{T}}))*)",
+)
+def against_average(reading: Reading, match: re.Match[str]) -> str | None:
+    """`above the average age`."""
+    inner = reading.term(match[3]) if match[3] else None
+    if inner is not None and inner.column is None:
+        return None
+    column = reading.column(match[1]) if match[1] else inner.column if inner else None
+    if column is None:
+        column = reading.names.hinted(reading.mark(match[2]).hints, reading.near())
+    if column is None:
+        return None
+    whole = Frame(select=(inner or Term(column, "avg"),))
+    return _add(reading, Term(column), _comparison(reading, match[2], column), whole)
+
+
+@FILTERS.pattern(
+    "contains",
+    rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?(#contain|#start|#end|with|has|have|having|like)"
+    r"(?: word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| in| its| their| #who| @[cx]\d+)*"
+    r" (@[qv]\d+|[a-z])(?! @[c])(?: (?:in|of|as part of|inside|somewhere in)(?: its| their| of)* ({C}))?",
+)
+def contains(reading: Reading, match: re.Match[str]) -> str | None:
+    """`whose name contains 'Hey'`, `starting with A`."""
+    inner = reading.markers("cx", match[0].replace(match[1] or "", "", 1).replace(match[4] or "", "", 1))
+    marker = match[4] or match[1] or (inner[0] if inner else "")
+    verb = match[2]
+    if verb not in ("#contain", "#start", "#end", "like") and not (match[4] and match[3].startswith("@q")):
+        return None
+    if match[3].startswith("@v") and verb == "#contain" and not marker:
+        return None
+    if marker.startswith("@t"):
+        column = reading.names.title(reading.table(marker))[0]
+    elif marker:
+        column = reading.column(marker)
+    else:
+        column = reading.mark(match[3]).column if match[3][0] == "@" else None
+        near = reading.near()
+        column = column or (reading.names.title(near[0])[0] if near else None)
+    if column is None:
+        return None
+    text = reading.mark(match[3]).text if match[3].startswith("@") else match[3]
+    text = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
+    _add(reading, Term(column), "like", text)
+    return match[1] if (match[1] or "").startswith("@t") else ""
+
+
+@FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null")
+def null(reading: Reading, match: re.Match[str]) -> str | None:
+    """`whose address is missing`."""
+    return _add(reading, Term(reading.column(match[1])), "not null" if match[2] else "null", None)
+
+
+@FILTERS.pattern("compare", rf"{_CUT}({{C}}){_IS} ({{O}}) ({{N}})(?! {{C}} (?:@|and))")
+def compare(reading: Reading, match: re.Match[str]) -> str | None:
+    """`age is above 20`."""
+    column = reading.column(match[1])
+    return _dated(reading, column, _comparison(reading, match[2], column), _number(reading, match[3]))
+
+
+@FILTERS.pattern("compare_term", rf"{_CUT}({{K}}){_IS} ({{O}}) ({{A}})")
+def compare_term(reading: Reading, match: re.Match[str]) -> str | None:
+    """`salary above the maximum salary of ...`."""
+    inner = reading.term(match[3])
+    if inner.column is None or not inner.aggregate:
+        return None
+    return _add(reading, reading.term(match[1]), _comparison(reading, match[2]), Frame(select=(inner,)))
+
+
+@FILTERS.pattern("compare_after", rf"{_CUT}({{O}}) ({{N}})(?: of| in| years of)* ({{C}})")
+def compare_after(reading: Reading, match: re.Match[str]) -> str | None:
+    """`more than 100 points`."""
+    column = reading.column(match[3])
+    return _dated(reading, column, _comparison(reading, match[1], column), _number(reading, match[2]))
+
+
+@FILTERS.pattern("compare_inside", rf"{_CUT}({{O}}) ({{C}}) ({{N}})")
+def compare_inside(reading: Reading, match: re.Match[str]) -> str | None:
+    """`above age 20`."""
+    column = reading.column(match[2])
+    return _dated(reading, column, _comparison(reading, match[1], column), _number(reading, match[3]))
+
+
+@FILTERS.pattern("or_more", rf"{_CUT}({{C}}){_IS} ({{N}}) (#ormore|#orless)")
+def or_more(reading: Reading, match: re.Match[str]) -> str | None:
+    """`aged 20 or older`."""
+    return _dated(
+        reading, reading.column(match[1]), {"#ormore": ">=", "#orless": "<="}[match[3]], _number(reading, match[2])
+    )
+
+
+@FILTERS.pattern("compare_hinted", rf"{_CUT}({{O}}) ({{N}})(?: years?(?: old)?)?")
+def compare_hinted(reading: Reading, match: re.Match[str]) -> str | None:
+    """`older than 20`, `after 2010`."""
+    value = _number(reading, match[2])
+    hints = reading.mark(match[1]).hints
+    if not hints and _year(reading, value):
+        hints = ("year", "date", "time")
+    column = reading.names.hinted(hints, reading.near()) if hints else None
+    if column is None:
+        return None
+    return _dated(reading, column, _comparison(reading, match[1], column), value)
+
+
+@FILTERS.pattern("compare_columns", rf"{_CUT}({{C}}){_IS} ({{O}}) ({{C}})")
+def compare_columns(reading: Reading, match: re.Match[str]) -> str | None:
+    """A comparison with a column that needs a value the question does not give is left unread."""
+    return None
+
+
+@FILTERS.pattern(
+    "unequal",
+    rf"{_CUT}({{C}}){_IS} (?:#not|#isnot|{{O}})(?: in| from| of| equal| to| be| have| as| named| called)* ({{L}})",
+)
+def unequal(reading: Reading, match: re.Match[str]) -> str | None:
+    """`whose nationality is not French`."""
+    found = re.search(r"@o\d+", match[0])
+    if found and reading.mark(found.group()).operator != "!=":
+        return None
+    return _add(reading, Term(_held(reading, match[1], match[2])), "!=", reading.mark(match[2]).literal)
+
+
+@FILTERS.pattern(
+    "unequal_bare",
+    rf"{_CUT}(?:do |does |did |of |be )*(?:#not|#isnot|#except|{{O}})(?: in| from| of| by| at| to| on| be| have| as| named| called| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}} ({{V}})(?: {{C}})?",
+)
+def unequal_bare(reading: Reading, match: re.Match[str]) -> str | None:
+    """`not from France`."""
+    found = re.search(r"@o\d+", match[0])
+    if found and reading.mark(found.group()).operator != "!=":
+        return None
+    mark = reading.mark(match[1])
+    if mark.column is None or len(reading.markers("t", match[0])) or mark.column.table not in reading.near():
+        return None
+    return _add(reading, Term(mark.column), "!=", mark.literal)
+
+
+def _held(reading: Reading, marker: str, literal: str) -> Column:
+    """The column that a value is compared with: the one named, unless the value is held only by another."""
+    column = reading.column(marker)
+    mark = reading.mark(literal)
+    if mark.kind != "v" or any((m.table, m.column) == (column.table, column.name) for m in mark.matches):
+        return column
+    same = [m for m in mark.matches if m.column.lower() == column.name.lower()]
+    if same:
+        return Column(same[0].table, same[0].column)
+    return column
+
+
+@FILTERS.pattern("equal", rf"{_CUT}({{C}}){_IS} ({{L}})((?:(?: ,)?(?: or)(?: in| from| of)* {{L}})*)(?! {{C}} @)")
+def equal(reading: Reading, match: re.Match[str]) -> str | None:
+    """`whose name is 'Joe'`, `with id 3`, `country France or Spain`."""
+    mark = reading.mark(match[2])
+    between_words = match[0][: match[0].rindex(match[2])].replace(match[1], "", 1)
+    column = _held(reading, match[1], match[2])
+    named = column == reading.column(match[1])
+    if mark.kind == "v" and not any((m.table, m.column) == (column.table, column.name) for m in mark.matches):
+        if mark.column is not None:
+            return None
+    if mark.kind == "v" and " , " in f" {between_words} ":
+        return None
+    if (
+        mark.kind == "n"
+        and re.search(r" (?:in|for|on|from|has|have|@t\d+) ", f" {between_words} ")
+        and not reading.mark(match[1]).text.lower().endswith("year")
+    ):
+        return None
+    values = [match[2], *reading.markers("vqn", match[3])]
+    if not named and len(values) == 1:
+        reading.where.append((Condition(Term(column), "=", _spelled(reading, column, mark.literal, values[0])),))
+        return ""
+    if mark.kind == "n" and len(values) == 1:
+        _dated(reading, column, "=", _number(reading, match[2]))
+        return " ".join(reading.markers("t", between_words))
+    reading.where.append(tuple(Condition(Term(column), "=", _spelled(reading, column, None, v)) for v in values))
+    return " ".join(reading.markers("t", between_words))
+
+
+def _spelled(reading: Reading, column: Column, literal: Scalar | None, marker: str) -> Scalar:
+    """The value in the spelling that this column holds."""
+    mark = reading.mark(marker)
+    for match in mark.matches:
+        if (match.table, match.column) == (column.table, column.name):
+            return match.value
+    value = mark.literal if literal is None else literal
+    assert value is not None
+    return value
+
+
+@FILTERS.pattern(
+    "both",
+    rf"{_CUT}(?:#both )?(?:in |from |#who |have |has |a |is |to )*({{V}})(?: {{T}}| {{C}})?(?: ,)? (?:and|#and|but)(?: also| in| from| #who| {{T}}| have| has| is| are| with| to| those| #both)* ({{V}})(?: {{C}})?",
+)
+def both(reading: Reading, match: re.Match[str]) -> str | None:
+    """`who speak both English and French`: one row cannot hold both, so two sets meet."""
+    one, other = reading.mark(match[1]), reading.mark(match[2])
+    if one.column is None or reading.combine is not None:
+        return None
+    same = [m for m in other.matches if (m.table, m.column) == (one.column.table, one.column.name)]
+    if not same:
+        return None
+    reading.where.append((Condition(Term(one.column), "=", one.literal),))
+    reading.combine = ("intersect", [Condition(Term(one.column), "=", same[0].value)])
+    return " ".join(reading.markers("tx", match[0]))
+
+
+@FILTERS.pattern(
+    "either",
+    rf"{_CUT}(?:either )?(?:in |from )*({{V}})((?:(?: ,)?(?: or| ,)(?: in| from| for| of)* {{V}})+)(?: {{C}})?",
+)
+def either(reading: Reading, match: re.Match[str]) -> str | None:
+    """`from France or Spain`."""
+    markers = [match[1], *reading.markers("vq", match[2])]
+    conditions: list[Condition] = []
+    for marker in markers:
+        column = reading.mark(marker).column
+        if column is None:
+            return None
+        conditions.append(Condition(Term(column), "=", reading.mark(marker).literal))
+    reading.where.append(tuple(conditions))
+    return ""
+
+
+@FILTERS.pattern("in_year", r"(?:(?:in|on|of|year|from|during|for|dated|@c\d+) )*({N})")
+def in_year(reading: Reading, match: re.Match[str]) -> str | None:
+    """`in 2014`."""
+    value = _number(reading, match[1])
+    if isinstance(value, str):
+        column = reading.names.hinted(("date", "day", "time"), reading.near())
+        return None if column is None else _add(reading, Term(column), "=", value)
+    if not _year(reading, value) or not re.match(r"(?:in|on|of|year|from|during|for|dated)", match[0]):
+        return None
+    column = reading.names.hinted(("year", "date", "time"), reading.near())
+    suffix = re.match(r" (#ormore|#orless)", reading.text[match.end() :])
+    operator = {"#ormore": ">=", "#orless": "<="}[suffix[1]] if suffix else "="
+    return None if column is None else _dated(reading, column, operator, value)
+
+
+@FILTERS.pattern(
+    "value",
+    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|#o=|,|whose|name|titled|as) )*({V})( {C}(?! #who))?",
+)
+def value(reading: Reading, match: re.Match[str]) -> str | None:
+    """`from France`, `French citizens`."""
+    mark = reading.mark(match[1])
+    column = mark.column
+    after = match[2].strip() if match[2] else ""
+    if column is None:
+        near = [reading.table(t) for t in reading.markers("tx", reading.text[: match.start()])][-1:] or reading.near()
+        if not near:
+            return None
+        column = reading.names.title(near[0])[0]
+        if mark.kind == "q":
+            return _add(reading, Term(column), "=", mark.literal) + after
+    _add(reading, Term(column), "=", mark.literal)
+    return "" if after and reading.column(after) == column else after

@@ -1,0 +1,82 @@
+"""The typed meaning of a question: what a reading of it produces and what SQL is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Aggregate = Literal["", "count", "sum", "avg", "min", "max"]
+Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between", "in", "not in", "null", "not null"]
+SetOperator = Literal["intersect", "union", "except"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, both named as the schema spells them."""
+
+    table: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column or an aggregate of one; without a column, every row (`count(*)`) or every column (`*`)."""
+
+    column: Column | None = None
+    aggregate: Aggregate = ""
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison of a term with a literal, a pair of them (`between`), a query, or nothing (`null`)."""
+
+    term: Term
+    operator: Operator
+    value: Value = None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One query.
+
+    Attributes:
+        select: What is shown, in order.
+        tables: Tables that must be joined even where none of their columns is used.
+        where: Groups of conditions: one of each group holds.
+        group: Grouping columns.
+        having: Conditions on groups, all of which hold.
+        order: Terms, each with whether it descends.
+        limit: Number of rows; None for all.
+        distinct: Whether equal rows are shown once.
+        combine: A set operation with a second query.
+    """
+
+    select: tuple[Term, ...] = ()
+    tables: tuple[str, ...] = ()
+    where: tuple[tuple[Condition, ...], ...] = ()
+    group: tuple[Column, ...] = ()
+    having: tuple[Condition, ...] = ()
+    order: tuple[tuple[Term, bool], ...] = ()
+    limit: int | None = None
+    distinct: bool = False
+    combine: tuple[SetOperator, Frame] | None = None
+
+    def columns(self) -> tuple[Column, ...]:
+        """Every column that this query's own FROM has to offer, in order of appearance."""
+        terms = [
+            *self.select,
+            *(condition.term for group in self.where for condition in group),
+            *(Term(column) for column in self.group),
+            *(condition.term for condition in self.having),
+            *(term for term, _ in self.order),
+        ]
+        return tuple(dict.fromkeys(term.column for term in terms if term.column is not None))
+
+    def used(self) -> tuple[str, ...]:
+        """Every table that FROM has to join, most telling first."""
+        return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
+
+
+Scalar: TypeAlias = int | float | str
+Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None

@@ -1,0 +1,256 @@
+"""What a question mentions: which of its words stand for tables, columns, values, numbers and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import process
+from rapidfuzz.distance import DamerauLevenshtein
+
+from ...tools.values.match import ValueMatch
+from .frame import Column, Scalar
+from .lexicon import ADJECTIVES, COMPARATIVES, GENERIC, NOISE, NUMBERS, SUPERLATIVES
+from .names import Hit, NameIndex
+from .phrases import PHRASES
+from .words import Word
+
+_LONGEST = 5
+_COMMANDS = frozenset(
+    "show list give find return display tell what which who whose where when how count is are was were do does did has "
+    "have had all each every any many much most least more less than that this these those them their its it he she "
+    "they of in on at to by for from with without and or not no as be been by there their only also too number order "
+    "sort sorted name names about what's one ones first last".split()
+)
+_CHAIN = frozenset(
+    ", and of for in from all each every the those these different distinct unique along with as well".split()
+)
+
+
+@dataclass
+class Mention:
+    """A run of words with what it may stand for.
+
+    Attributes:
+        kind: `t` table, `c` column, `x` either, `v` value, `q` a text that no column holds, `n` number,
+            `o` comparison, `s` superlative; the grammar adds `a`, an aggregate or count.
+        start: Index of the first word.
+        end: Index past the last word.
+        text: The words as written.
+        hits: For tables and columns, best first.
+        matches: For values.
+        table: The table chosen.
+        column: The column chosen (of the value, too).
+        literal: The value or number.
+        hints: For comparisons and superlatives, the column words that the adjective is about.
+        operator: For comparisons.
+        descending: For superlatives.
+    """
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    hits: list[Hit] = field(default_factory=list[Hit])
+    matches: list[ValueMatch] = field(default_factory=list[ValueMatch])
+    table: str | None = None
+    column: Column | None = None
+    literal: Scalar | None = None
+    hints: tuple[str, ...] = ()
+    operator: str = ""
+    descending: bool = False
+
+
+def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
+    """The question as mentions and the words between them, in order; choices among tables are still open."""
+    owner: list[Mention | str | None] = [None] * len(words)
+    stems = [_corrected(word, names) for word in words]
+    for mention in _ranked(words, stems, names, values):
+        if all(owner[at] is None for at in range(mention.start, mention.end)):
+            owner[mention.start : mention.end] = [mention] * (mention.end - mention.start)
+    found: list[Mention | str] = []
+    at = 0
+    while at < len(words):
+        mention = owner[at]
+        if isinstance(mention, Mention):
+            found.append(mention if not mention.kind.startswith("=") else mention.kind[1:])
+            at = mention.end
+            continue
+        word = _plain(words, at)
+        if word is not None:
+            found.append(word)
+        at += 1
+    return found
+
+
+def _ranked(
+    words: Sequence[Word], stems: Sequence[str], names: NameIndex, values: Iterable[ValueMatch]
+) -> list[Mention]:
+    """Every mention that the words may hold, the one to keep first where two overlap."""
+    ranked = [
+        *_quoted(words),
+        *_values(words, values),
+        *_names(words, stems, names),
+        *_phrases(words),
+    ]
+    return [mention for _, mention in sorted(ranked, key=lambda pair: -pair[0])]
+
+
+def _quoted(words: Sequence[Word]) -> list[tuple[float, Mention]]:
+    return [
+        (20.0, Mention("q", at, at + 1, word.text, literal=word.text)) for at, word in enumerate(words) if word.quoted
+    ]
+
+
+def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[float, Mention]]:
+    spans: dict[tuple[int, int], list[ValueMatch]] = {}
+    for match in values:
+        start = next((i for i, word in enumerate(words) if word.end > match.start), len(words))
+        end = next((i + 1 for i in range(len(words) - 1, -1, -1) if words[i].start < match.end), 0)
+        if start < end:
+            spans.setdefault((start, end), []).append(match)
+    found: list[tuple[float, Mention]] = []
+    for (start, end), matches in spans.items():
+        best = max(match.score for match in matches)
+        span = words[start:end]
+        quoted = any(word.quoted for word in span)
+        proper = any(word.text[:1].isupper() or word.text[:1].isdigit() for word in span[(start == 0) :])
+        if not quoted and not proper and all(word.lower in _COMMANDS or len(word.lower) < 3 for word in span):
+            continue
+        if len(span) == 1 and span[0].text.replace(",", "").replace(".", "").isdigit():
+            continue
+        if best < (0.6 if quoted else 0.8):
+            continue
+        weight = end - start + (30 if quoted else 0) + (0.6 if proper else 0.0) + (best - 1.0)
+        keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
+        text = " ".join(word.text for word in span)
+        found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
+    return found
+
+
+def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> list[tuple[float, Mention]]:
+    found: list[tuple[float, Mention]] = []
+    for start in range(len(words)):
+        for size in range(1, _LONGEST + 1):
+            end = start + size
+            if end > len(words) or words[end - 1].quoted:
+                break
+            hits = names.find(tuple(stems[start:end]))
+            if not hits or hits[0].score < 0.4:
+                continue
+            if size == 1 and not _worth(words[start], start, hits[0]):
+                continue
+            kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
+            tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
+            columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in kept)
+            kind = "x" if tables and columns else "t" if tables else "c"
+            weight = size + 0.4 * min(hits[0].score, 1.0)
+            found.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
+    return found
+
+
+def _worth(word: Word, at: int, hit: Hit) -> bool:
+    if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
+        return False
+    if word.lower in _COMMANDS and word.lower not in ("name", "names", "order", "number"):
+        return False
+    if word.lower in ("number", "order", "orders") or word.lower in SUPERLATIVES or word.lower in COMPARATIVES:
+        return hit.score >= 0.9
+    return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
+
+
+def _phrases(words: Sequence[Word]) -> list[tuple[float, Mention]]:
+    found: list[tuple[float, Mention]] = []
+    lowers = [word.lower for word in words]
+    for at, lower in enumerate(lowers):
+        for phrase, marker in PHRASES.get(lower, ()):
+            end = at + len(phrase)
+            if tuple(lowers[at:end]) == phrase:
+                weight = len(phrase) + 0.35
+                text = " ".join(phrase)
+                if marker.startswith("@o"):
+                    mention = Mention("o", at, end, text, operator=marker[2:])
+                else:
+                    mention = Mention("=" + marker, at, end, text)
+                found.append((weight, mention))
+        single = _single(words, at)
+        if single is not None:
+            found.append((single.end - single.start + 0.39, single))
+    return found
+
+
+def _single(words: Sequence[Word], at: int) -> Mention | None:
+    word = words[at]
+    lower = word.lower
+    before = words[at - 1].lower if at else ""
+    after = words[at + 1].lower if at + 1 < len(words) else ""
+    if lower in COMPARATIVES and lower != "expensive":
+        operator, hints = COMPARATIVES[lower]
+        end = at + 1
+        if lower in ("more", "less") and after in COMPARATIVES and after == "expensive":
+            hints, end = ("price", "cost"), at + 2
+        elif lower in ("more", "less") and after in ADJECTIVES:
+            hints, end = ADJECTIVES[after], at + 2
+        if end < len(words) and words[end].lower in ("than", "to"):
+            end += 1
+        elif lower in ("more", "less", "higher", "lower", "greater", "over", "later", "earlier") and after != "than":
+            return None
+        return Mention("o", at, end, lower, operator=operator, hints=hints)
+    if lower in SUPERLATIVES and not (lower == "most" and before == "at") and not (lower == "least" and before == "at"):
+        descending, hints = SUPERLATIVES[lower]
+        end = at + 1
+        if lower in ("most", "least") and after in ADJECTIVES:
+            extra = ADJECTIVES[after]
+            return Mention("s", at, end + 1, f"{lower} {after}", hints=extra, descending=descending)
+        return Mention("s", at, end, lower, hints=hints, descending=descending)
+    number = _number(word, before, after)
+    if number is not None:
+        return Mention("n", at, at + 1, word.text, literal=number)
+    return None
+
+
+def _number(word: Word, before: str, after: str) -> Scalar | None:
+    if word.quoted:
+        return None
+    text = word.text.replace(",", "")
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if word.lower[:1].isdigit() and ("-" in text or "/" in text):
+        return word.text
+    if word.lower == "one" and (
+        before in ("which", "the", "that", "this", "what", "only") or after in ("with", "is", "has")
+    ):
+        return None
+    return NUMBERS.get(word.lower)
+
+
+def _plain(words: Sequence[Word], at: int) -> str | None:
+    lower = words[at].lower
+    if lower in ("a", "an", "the") or lower in NOISE or lower in ("%", "$", "'s"):
+        return None
+    if lower in ("?", "!"):
+        lower = "."
+    return "," if lower == ";" else lower
+
+
+def _corrected(word: Word, names: NameIndex) -> str:
+    """The word's stem; for a word that looks mistyped, the stem of the schema's word that it is nearest to."""
+    if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in names.known:
+        return word.stem
+    if word.lower in _COMMANDS or word.lower in SUPERLATIVES or word.lower in COMPARATIVES or word.lower in PHRASES:
+        return word.stem
+    near = process.extractOne(
+        word.stem, names.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=0.8
+    )
+    return near[0] if near and len(near[0]) > 4 and near[0][0] == word.stem[0] else word.stem
+
+
+def chain_words() -> frozenset[str]:
+    """Words across which a column list still belongs to the table that follows it."""
+    return _CHAIN

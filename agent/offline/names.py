@@ -1,0 +1,212 @@
+"""A schema's names, found by the stems of a question's words; and what a schema says about its tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...tools.database.schema import ColumnSchema, Schema
+from .frame import Column
+from .lexicon import GENERIC, SYNONYMS
+from .words import name_words, stem
+
+_FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
+_NAMES = ("name", "title")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A table, or a column, that some words may stand for; `score` is 1 for its full name."""
+
+    score: float
+    table: str
+    column: str | None = None
+
+
+class NameIndex:
+    """Finds tables and columns by stems, and answers what the grammar asks about a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._hits: dict[tuple[str, ...], dict[tuple[str, str | None], float]] = defaultdict(dict)
+        for table in schema.tables:
+            table_words = [stem(word) for word in name_words(table.name)]
+            self._add_table(table.name, table_words)
+            for column in table.columns:
+                self._add_column(table.name, column.name, table_words)
+        self.known = frozenset(word for key in self._hits for word in key)
+        self.vocabulary = sorted(word for word in self.known if len(word) > 4)
+
+    def _put(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
+        key = tuple(words)
+        if key:
+            slot = self._hits[key]
+            slot[table, column] = max(score, slot.get((table, column), 0.0))
+
+    def _add_table(self, table: str, words: list[str]) -> None:
+        for variant, factor in _variants(words):
+            self._put(variant, factor, table)
+        telling = [word for word in words if word not in _FILLERS]
+        if telling and telling != words:
+            for variant, factor in _variants(telling):
+                self._put(variant, 0.95 * factor, table)
+        for part, share in _parts(telling):
+            self._put(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == telling[-1] else 0.85), table)
+
+    def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
+        words = [stem(word) for word in name_words(column)]
+        bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
+        for variant, factor in (*_variants(words), *_variants(bare)):
+            self._put(variant, factor, table, column)
+        if len(words) == 3 and words[1] == "of":
+            self._put([words[2], words[0]], 0.97, table, column)
+        rest = bare
+        while len(rest) > 1 and rest[0] in table_words:
+            rest = rest[1:]
+        if rest != bare:
+            for variant, factor in _variants(rest):
+                self._put(variant, 0.97 * factor, table, column)
+        for start in range(len(table_words)):
+            for variant, factor in _variants(rest):
+                self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
+        for part, share in _parts(bare):
+            head = part[-1] == bare[-1]
+            if len(part) == 1 and (part[0] in GENERIC and not head):
+                continue
+            score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
+            self._put(part, score, table, column)
+            for variant, factor in _variants(list(part))[1:]:
+                self._put(variant, score * factor, table, column)
+
+    def find(self, stems: tuple[str, ...]) -> list[Hit]:
+        """The tables and columns that these stems may stand for, best first."""
+        found = self._hits.get(stems)
+        if not found:
+            return []
+        hits = [Hit(score, table, column) for (table, column), score in found.items()]
+        return sorted(hits, key=lambda hit: -hit.score)
+
+    def column(self, column: Column) -> ColumnSchema:
+        """The schema's own entry of a column."""
+        found = self.schema.column(column.table, column.name)
+        assert found is not None
+        return found
+
+    def kind(self, column: Column) -> str:
+        """What the column holds."""
+        return self.column(column).kind
+
+    def key(self, table: str) -> Column | None:
+        """The column that tells the table's rows apart, if one does."""
+        found = self.schema.table(table)
+        if found is None:
+            return None
+        if len(found.primary_key) == 1:
+            return Column(found.name, found.primary_key[0])
+        if not found.primary_key and found.columns:
+            first = found.columns[0]
+            if name_words(first.name)[-1:] == ("id",):
+                return Column(found.name, first.name)
+        return None
+
+    def title(self, table: str) -> tuple[Column, ...]:
+        """The columns by which people know the table's rows: a name or title, else first and last name, else a text."""
+        found = self.schema.table(table)
+        assert found is not None
+        own = {stem(word) for word in name_words(table)}
+        named: list[tuple[int, Column]] = []
+        for column in found.columns:
+            words = name_words(column.name)
+            if words and words[-1] in _NAMES and column.kind != "number":
+                others = [word for word in words[:-1] if stem(word) not in own]
+                named.append((len(others), Column(found.name, column.name)))
+        people = [c for _, c in named if {"first", "last"} & set(name_words(c.name))]
+        if named and min(n for n, _ in named) == 0:
+            return (min(named, key=lambda pair: pair[0])[1],)
+        if len(people) >= 2:
+            return tuple(people[:2])
+        if named:
+            return (min(named, key=lambda pair: pair[0])[1],)
+        for column in found.columns:
+            if column.kind == "text" and not column.primary_key and name_words(column.name)[-1:] != ("id",):
+                return (Column(found.name, column.name),)
+        key = self.key(table)
+        return (key,) if key else (Column(found.name, found.columns[0].name),)
+
+    def hinted(self, hints: Sequence[str], tables: Sequence[str]) -> Column | None:
+        """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
+        best: tuple[tuple[int, int, int], Column] | None = None
+        for table in self.schema.tables:
+            distance = min((self.distance(table.name, other) for other in tables), default=0)
+            if distance > 2:
+                continue
+            for column in table.columns:
+                words = name_words(column.name)
+                if words[-1:] == ("id",) or (column.kind == "text" and not {"date", "time"} & set(words)):
+                    continue
+                for rank, hint in enumerate(hints):
+                    if hint in words:
+                        order = (distance, rank, len(words))
+                        if best is None or order < best[0]:
+                            best = (order, Column(table.name, column.name))
+        return best[1] if best else None
+
+    @cached_property
+    def _neighbours(self) -> dict[str, set[str]]:
+        near: dict[str, set[str]] = defaultdict(set)
+        for key in self.schema.foreign_keys:
+            near[key.table].add(key.ref_table)
+            near[key.ref_table].add(key.table)
+        return near
+
+    @cached_property
+    def _distances(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def distance(self, one: str, other: str) -> int:
+        """How many foreign keys lie between two tables; 9 where none lead there."""
+        known = self._distances.get(one)
+        if known is None:
+            known = {one: 0}
+            queue = deque([one])
+            while queue:
+                at = queue.popleft()
+                if known[at] >= 5:
+                    continue
+                for near in self._neighbours.get(at, ()):
+                    if near not in known:
+                        known[near] = known[at] + 1
+                        queue.append(near)
+            self._distances[one] = known
+        return known.get(other, 9)
+
+    def references(self, column: Column) -> str | None:
+        """The table that a foreign key column points to."""
+        for key in self.schema.foreign_keys:
+            if key.table == column.table and key.columns == (column.name,):
+                return key.ref_table
+        return None
+
+
+def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
+    """The words themselves, then with one word replaced by a synonym."""
+    found: list[tuple[list[str], float]] = [(list(words), 1.0)]
+    for position, word in enumerate(words):
+        for other in _synonyms(word):
+            found.append(([*words[:position], other, *words[position + 1 :]], 0.85))
+    return found
+
+
+def _synonyms(word: str) -> tuple[str, ...]:
+    return _STEMMED.get(word, ())
+
+
+_STEMMED = {stem(word): tuple(stem(other) for other in others) for word, others in SYNONYMS.items()}
+
+
+def _parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
+    """Proper contiguous parts of a name, with their share of it."""
+    size = len(words)
+    return [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]

@@ -1,0 +1,253 @@
+"""Patterns for order, superlatives, top-N and groups."""
+
+from __future__ import annotations
+
+import re
+
+from .frame import Column, Condition, Operator, Term
+from .reading import Grammar, Reading
+
+ORDERING = Grammar()
+_KEYS = r"@[cxat]\d+(?:(?: ,)?(?: and)? @[cxa]\d+)*"
+_DIRECTION = r"#asc|#desc|#alpha|#agedesc|#ageasc"
+_HAVING = r"(?:(?:with|have|has|having|had|contain|is|are|was|were|by|of|in|#who|that|do|get|got|#contain) )*"
+
+
+def _descends(direction: str, term: Term) -> bool:
+    if direction in ("#agedesc", "#ageasc"):
+        birth = term.column is not None and "birth" in term.column.name.lower()
+        return (direction == "#agedesc") != birth
+    return direction == "#desc"
+
+
+def _key(reading: Reading, marker: str) -> Term:
+    if marker.startswith("@t"):
+        return Term(reading.names.title(reading.table(marker))[0])
+    return reading.term(marker)
+
+
+def _add_order(reading: Reading, keys: str, direction: str) -> str:
+    for marker in reading.markers("cxat", keys):
+        term = _key(reading, marker)
+        reading.order.append((term, _descends(direction, term)))
+        if term.aggregate == "count":
+            reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern(
+    "direction_of",
+    rf"(?:, )?(?:and )?(?:#sort )?(?:(?:them|results?|by|it|in|with|from|{{T}}) )*({_DIRECTION})(?: order)?"
+    rf"(?: of| by| according to| based on| on| in terms of| their| its| #sort| in)+ ({_KEYS})",
+)
+def direction_of(reading: Reading, match: re.Match[str]) -> str | None:
+    """`in descending order of age`."""
+    return _add_order(reading, match[2], match[1])
+
+
+@ORDERING.pattern(
+    "sort_by",
+    r"(?:, )?(?:and )?(?:in |is |are )?#sort(?: (?:them|results?|it|list|by|according|to|on|based|of|their|its|"
+    rf"in|from|all|rows|these|those|{{T}}(?= by| in| from| according)))* ({_KEYS})((?: from| in| ,)* (?:{_DIRECTION})(?: order)?)?",
+)
+def sort_by(reading: Reading, match: re.Match[str]) -> str | None:
+    """`sorted by age in descending order`."""
+    direction = next((word for word in (match[2] or "").split() if word.startswith("#")), "#asc")
+    return _add_order(reading, match[1], direction)
+
+
+@ORDERING.pattern(
+    "direction_only",
+    rf"(?:, )?(?:and )?(?:#sort )?(?:(?:them|results?|by|it|in|with|from|all) )*({_DIRECTION})(?: order)?",
+)
+def direction_only(reading: Reading, match: re.Match[str]) -> str | None:
+    """`in alphabetical order`, of what is shown."""
+    reading.pending = match[1]
+    return ""
+
+
+def _limit(reading: Reading, number: str | None) -> None:
+    reading.limit = 1
+    if number:
+        literal = reading.mark(number.strip()).literal
+        if isinstance(literal, int):
+            reading.limit = literal
+
+
+@ORDERING.pattern(
+    "most_common", r"(?:with |have |has )?({N} )?{S}( {N})?(?: number of)? #common(?: used| value of)? ({C}|{T})"
+)
+def most_common(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the most common nationality`: the group with the most rows."""
+    descending = reading.mark(_first(match[0], "s")).descending
+    reading.order.append((Term(None, "count"), descending))
+    _limit(reading, match[1] or match[2])
+    marker = match[3]
+    if reading.mark(marker).column is not None and not marker.startswith("@t"):
+        reading.group.append(reading.column(marker))
+    else:
+        reading.per_subject = True
+    return marker
+
+
+@ORDERING.pattern("is_most_common", r"(?:(?:#who|is|are|was|were|be) )*({N} )?{S} #common")
+def is_most_common(reading: Reading, match: re.Match[str]) -> str | None:
+    """`which city is the most common`."""
+    reading.order.append((Term(None, "count"), reading.mark(_first(match[0], "s")).descending))
+    _limit(reading, match[1])
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern("most_rows", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: of)? ({{A}})")
+def most_rows(reading: Reading, match: re.Match[str]) -> str | None:
+    """`with the largest number of concerts`, `with the highest average age`."""
+    reading.order.append((reading.term(match[4]), reading.mark(match[2]).descending))
+    _limit(reading, match[1] or match[3])
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern(
+    "most_things",
+    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|#who|\w+s|\w+ed) )(?:[a-z]+ )?({S}) ({T})(?! with| by (?:@c|@x))",
+)
+def most_things(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the stadium with the most concerts`."""
+    mark = reading.mark(match[1])
+    if mark.text.lower() not in ("most", "least", "fewest"):
+        return None
+    reading.need(reading.table(match[2]))
+    reading.order.append((Term(None, "count"), mark.descending))
+    _limit(reading, None)
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern(
+    "top_by",
+    r"({S}) ({N}) ({T}|{C})(?:(?: sorted| ranked| with| in| terms| based| on| of| according| to| #who| have| has| had)* (?:by|with|of|on|in|to|has|have|had)(?: {S})? ({K}))",
+)
+def top_by(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the top 3 singers by age`."""
+    inner = reading.markers("s", match[0])
+    descending = reading.mark(inner[-1]).descending
+    term = reading.term(match[4])
+    reading.order.append((term, descending))
+    _limit(reading, match[2])
+    reading.per_subject = reading.per_subject or term.aggregate != ""
+    return match[3]
+
+
+@ORDERING.pattern(
+    "superlative_column", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: of| in| \w+ing)? ({{C}})(?: value| values)?"
+)
+def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
+    """`with the highest salary`."""
+    column = reading.column(match[4])
+    mark = reading.mark(match[2])
+    hint = reading.names.hinted(mark.hints, [column.table]) if mark.hints else None
+    number = reading.names.kind(column) in ("number", "time")
+    if not number and (hint is None or hint.table != column.table):
+        if mark.text.lower() in ("most", "least", "fewest"):
+            reading.order.append((Term(column, "count"), mark.descending))
+            _limit(reading, match[1] or match[3])
+            reading.per_subject = True
+            return ""
+    if not number and hint is not None:
+        reading.order.append((Term(hint), _direction(mark.descending, mark.hints, hint)))
+        _limit(reading, match[1] or match[3])
+        return match[4]
+    reading.order.append((Term(column), mark.descending))
+    _limit(reading, match[1] or match[3])
+    return ""
+
+
+@ORDERING.pattern("superlative_thing", r"(?:(?:is|are|was|were|#who|by) )*({N} )?({S})( {N})?((?: {V})?)( {T})?")
+def superlative_thing(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the youngest singer`, `which singer is the oldest`."""
+    mark = reading.mark(match[2])
+    tables = [reading.table(match[5].strip())] if match[5] else reading.near()
+    hint = reading.names.hinted(mark.hints, tables) if mark.hints else None
+    if hint is None:
+        return None
+    reading.order.append((Term(hint), _direction(mark.descending, mark.hints, hint)))
+    _limit(reading, match[1] or match[3])
+    return f"{match[4]} {match[5] or ''}"
+
+
+def _direction(descending: bool, hints: tuple[str, ...], column: Column) -> bool:
+    """The oldest have the smallest birth date."""
+    flipped = (
+        "birth" in hints
+        and "age" not in column.name.lower()
+        or ("founded" in hints and "age" in hints and "age" not in column.name.lower())
+    )
+    return descending != flipped
+
+
+@ORDERING.pattern(
+    "having_count",
+    rf"{_HAVING}(?:only )?((?:{{O}} )?{{N}})( #ormore| #orless)?(?: #distinct| of| or more)*( {{V}})? ({{T}})",
+)
+def having_count(reading: Reading, match: re.Match[str]) -> str | None:
+    """`with more than 2 concerts`."""
+    if not re.match(r"(?:with|have|has|having|had|contain|in|#who|that|do|@o|get|only|#contain)", match[0]):
+        return None
+    operator = _operator(reading, match[1], match[2])
+    reading.need(reading.table(match[4]))
+    number = reading.mark(reading.markers("n", match[1])[0]).literal
+    reading.having.append(Condition(Term(None, "count"), operator, number))
+    reading.per_subject = True
+    return match[3] or ""
+
+
+@ORDERING.pattern(
+    "having_term",
+    r"(?:(?:with|have|has|having|had|#who|whose) )*({A})(?: is| are| of| was| were| that| #who)* ((?:{O} )?{N})( #ormore| #orless)?",
+)
+def having_term(reading: Reading, match: re.Match[str]) -> str | None:
+    """`whose number of concerts is at least 2`."""
+    number = reading.mark(reading.markers("n", match[2])[0]).literal
+    reading.having.append(Condition(reading.term(match[1]), _operator(reading, match[2], match[3]), number))
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern("times", r"(?:(?:appear|appears|used|occur|occurs) )?({O} {N})(?: times?)?$|({O} {N}) times?")
+def times(reading: Reading, match: re.Match[str]) -> str | None:
+    """`more than 3 times`."""
+    found = match[1] or match[2]
+    if "time" not in match[0] and reading.mark(_first(found, "n")).text.lower() not in ("once", "twice"):
+        return None
+    number = reading.mark(_first(found, "n")).literal
+    reading.having.append(Condition(Term(None, "count"), _operator(reading, found, None), number))
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern("each", r"(?:, )?#each(?: of| #distinct| different)* ({C}|{T})")
+def each(reading: Reading, match: re.Match[str]) -> str | None:
+    """`for each country`."""
+    marker = match[1]
+    mark = reading.mark(marker)
+    if marker.startswith("@t") or (marker.startswith("@x") and mark.column is None):
+        reading.group_tables.append(reading.table(marker))
+    elif marker.startswith("@x") and reading.table(marker) and mark.hits[0].column is None:
+        reading.group_tables.append(reading.table(marker))
+    else:
+        reading.group.append(reading.column(marker))
+    return ""
+
+
+def _first(text: str, kind: str) -> str:
+    found = re.search(rf"@{kind}\d+", text)
+    assert found is not None
+    return found.group()
+
+
+def _operator(reading: Reading, text: str, suffix: str | None) -> Operator:
+    comparisons = reading.markers("o", text)
+    if comparisons:
+        return reading.mark(comparisons[0]).operator  # type: ignore[return-value]
+    return {" #ormore": ">=", " #orless": "<="}.get(suffix or "", "=")  # type: ignore[return-value]

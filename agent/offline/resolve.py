@@ -1,0 +1,139 @@
+"""Chooses, for each mention, one of the tables, columns or values that it may stand for, by what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...tools.values.match import ValueMatch
+from .frame import Column
+from .mentions import Mention, chain_words
+from .names import Hit, NameIndex
+
+Item = Mention | str
+
+
+def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
+    """Settles the tables, then the columns and values, in place.
+
+    Args:
+        items: A question's mentions and words.
+        names: The schema.
+        context: Tables that the conversation is about.
+    """
+    mentioned = _tables(items, names)
+    anchors = [*mentioned, *(() if mentioned else context)]
+    if not anchors:
+        anchors = _implied(items)
+    for at, item in enumerate(items):
+        if isinstance(item, Mention) and item.kind in ("c", "x"):
+            _settle_column(item, at, items, anchors, names)
+    for at, item in enumerate(items):
+        if isinstance(item, Mention) and item.kind == "v":
+            _settle_value(item, at, items, anchors, names)
+
+
+def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Chooses a table for each mention of one; tables beside other mentioned ones are preferred."""
+    mentions = [item for item in items if isinstance(item, Mention) and item.kind in ("t", "x")]
+    sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
+    chosen: list[str] = []
+    for mention in mentions:
+        options = [hit for hit in mention.hits if hit.column is None]
+
+        def worth(hit: Hit) -> float:
+            near = min((names.distance(hit.table, other) for other in sure if other != hit.table), default=0)
+            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20
+
+        mention.table = max(options, key=worth).table
+        best = max(hit.score for hit in options)
+        if best >= 0.5 and (mention.kind == "t" or best >= mention.hits[0].score):
+            chosen.append(mention.table)
+    return list(dict.fromkeys(chosen))
+
+
+def _implied(items: Sequence[Item]) -> list[str]:
+    """With no table mentioned: the tables that hold the most of what is."""
+    weights: dict[str, float] = {}
+    for item in items:
+        if isinstance(item, Mention):
+            best: dict[str, float] = {}
+            for hit in item.hits:
+                best[hit.table] = max(best.get(hit.table, 0), hit.score)
+            for match in item.matches:
+                best[match.table] = max(best.get(match.table, 0), match.score)
+            for table, score in best.items():
+                weights[table] = weights.get(table, 0) + score
+    return [max(weights, key=lambda table: weights[table])] if weights else []
+
+
+def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+    before = _table_before(at, items)
+    after = _table_after(at, items)
+
+    def worth(hit: Hit) -> float:
+        score = hit.score
+        if before is not None and hit.table == before:
+            score += 0.55
+        elif after is not None:
+            score += 0.5 - 0.2 * min(names.distance(hit.table, after), 4)
+        if hit.table in anchors:
+            score += 0.2
+        near = min((names.distance(hit.table, other) for other in anchors), default=0)
+        score -= 0.12 * min(near, 4)
+        assert hit.column is not None
+        if names.references(Column(hit.table, hit.column)):
+            score -= 0.05
+        return score
+
+    options = [hit for hit in mention.hits if hit.column is not None]
+    best = max(options, key=worth)
+    assert best.column is not None
+    mention.column = Column(best.table, best.column)
+
+
+def _table_before(at: int, items: Sequence[Item]) -> str | None:
+    item = items[at - 1] if at else None
+    return item.table if isinstance(item, Mention) and item.kind in ("t", "x") else None
+
+
+def _table_after(at: int, items: Sequence[Item]) -> str | None:
+    """The table that a column list such as `name and age of all singers` belongs to."""
+    linked = False
+    for item in items[at + 1 :]:
+        if isinstance(item, str):
+            if item.lstrip("#") not in chain_words():
+                return None
+            linked = linked or item in ("of", "for", "in", "from", "#each")
+        elif item.kind in ("t", "x") and linked:
+            return item.table
+        elif item.kind not in ("c", "x", "s", "v"):
+            return None
+    return None
+
+
+def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+    beside = [
+        item
+        for item in items[max(0, at - 4) : at + 3]
+        if isinstance(item, Mention) and item.kind in ("c", "x") and item.hits
+    ]
+    nouns = {item.table for item in items[max(0, at - 2) : at + 2] if isinstance(item, Mention) and item.kind in "tx"}
+
+    def worth(match: ValueMatch) -> float:
+        near = min((names.distance(match.table, other) for other in anchors), default=0)
+        score = match.score - 0.12 * min(near, 4) + (0.2 if match.table in anchors else 0.0)
+        for item in beside:
+            fits = [hit.score for hit in item.hits if (hit.table, hit.column) == (match.table, match.column)]
+            if fits:
+                score += 0.6 * max(fits)
+        if match.table in nouns and names.title(match.table)[0].name == match.column:
+            score += 0.15
+        column = names.schema.column(match.table, match.column)
+        if column is not None and column.kind == "text" and match.how == "exact":
+            score += 0.05
+        if names.references(Column(match.table, match.column)):
+            score -= 0.03
+        return score
+
+    best = max(mention.matches, key=worth)
+    mention.table, mention.column, mention.literal = best.table, Column(best.table, best.column), best.value

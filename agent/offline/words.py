@@ -1,0 +1,83 @@
+"""Words of a question and of identifiers, with their stems."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import snowballstemmer
+
+from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
+
+_TOKEN = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|(?<![A-Za-z])'[^']+'(?![A-Za-z])|(?<![A-Za-z])`[^`']+[`']"
+    r"|\d{4}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d+/\d+/\d+|\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![A-Za-z0-9])"
+    r"|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[,;?.!%$@]"
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_QUOTES = "\"'“”`"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word, number, punctuation mark or quoted text of a question.
+
+    Attributes:
+        text: As written; without its quotes.
+        lower: In lower case.
+        stem: Stem of `lower`.
+        start: Character offset in the question.
+        end: Offset just past it.
+        quoted: Whether it stood in quotes.
+    """
+
+    text: str
+    lower: str
+    stem: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+@cache
+def _stemmer() -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """The stem of a lower-case word, irregular plurals included."""
+    word = IRREGULAR.get(word, word)
+    return _stemmer().stemWord(word) if len(word) > 2 else word
+
+
+def words_of(question: str) -> tuple[Word, ...]:
+    """The words of a question; hyphenated ones stay whole."""
+    found: list[Word] = []
+    for match in _TOKEN.finditer(question.replace("’", "'")):
+        text = match.group()
+        quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
+        text = text[1:-1].strip() if quoted else text
+        lower = text.lower()
+        found.append(Word(text, lower, stem(lower), match.start(), match.end(), quoted))
+    return tuple(found)
+
+
+@lru_cache(maxsize=20_000)
+def name_words(identifier: str) -> tuple[str, ...]:
+    """The words that an identifier is made of, abbreviations spelled out: `stuFName` gives student, first, name."""
+    parts: list[str] = []
+    for part in _PARTS.findall(identifier):
+        parts.extend(_split(part.lower()))
+    return tuple(parts)
+
+
+def _split(part: str) -> tuple[str, ...]:
+    if part in ABBREVIATIONS:
+        return ABBREVIATIONS[part]
+    for suffix in SUFFIXES:
+        head = part.removesuffix(suffix)
+        if head != part and (len(head) > 3 or head in ABBREVIATIONS) and part not in IRREGULAR:
+            return (*_split(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+    return (part,)
