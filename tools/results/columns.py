@@ -59,27 +59,15 @@ def _assign(
     return False
 
 
-def _refine(left: Sequence[Column], right: Sequence[Column], groups: Column) -> tuple[list[int], list[int]] | None:
+def _refine(left: Sequence[Column], right: Sequence[Column], groups: Column) -> tuple[Column, Column] | None:
     """Colours for the columns of both results; only columns of one colour can match. None if no match is possible."""
-    rows_a, rows_b = list(groups), list(groups)
+    rows_a, rows_b = groups, groups
     known = 0
     while True:
-        columns_a, columns_b = _recolour(
-            [tuple(sorted(zip(rows_a, column, strict=True))) for column in left],
-            [tuple(sorted(zip(rows_b, column, strict=True))) for column in right],
-        )
+        columns_a, columns_b = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
         if Counter(columns_a) != Counter(columns_b):
             return None
-        rows_a, rows_b = _recolour(
-            [
-                (row, *sorted(zip(columns_a, cells, strict=True)))
-                for row, cells in zip(rows_a, zip(*left, strict=True), strict=True)
-            ],
-            [
-                (row, *sorted(zip(columns_b, cells, strict=True)))
-                for row, cells in zip(rows_b, zip(*right, strict=True), strict=True)
-            ],
-        )
+        rows_a, rows_b = _recolour(_rows_seen(left, columns_a, rows_a), _rows_seen(right, columns_b, rows_b))
         if Counter(rows_a) != Counter(rows_b):
             return None
         now = len(set(columns_a)) + len(set(rows_a))
@@ -88,6 +76,17 @@ def _refine(left: Sequence[Column], right: Sequence[Column], groups: Column) -> 
         known = now
 
 
-def _recolour(a: Sequence[object], b: Sequence[object]) -> tuple[list[int], list[int]]:
+def _columns_seen(columns: Sequence[Column], rows: Column) -> list[object]:
+    """What tells a column from another: its values, each with the colour of its row."""
+    return [tuple(sorted(zip(rows, column, strict=True))) for column in columns]
+
+
+def _rows_seen(columns: Sequence[Column], colours: Column, rows: Column) -> list[object]:
+    """What tells a row from another: its colour so far, and its values, each with the colour of its column."""
+    cells = zip(*columns, strict=True)
+    return [(row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True)]
+
+
+def _recolour(a: Sequence[object], b: Sequence[object]) -> tuple[Column, Column]:
     names: dict[object, int] = {}
-    return [names.setdefault(x, len(names)) for x in a], [names.setdefault(x, len(names)) for x in b]
+    return tuple(names.setdefault(x, len(names)) for x in a), tuple(names.setdefault(x, len(names)) for x in b)
