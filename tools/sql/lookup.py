@@ -23,7 +23,7 @@ def look_up(node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
     name = fold(node.name)
     if node.table:
         return _qualified(node, name, scope, clause)
-    alias_first = clause == "order" and isinstance(node.parent, exp.Ordered)
+    alias_first = clause == "order" and _is_whole_term(node)
     level = scope
     while level is not None:
         if alias_first and level is scope and name in level.aliases:
@@ -81,6 +81,14 @@ def _star(node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
         if source.name == fold(node.table):
             return Reference(node, scope, clause, "star", scope, source, "*")
     return Reference(node, scope, clause, "unknown_source", column="*")
+
+
+def _is_whole_term(node: exp.Column) -> bool:
+    """Whether a column is all of an ORDER BY term, parentheses and collation aside; then aliases come first."""
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Collate):
+        above = above.parent
+    return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
 
 
 def _unfound(node: exp.Column, scope: Scope | None) -> ReferenceKind:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from sqlglot import exp
 
@@ -35,7 +37,7 @@ def rename(parsed: Parsed, resolution: Resolution) -> Edits:
         start = identifier.meta.get("start")
         if start is not None:
             edits.text[start] = quote_name(identifier.name)
-            if isinstance(identifier.parent, exp.Alias | exp.TableAlias) and identifier.arg_key in ("alias", "this"):
+            if _needs_as(identifier):
                 edits.aliases.add(start)
     kept = _kept_aliases(resolution)
     for scope in resolution.scopes:
@@ -46,29 +48,57 @@ def rename(parsed: Parsed, resolution: Resolution) -> Edits:
     return edits
 
 
+def _needs_as(identifier: exp.Identifier) -> bool:
+    parent = identifier.parent
+    if isinstance(parent, exp.TableAlias):
+        return identifier.arg_key == "this" and not isinstance(parent.parent, exp.CTE)
+    return isinstance(parent, exp.Alias)
+
+
 def _kept_aliases(resolution: Resolution) -> set[Source]:
-    """Sources whose alias tells them apart from another table of the same name, here or in between."""
-    kept: set[Source] = set()
+    """Sources whose alias is needed to tell them from another of the same name.
+
+    Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
+    a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
+    play no part, which makes the outcome the same when it is computed again from the regular form.
+    """
+    kept = {source for scope in resolution.scopes for source in scope.sources if _cannot_drop(source, scope)}
+    kept |= {
+        reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
+    }
+    while True:
+        clashing = {loser for pair in _must_differ(resolution) if (loser := _loser(*pair, kept)) is not None}
+        if not clashing:
+            return kept
+        kept |= clashing
+
+
+def _cannot_drop(source: Source, scope: Scope) -> bool:
+    return not source.own or sum(source.own == other.own for other in scope.sources) > 1
+
+
+def _must_differ(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
+    """Pairs of sources that must not have the same visible name."""
     for scope in resolution.scopes:
-        for source in scope.sources:
-            others = [other for other in scope.sources if other is not source]
-            if not source.own or any(source.own in (other.own, other.name) for other in others):
-                kept.add(source)
+        yield from combinations(scope.sources, 2)
     for reference in resolution.references:
-        source = reference.source
-        if source is not None and reference.owner is not reference.scope and _hidden(reference, source.own):
-            kept.add(source)
-    return kept
+        if reference.source is not None:
+            yield from ((reference.source, between) for between in _between(reference))
 
 
-def _hidden(reference: Reference, name: str) -> bool:
-    """Whether a scope between a correlated reference and its owner has a source of that name."""
-    level: Scope | None = reference.scope
+def _loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
+    """The one of two sources that must keep its alias because their visible names clash; None if they don't."""
+    if _visible(first, kept) != _visible(second, kept):
+        return None
+    return next((source for source in (first, second) if source not in kept), None)
+
+
+def _between(reference: Reference) -> Iterator[Source]:
+    """Sources of the scopes from a correlated reference up to its owner, the owner's own left out."""
+    level = reference.scope
     while level is not None and level is not reference.owner:
-        if any(name in (source.own, source.name) for source in level.sources):
-            return True
+        yield from level.sources
         level = level.parent
-    return False
 
 
 def _visible(source: Source, kept: set[Source]) -> str:
@@ -77,7 +107,7 @@ def _visible(source: Source, kept: set[Source]) -> str:
 
 def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
     alias = source.node.args.get("alias")
-    if alias is None or source in kept or not isinstance(alias.this, exp.Identifier) or alias.args.get("columns"):
+    if alias is None or source in kept or not isinstance(alias.this, exp.Identifier):
         return
     start = alias.this.meta.get("start")
     if start is not None:
@@ -96,17 +126,16 @@ def _write_reference(reference: Reference, kept: set[Source], edits: Edits) -> N
     visible = _visible(source, kept)
     qualifier = node.args.get("table")
     if qualifier is not None:
-        if not node.args.get("db") and qualifier.meta.get("start") is not None:
+        if "start" in qualifier.meta:
             edits.text[qualifier.meta["start"]] = quote_name(visible)
-    elif reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, visible):
-        edits.text[start] = f"{quote_name(visible)}.{quote_name(fold(node.name))}"
+    elif reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, visible, kept):
+        edits.text[start] = f"{quote_name(visible)}.{quote_name(node.name)}"
 
 
-def _can_qualify(reference: Reference, visible: str) -> bool:
-    owner, source = reference.owner, reference.source
-    if not visible or owner is None or source is None:
+def _can_qualify(reference: Reference, visible: str, kept: set[Source]) -> bool:
+    owner = reference.owner
+    if not visible or owner is None or owner.merges(fold(reference.column)):
         return False
-    if sum(visible in (other.name, other.own) for other in owner.sources) > 1 and source.name != visible:
+    if sum(_visible(other, kept) == visible for other in owner.sources) > 1:
         return False
-    correlated = owner is not reference.scope and reference.scope is not None
-    return not owner.merges(fold(reference.column)) and not (correlated and _hidden(reference, visible))
+    return reference.scope is None or all(_visible(between, kept) != visible for between in _between(reference))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sqlglot.tokenizer_core import Token, TokenType
 
 from .parse import Parsed
@@ -27,17 +29,6 @@ _OPERATORS = frozenset(
 )
 
 
-def write(parsed: Parsed, edits: Edits) -> str:
-    """The regular form's text.
-
-    Args:
-        parsed: The query.
-        edits: What its names become.
-    """
-    pieces = _merge(parsed, edits)
-    return _space(_reorder_limit(pieces))
-
-
 class Piece(str):
     """One written token. `role` is `name`, `function`, `word`, `literal` or `mark`."""
 
@@ -50,41 +41,77 @@ class Piece(str):
         return piece
 
 
-def _merge(parsed: Parsed, edits: Edits) -> list[Piece]:
+_BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "HAVING", "GROUP BY", "ORDER BY"}
+
+
+def write(parsed: Parsed, edits: Edits) -> str:
+    """The regular form's text.
+
+    Args:
+        parsed: The query.
+        edits: What its names become.
+    """
+    return _space(_reorder_limit(_unwrap(_pieces(parsed, edits))))
+
+
+def _pieces(parsed: Parsed, edits: Edits) -> list[Piece]:
     pieces: list[Piece] = []
-    tokens = parsed.tokens
-    for index, token in enumerate(tokens):
-        following = tokens[index + 1] if index + 1 < len(tokens) else None
+    tokens = [*parsed.tokens, None]
+    before: Token | None = None
+    for token, following in pairwise(tokens):
+        assert token is not None
+        last = pieces[-1] if pieces else None
         if token.start in edits.dropped:
-            if pieces and pieces[-1] == "AS" and pieces[-1].role == "word":
+            if last == "AS" and last.role == "word":
                 pieces.pop()
-            continue
-        if token.token_type is TokenType.DOT and tokens[index - 1].start in edits.dropped:
-            continue
-        if token.start in edits.text:
-            if token.start in edits.aliases and not (pieces and pieces[-1] == "AS"):
+        elif token.start in edits.text:
+            if token.start in edits.aliases and last != "AS":
                 pieces.append(Piece("AS", "word"))
             pieces.append(Piece(edits.text[token.start], "name"))
-            continue
-        piece = _plain(parsed.sql, token, following, edits.mask)
-        if piece is not None:
-            pieces.append(piece)
+        elif before is not None and token.token_type is TokenType.DOT and before.start in edits.dropped:
+            pass
+        elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
+            pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
+        else:
+            pieces += _plain(parsed.sql, before, token, following, edits.mask)
+        before = token
     return pieces
 
 
-def _plain(sql: str, token: Token, following: Token | None, mask: str | None) -> Piece | None:
+def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
+    """A token that is no name; nothing for one that only repeats what is so anyway."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING):
-        return Piece(raw if mask is None else mask, "literal")
+        return [Piece(raw if mask is None else mask, "literal")]
     word = " ".join(raw.split())
     if not (word[:1].isalpha() or word[:1] == "_"):
-        return Piece(_SPELLED.get(word, word), "mark")
-    if following is not None and following.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
-        return Piece(word.lower(), "function")
+        return [Piece(_SPELLED.get(word, word), "mark")]
     upper = word.upper()
-    if upper in ("INNER", "OUTER", "ASC"):
-        return None
-    return Piece(_SPELLED.get(upper, upper), "word")
+    if following is not None and following.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
+        is_type = before is not None and before.token_type is TokenType.ALIAS
+        return [Piece(upper if is_type else word.lower(), "function")]
+    if upper in ("INNER", "OUTER", "ASC") or (upper == "ALL" and before and before.token_type is TokenType.SELECT):
+        return []
+    return [Piece(_SPELLED.get(upper, upper), "word")]
+
+
+def _unwrap(pieces: list[Piece]) -> list[Piece]:
+    """Parentheses around nothing but a column left out, where they can be nothing else."""
+    kept: list[Piece] = []
+    index = 0
+    while index < len(pieces):
+        piece = pieces[index]
+        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal":
+            end = index + 1
+            while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
+                end += 1
+            if end < len(pieces) and end > index + 1 and pieces[end] == ")":
+                kept += pieces[index + 1 : end]
+                index = end + 1
+                continue
+        kept.append(piece)
+        index += 1
+    return kept
 
 
 def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
@@ -121,7 +148,7 @@ def _space(pieces: list[Piece]) -> str:
 
 def _tight(before: Piece, piece: Piece) -> bool:
     """Whether nothing stands between two pieces."""
-    if piece.role == "mark" and piece in (",", ")", "."):
+    if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
         return True
     if before.role == "mark" and before in ("(", ".", ":", "@", "$"):
         return True
