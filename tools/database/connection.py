@@ -102,13 +102,13 @@ def _touch(connection: sqlite3.Connection, table: str) -> None:
 
 
 @contextmanager
-def cells_up_to(connection: sqlite3.Connection, limit: int) -> Iterator[None]:
-    """Hold values that are read or computed on the connection to `limit` bytes."""
-    before = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
+def lenient_text(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read text that is not UTF-8 as well, for some time: see `decode`."""
+    connection.text_factory = decode
     try:
         yield
     finally:
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+        connection.text_factory = str
 
 
 def decode(text: bytes) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import DatabaseUnavailable, QueryFailed, QueryTimeout
 from .cancellation import Cancellation
 from .catalogue import FileState, read_catalogue, schema_version
-from .connection import QueryConnection, connect, connect_guarded, decode, quoted
+from .connection import QueryConnection, connect, connect_guarded, lenient_text, quoted
 from .failures import failure
 from .location import locate, unavailable, unwatched
 from .read_schema import read_schema
@@ -111,7 +111,8 @@ class Database:
         with self._lock:
             self._refresh()
             if self._schema is None:
-                self._schema = read_schema(self._reader, self.name, self._catalogue)
+                with self._connection() as guarded, lenient_text(guarded.sqlite):
+                    self._schema = read_schema(self._reader, guarded.sqlite, self.name, self._catalogue)
             return self._schema
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
@@ -135,10 +136,9 @@ class Database:
         name = quoted(held.name)
         sql = f"SELECT DISTINCT {name} FROM {quoted(found.name)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
-        with self._connection() as connection:
+        with self._connection() as connection, lenient_text(connection.sqlite):
             query = RunningQuery(connection.sqlite, time.monotonic() + seconds)
             WATCHDOG.watch(query)
-            connection.sqlite.text_factory = decode
             try:
                 for (value,) in connection.sqlite.execute(sql):
                     values.append(value)
@@ -146,7 +146,6 @@ class Database:
                 if not query.stopped:
                     raise failure(error, sql, connection.guard.refusal, DEFAULT_LIMITS) from None
             finally:
-                connection.sqlite.text_factory = str
                 WATCHDOG.release(query)
         return tuple(values)
 

@@ -1,51 +1,129 @@
-"""Reading a schema from the file."""
+"""Reading a schema: names and keys from the file's own list, counts and samples from the tables."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
-from .catalogue import Catalogue
+from .catalogue import Catalogue, Entry
+from .column_kinds import column_kind
 from .connection import quoted
+from .ddl_comments import ddl_comments
+from .infer_keys import infer_keys
+from .profile import ColumnProfile, Profiler, TableProfile
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
+_PROFILE_SECONDS = 1.5
+_KEPT_SAMPLES = 5
+_HIDDEN_BY_MODULE = 1
 
-def read_schema(connection: sqlite3.Connection, name: str, catalogue: Catalogue) -> Schema:
-    """What `catalogue` shows of a database."""
+
+@dataclass(frozen=True)
+class _Column:
+    """A row of `PRAGMA table_xinfo`."""
+
+    name: str
+    type: str
+    not_null: bool
+    primary_key: int
+    generated: bool
+
+
+def read_schema(connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: Catalogue) -> Schema:
+    """What `catalogue` shows of a database.
+
+    Args:
+        connection: For the structure, which a guarded connection doesn't tell.
+        guarded: For the contents: nothing hidden can get into a sample. What it can't read is left out.
+        name: The database's short name.
+        catalogue: Its tables and what of them may be seen.
+    """
+    profiler = Profiler(guarded, _PROFILE_SECONDS)
     tables: list[TableSchema] = []
-    keys: list[ForeignKey] = []
+    declared: list[ForeignKey] = []
     for entry in catalogue.visible:
+        columns = _columns(connection, entry, catalogue)
+        try:
+            profile = profiler.profile(entry.name, [column.name for column in columns])
+        except sqlite3.Error:
+            # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
+            continue
+        tables.append(_table(entry, columns, profile))
+        declared.extend(_declared_keys(connection, entry.name))
+    keys = _resolved(declared, {table.name.lower(): table for table in tables})
+    keys += infer_keys(tables, keys, profiler.includes)
+    return Schema(name, tuple(tables), tuple(keys), _version(catalogue, tables))
+
+
+def _columns(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> list[_Column]:
+    try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
-        columns = tuple(
-            ColumnSchema(
-                row[1],
-                row[2],
-                "number"
-                if any(word in row[2].upper() for word in ("INT", "REAL", "NUM", "DEC", "DOUB", "FLOA"))
-                else "text",
-                row[5],
-                bool(row[3]),
-                samples=tuple(
-                    v
-                    for (v,) in connection.execute(
-                        f"SELECT {quoted(row[1])} v FROM (SELECT {quoted(row[1])} FROM {quoted(entry.name)} LIMIT 1000)"
-                        " WHERE v IS NOT NULL GROUP BY v ORDER BY count(*) DESC LIMIT 5"
-                    )
-                ),
-            )
-            for row in rows
-            if catalogue.visibility.shows(entry.name, row[1]) and row[6] != 1
-        )
-        count = connection.execute(f"SELECT count(*) FROM {quoted(entry.name)}").fetchone()[0]
-        tables.append(TableSchema(entry.name, columns, entry.kind, count))
-        for row in connection.execute(f"PRAGMA foreign_key_list({quoted(entry.name)})").fetchall():
-            if row[4]:
-                keys.append(ForeignKey(entry.name, (row[3],), row[2], (row[4],)))
-    version = hashlib.sha256(repr([(t.name, [c.name for c in t.columns]) for t in tables]).encode()).hexdigest()[:16]
-    held = {(t.name.lower(), c.name.lower()) for t in tables for c in t.columns}
-    keys = [
-        k
-        for k in keys
-        if (k.table.lower(), k.columns[0].lower()) in held and (k.ref_table.lower(), k.ref_columns[0].lower()) in held
+    except sqlite3.Error:
+        return []
+    return [
+        _Column(name, declared or "", bool(not_null), key, hidden > _HIDDEN_BY_MODULE)
+        for _, name, declared, not_null, _, key, hidden in rows
+        if hidden != _HIDDEN_BY_MODULE and catalogue.visibility.shows(entry.name, name)
     ]
-    return Schema(name, tuple(tables), tuple(keys), version)
+
+
+def _table(entry: Entry, columns: Sequence[_Column], profile: TableProfile) -> TableSchema:
+    comment, comments = ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
+    return TableSchema(
+        entry.name,
+        tuple(_column(column, seen, comments) for column, seen in zip(columns, profile.columns, strict=True)),
+        cast("Literal['table', 'view', 'virtual']", entry.kind),
+        profile.row_count,
+        comment,
+    )
+
+
+def _column(column: _Column, seen: ColumnProfile, comments: Mapping[str, str]) -> ColumnSchema:
+    return ColumnSchema(
+        column.name,
+        column.type,
+        column_kind(column.type, seen.samples),
+        column.primary_key,
+        column.not_null,
+        column.generated,
+        comments.get(column.name.lower(), ""),
+        seen.samples[:_KEPT_SAMPLES],
+        seen.distinct,
+        seen.nulls,
+    )
+
+
+def _declared_keys(connection: sqlite3.Connection, table: str) -> list[ForeignKey]:
+    """As declared: `ref_columns` are empty where the primary key is meant."""
+    keys: dict[int, ForeignKey] = {}
+    rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
+    for number, _, ref_table, column, ref_column, *_ in rows:
+        key = keys.get(number, ForeignKey(table, (), ref_table, ()))
+        added = () if ref_column is None else (ref_column,)
+        keys[number] = replace(key, columns=(*key.columns, column), ref_columns=(*key.ref_columns, *added))
+    return [keys[number] for number in sorted(keys, reverse=True)]
+
+
+def _resolved(keys: Sequence[ForeignKey], tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
+    """The keys whose two ends are there, with names as their tables declare them, each once."""
+    resolved: dict[ForeignKey, None] = {}
+    for key in keys:
+        table, ref_table = tables[key.table.lower()], tables.get(key.ref_table.lower())
+        if ref_table is None:
+            continue
+        columns = [table.column(name) for name in key.columns]
+        ref_columns = [ref_table.column(name) for name in key.ref_columns or ref_table.primary_key]
+        names = tuple(column.name for column in columns if column)
+        ref_names = tuple(column.name for column in ref_columns if column)
+        if len(names) == len(key.columns) == len(ref_names):
+            resolved[ForeignKey(table.name, names, ref_table.name, ref_names)] = None
+    return list(resolved)
+
+
+def _version(catalogue: Catalogue, tables: Sequence[TableSchema]) -> str:
+    shown = [(table.name, [column.name for column in table.columns]) for table in tables]
+    text = repr((catalogue.version, [entry.sql for entry in catalogue.visible], shown))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

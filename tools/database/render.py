@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Literal
 
+from .render_compact import render_compact
+from .render_ddl import render_ddl
+from .render_papers import render_craft, render_credit, render_track
 from .schema import Schema
 
 SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft"]
+"""`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms."""
+
+_RENDERERS: Mapping[SchemaStyle, Callable[[Schema, frozenset[tuple[str, str]], int], str]] = {
+    "compact": render_compact,
+    "ddl": render_ddl,
+    "credit": render_credit,
+    "track": render_track,
+    "craft": render_craft,
+}
 
 
 def render_schema(
@@ -16,11 +29,16 @@ def render_schema(
     marked: frozenset[tuple[str, str]] = frozenset(),
     samples: int = 3,
 ) -> str:
-    """The schema in one of the prompt forms."""
-    lines = [f"Database {schema.name}"]
-    for table in schema.tables:
-        lines.append(
-            f"{table.name}({', '.join(f'{c.name} {c.kind} {list(c.samples[:samples])}' for c in table.columns)})"
-        )
-    lines += [f"{k.table}.{k.columns[0]} = {k.ref_table}.{k.ref_columns[0]}" for k in schema.foreign_keys]
-    return "\n".join(lines)
+    """A schema, or a part of one, in one of the prompt forms.
+
+    Where the schema is a part of the database, the text says of how many tables. Names, values and comments are cut to
+    a length, kept on their line and delimited: a database cannot add lines of its own to a prompt.
+
+    Args:
+        schema: Tables and columns in the order in which they should be shown.
+        style: The form.
+        marked: (table, column) pairs, in any case, that the previous query used.
+        samples: How many sample values a column at most shows, in the forms that show them.
+    """
+    lowered = frozenset((table.lower(), column.lower()) for table, column in marked)
+    return _RENDERERS[style](schema, lowered, samples)

@@ -38,7 +38,10 @@ class RunningQuery:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self, now: float) -> None:
-        """Interrupt it if it is over. Repeated until it has ended: SQLite forgets an interrupt while it still parses."""
+        """Interrupt it if it is over.
+
+        Repeated until it has ended, for SQLite forgets an interrupt that comes before the first step.
+        """
         if not self.stopped:
             if self.cancellation is not None and self.cancellation.cancelled:
                 self.stopped = "cancelled"

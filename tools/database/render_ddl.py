@@ -1,0 +1,67 @@
+"""A schema as CREATE statements, with sample values as comments."""
+
+from __future__ import annotations
+
+from .render_text import examples, identifier, one_line, remark
+from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+
+_LONGEST_TYPE = 60
+
+
+def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """One CREATE TABLE a table; what is no plain table, and keys that are only likely, say so in comments."""
+    parts: list[str] = []
+    if len(schema.tables) < schema.total_tables:
+        parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
+    for table in schema.tables:
+        keys = [key for key in schema.foreign_keys if key.table.lower() == table.name.lower()]
+        parts.append(_table(table, keys, marked, samples))
+    return "\n".join(parts)
+
+
+def _table(table: TableSchema, keys: list[ForeignKey], marked: frozenset[tuple[str, str]], samples: int) -> str:
+    single = len(table.primary_key) == 1
+    entries = [
+        (
+            _definition(column, single),
+            _note(column, (table.name.lower(), column.name.lower()) in marked, samples),
+        )
+        for column in table.columns
+    ]
+    if len(table.primary_key) > 1:
+        entries.append((f"PRIMARY KEY ({', '.join(map(identifier, table.primary_key))})", ""))
+    for key in keys:
+        entries.append((_reference(key), "probable, not declared" if key.inferred else ""))
+    lines = [
+        f"  {text}{'' if last else ','}{f' -- {note}' if note else ''}"
+        for (text, note), last in zip(entries, [False] * (len(entries) - 1) + [True], strict=True)
+    ]
+    facts = [] if table.kind == "table" else [f"a {table.kind}" if table.kind == "view" else "a virtual table"]
+    if table.row_count is not None:
+        facts.append(f"{table.row_count} rows")
+    if table.comment:
+        facts.append(remark(table.comment))
+    head = f"CREATE TABLE {identifier(table.name)} ({f' -- {chr(44).join(facts)}' if facts else ''}"
+    return "\n".join((head, *lines, ");"))
+
+
+def _definition(column: ColumnSchema, single_key: bool) -> str:
+    text = identifier(column.name)
+    if column.type:
+        text += f" {one_line(column.type, _LONGEST_TYPE)}"
+    if column.primary_key and single_key:
+        text += " PRIMARY KEY"
+    return f"{text} NOT NULL" if column.not_null else text
+
+
+def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
+    values = examples(column, samples)
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", "used by the previous query" if marked else "")
+    return "; ".join(note for note in notes if note)
+
+
+def _reference(key: ForeignKey) -> str:
+    return (
+        f"FOREIGN KEY ({', '.join(map(identifier, key.columns))})"
+        f" REFERENCES {identifier(key.ref_table)} ({', '.join(map(identifier, key.ref_columns))})"
+    )
