@@ -1,20 +1,40 @@
-"""The command line's scripted evaluations: `bench`, `data check`, `score`, `eval`, `report`."""
+"""The command line's scripted evaluations: `bench`, `data check`, `score`."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ...evals.metrics import Scores, Summary
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
+]
+DatasetOption = Annotated[str, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions.")]
+SplitOption = Annotated[str, typer.Option("--split", help="Which part of the benchmark.")]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many interactions.")]
+WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; may be repeated.")]
+DatabasesOption = Annotated[
+    Path | None, typer.Option("--databases", help="Folder of databases to judge on instead, such as a test suite's.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+data_app = typer.Typer(help="Look after benchmark data.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Adds the evaluation commands; what they need is imported only when one runs."""
     app.command("bench")(bench)
+    app.command("score")(score)
+    app.add_typer(data_app, name="data")
 
 
 @contextmanager
@@ -31,8 +51,8 @@ def _plain_errors() -> Generator[None]:
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder of benchmark data; default: TABLETURN_DATA.")] = None,
+    as_json: JsonOption = False,
+    data: DataOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Measure only so many items.")] = None,
     official: Annotated[Path | None, typer.Option(help="Folder of the official evaluator to compare with.")] = None,
 ) -> None:
@@ -41,9 +61,9 @@ def bench(
 
     if name is None:
         if as_json:
-            typer.echo(json.dumps({key: bench.summary for key, bench in BENCHES.items()}))
+            typer.echo(json.dumps({key: entry.summary for key, entry in BENCHES.items()}))
             return
-        width = max(map(len, BENCHES), default=0)
+        width = max(map(len, BENCHES))
         for key, entry in BENCHES.items():
             typer.echo(f"{key:<{width}}  {entry.summary}{' (needs data)' if entry.needs_data else ''}")
         return
@@ -54,3 +74,92 @@ def bench(
         typer.echo(json.dumps({"name": name, "figures": figures, "command": command}))
     else:
         typer.echo(f"{command}\n{json.dumps(figures, indent=2)}")
+
+
+@data_app.command("check")
+def check(
+    directory: Annotated[Path | None, typer.Argument(help="Folder of benchmark data; default: TABLETURN_DATA.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check that benchmarks are whole: databases there and filled, gold queries running, published counts met.
+
+    Exits with 1 where something is missing or fails.
+    """
+    from dataclasses import asdict
+
+    from ...evals.datasets.check import check_data
+
+    root = directory or Path(os.environ.get("TABLETURN_DATA", "."))
+    with _plain_errors():
+        if not root.is_dir():
+            typer.echo(f"{root} is no folder: name the folder that holds the benchmarks' folders", err=True)
+            raise typer.Exit(2)
+        reports = check_data(root, lambda name: typer.echo(f"checking {name}", err=True))
+        if not reports:
+            typer.echo(f"no known benchmark in {root}", err=True)
+            raise typer.Exit(2)
+    if as_json:
+        typer.echo(json.dumps([asdict(report) for report in reports]))
+    else:
+        for report in reports:
+            counts = f"{report.interactions} interactions, {report.questions} questions, {report.databases} databases"
+            typer.echo(f"{report.dataset} {report.split}: {counts}{'' if report.findings else ', whole'}")
+            for finding in report.findings:
+                typer.echo(f"  {finding.kind} {finding.where} ({finding.questions} questions): {finding.message}")
+    raise typer.Exit(1 if any(report.findings for report in reports) else 0)
+
+
+def score(
+    dataset: DatasetOption,
+    predictions: Annotated[Path, typer.Option("--predictions", help="SQL by line, or JSON with id and sql.")],
+    split: SplitOption = "dev",
+    official: Annotated[bool, typer.Option("--official", help="Judge as the published evaluator does.")] = False,
+    data: DataOption = None,
+    limit: LimitOption = None,
+    without: WithoutOption = None,
+    databases: DatabasesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
+    from ...evals.datasets import load_dataset
+    from ...evals.datasets.check import empty_databases
+    from ...evals.metrics import OfficialJudge, StrictJudge, read_predictions, summarize
+    from ...evals.metrics import as_json as summary_as_json
+
+    with _plain_errors():
+        questions = load_dataset(dataset, split, data)
+        found = read_predictions(predictions, questions)
+        questions = questions.without(without or ()).first(limit).on(databases)
+        with OfficialJudge(questions) if official else StrictJudge(questions) as judge:
+            verdicts = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
+        notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
+    summary = summarize(verdicts)
+    mode = "official" if official else "strict"
+    if as_json:
+        typer.echo(json.dumps({"mode": mode, "notes": notes, **summary_as_json(summary, verdicts)}))
+        return
+    _print_summary(summary, f"{questions.name} {questions.split}, {mode}")
+    for note in notes:
+        typer.echo(f"note: EX means little on {note}", err=True)
+    if summary.unjudged:
+        typer.echo(f"note: not judged, as the gold fails: {', '.join(summary.unjudged)}", err=True)
+
+
+def _print_summary(summary: Summary, title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "n", "EX", "EM", "valid", title=title)
+
+    def add(name: str, scores: Scores) -> None:
+        shares = ["-" if share is None else f"{100 * share:.1f}" for share in (scores.ex, scores.em, scores.valid)]
+        table.add_row(name, str(scores.n), *shares)
+
+    for level, scores in summary.by_hardness.items():
+        add(level, scores)
+    if len(summary.by_turn) > 1:
+        for turn, scores in summary.by_turn.items():
+            add(f"turn {turn}", scores)
+        add("interactions", summary.interactions)
+    add("all", summary.all)
+    Console().print(table)

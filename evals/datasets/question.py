@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from ...tools.errors import DatabaseUnavailable
+from ...tools.errors import DatabaseUnavailable, SettingsError
 
 
 @dataclass(frozen=True)
@@ -79,4 +79,19 @@ class Dataset:
         if count is None:
             return self
         kept = tuple(question for turns in self.interactions[:count] for question in turns)
-        return Dataset(self.name, self.split, kept, self.databases, self.tables)
+        return replace(self, questions=kept)
+
+    def without(self, databases: Collection[str]) -> Dataset:
+        """Leaves out the questions of some databases.
+
+        Raises:
+            SettingsError: No question is of such a database.
+        """
+        known = {question.database for question in self.questions}
+        if unknown := next((name for name in databases if name not in known), None):
+            raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
+        return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
+
+    def on(self, databases: Path | None) -> Dataset:
+        """The same questions on other databases of the same schemas, such as a test suite's; None changes nothing."""
+        return self if databases is None else replace(self, databases=(databases,))

@@ -7,7 +7,7 @@ place.
 
 from __future__ import annotations
 
-from .execution import Execution, OfficialDatabases, execute_both
+from .execution import Execution, OfficialDatabases, execute_both, suite_files
 from .hardness import Hardness, hardness
 from .matching import exact_set_match
 from .names import Names, read_foreign_key_maps
@@ -24,4 +24,5 @@ __all__ = [
     "hardness",
     "parse",
     "read_foreign_key_maps",
+    "suite_files",
 ]

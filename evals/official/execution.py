@@ -116,6 +116,18 @@ def _sorted_row(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(sorted(row, key=lambda value: str(value) + str(type(value))))
 
 
+def suite_files(main: Path, name: str) -> list[Path]:
+    """The databases of a schema: where it has a folder of its name, every `.sqlite` file there (a test suite).
+
+    Args:
+        main: The schema's first database.
+        name: The schema's name.
+    """
+    if main.parent.name != name:
+        return [main]
+    return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
+
+
 class OfficialDatabases:
     """Databases, opened read-only and closed on exit.
 
@@ -141,15 +153,12 @@ class OfficialDatabases:
         self.close()
 
     def files(self, database: str) -> list[Path]:
-        """The databases of a schema: where it has a folder of its own, every `.sqlite` file there (a test suite).
+        """The databases of a schema (`suite_files`).
 
         Raises:
             DatabaseUnavailable: There is none.
         """
-        main = self._locate(database)
-        if main.parent.name != database:
-            return [main]
-        return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
+        return suite_files(self._locate(database), database)
 
     def names(self, database: str) -> Names:
         """Tables' and columns' names, from the database that is called like its folder."""

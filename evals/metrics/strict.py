@@ -1,0 +1,116 @@
+"""Strict judging, our own default: what a careful person would call the same answer, no more and no less."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from ...tools.database.database import Database
+from ...tools.database.table import Limits, Table
+from ...tools.errors import DatabaseUnavailable, QueryError
+from ...tools.results import same_result
+from ..datasets import Dataset, Question
+from ..official import OfficialDatabases, suite_files
+from .clauses import ClauseJudge
+from .ordering import Ordering, ordering, ties
+from .verdict import Verdict
+
+_GOLD_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
+_KEPT_GOLDS = 32
+
+
+@dataclass(frozen=True)
+class _Gold:
+    table: Table
+    order: Ordering
+    tied: Sequence[tuple[object, ...]] | None
+
+
+class StrictJudge:
+    """Judges by every accepted gold, on every database of the question's schema.
+
+    Rows are multisets, columns match jointly by content, order counts only where the gold's outermost level orders and
+    then up to ties, numbers have a tolerance, DISTINCT stays, NULL equals NULL alone; every query runs read-only and
+    within limits. EM is the published exact set match, which has no stricter form.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._names = OfficialDatabases(dataset.database)
+        self._clauses = ClauseJudge(dataset, self._names)
+        self._open: tuple[Path, Database] | None = None
+        self._golds: OrderedDict[tuple[Path, str], _Gold] = OrderedDict()
+
+    def __enter__(self) -> StrictJudge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._names.close()
+        self._close()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction."""
+        level = self._clauses.hardness(question)
+        try:
+            files = suite_files(self._dataset.database(question.database), question.database)
+            golds = {file: [self._gold(file, gold) for gold in question.golds] for file in files}
+        except (QueryError, DatabaseUnavailable) as error:
+            reason = f"the gold query does not run: {question.disputed or error}"
+            return Verdict(question, sql, None, None, valid=False, hardness=level, error=reason)
+        matched = self._clauses.exact_match(question, sql)
+        if not sql.strip():
+            return Verdict(question, sql, False, matched, valid=False, hardness=level, error="no prediction")
+        try:
+            same = all(self._same(file, sql, accepted) for file, accepted in golds.items())
+        except QueryError as error:
+            return Verdict(question, sql, False, matched, valid=False, hardness=level, error=str(error))
+        return Verdict(question, sql, same, matched, valid=True, hardness=level)
+
+    def _same(self, file: Path, sql: str, golds: list[_Gold]) -> bool:
+        # One row more than any gold has tells as much as all of them.
+        most = max(len(gold.table.rows) for gold in golds)
+        limits = Limits(seconds=30.0, rows=most + 1, result_bytes=_GOLD_LIMITS.result_bytes)
+        table = self._database(file).execute(sql, limits)
+        return any(same_result(gold.table, table, gold.order.ordered, gold.tied) for gold in golds)
+
+    def _gold(self, file: Path, sql: str) -> _Gold:
+        key = (file, sql)
+        if key not in self._golds:
+            self._golds[key] = self._run_gold(file, sql)
+            if len(self._golds) > _KEPT_GOLDS:
+                self._golds.popitem(last=False)
+        self._golds.move_to_end(key)
+        return self._golds[key]
+
+    def _run_gold(self, file: Path, sql: str) -> _Gold:
+        database = self._database(file)
+        table = database.execute(sql, _GOLD_LIMITS)
+        if table.truncated:
+            raise QueryError(
+                f"a gold result of more than {_GOLD_LIMITS.rows} rows is too large to judge by", "too_large"
+            )
+        order = ordering(sql)
+        if not order.with_keys or len(table.rows) < 2:
+            return _Gold(table, order, None)
+        try:
+            tied = ties(table, database.execute(order.with_keys, _GOLD_LIMITS), order.keys)
+        except QueryError:
+            tied = None
+        return _Gold(table, order, tied)
+
+    def _database(self, file: Path) -> Database:
+        """One database is open at a time: questions come database by database."""
+        if self._open is None or self._open[0] != file:
+            self._close()
+            self._open = (file, Database.open(file))
+        return self._open[1]
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
