@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from ..values.words import stems
+from ..examples.embedding import embed
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
@@ -73,7 +72,6 @@ def _normalised(probabilities: Probabilities) -> dict[tuple[str, str | None], fl
 
 
 def _similarity(one: str, other: str) -> float:
-    """Cosine of the questions' stem counts (equation 5, without a sentence encoder)."""
-    a, b = Counter(stems(one)), Counter(stems(other))
-    dot = sum(count * b[part] for part, count in a.items())
-    return dot / (math.hypot(*a.values()) * math.hypot(*b.values())) if dot else 0.0
+    """Cosine of the questions' vectors (equation 5), none below 0."""
+    a, b = embed([one, other])
+    return max(0.0, float(a @ b))

@@ -13,7 +13,7 @@ from ..values.words import stems
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .names import name_stems
-from .used import used_items
+from .used import past_items
 from .vocabulary import Vocabulary
 
 _ALL_COLUMNS = re.compile(
@@ -87,7 +87,7 @@ class SchemaLinker:
             share = _DECAY**ago
             _raise(tables, self._table_names.coverage(stems(turn.question)), share)
             _raise(columns, self._column_names.coverage(stems(turn.question)), share)
-            for item in used_items(turn.sql, self._schema):
+            for item in past_items(turn.sql, self._schema):
                 used.setdefault(item, _DECAY ** (ago - 1))
         held: dict[tuple[str, str], float] = {}
         for match in values:

@@ -1,18 +1,18 @@
-"""What a past query used, without reading its grammar: the schema's names among its words."""
+"""What a past query used."""
 
 from __future__ import annotations
 
-import re
-
-from ..database.schema import Schema
-
-_NAME = re.compile(r'"([^"]+)"|`([^`]+)`|\[([^\]]+)\]|(\w+)')
+from ..database import Schema
+from ..errors import SQLParseError
+from ..sql import used_items
 
 
-def used_items(sql: str, schema: Schema) -> set[tuple[str, str | None]]:
-    """The tables, as `(table, None)`, and columns of those tables that a query names."""
-    names = {next(filter(None, match.groups())).lower() for match in _NAME.finditer(sql)}
-    tables = [table for table in schema.tables if table.name.lower() in names]
-    items: set[tuple[str, str | None]] = {(table.name, None) for table in tables}
-    items.update((t.name, column.name) for t in tables for column in t.columns if column.name.lower() in names)
-    return items
+def past_items(sql: str, schema: Schema) -> frozenset[tuple[str, str | None]]:
+    """The tables, as `(table, None)`, and columns that a past query used; none of one that cannot be parsed."""
+    if not sql:
+        return frozenset()
+    try:
+        used = used_items(sql, schema)
+    except SQLParseError:
+        return frozenset()
+    return frozenset((table, None) for table in used.tables) | used.columns

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from .words import key, stems
 
@@ -40,9 +40,9 @@ class Alias:
         return len(self.text) <= _CODE
 
 
-class _Group(TypedDict, total=False):
+class _Group(TypedDict):
     names: list[str]
-    columns: list[str]
+    columns: NotRequired[list[str]]
 
 
 def aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ..database import ColumnSchema, Database, Schema
 from ..errors import QueryError
 from .store import Store, StoredColumn
 
-if TYPE_CHECKING:
-    from ..database import Database
-    from ..database.schema import Schema
+_CHUNK = 10_000
+"""Values stored at once; some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +18,12 @@ class IndexBounds:
     """What the index may cost.
 
     Attributes:
-        seconds: How long one call may go on building; later calls go on from there. A column once begun is finished.
-        values: Distinct values held altogether.
+        seconds: How long one call may go on building; the next goes on from there.
+        values: Distinct values held altogether; about 200 bytes of disk each.
         text_length: Longer texts are prose, which questions don't mention as a whole.
     """
 
-    seconds: float = 3.0
+    seconds: float = 2.0
     values: int = 2_000_000
     text_length: int = 150
 
@@ -33,18 +32,23 @@ DEFAULT_BOUNDS = IndexBounds()
 
 
 def columns_to_index(schema: Schema) -> list[tuple[str, str]]:
-    """Every column that may hold text. Binary columns can't, and views repeat their tables' values."""
+    """Every column that may hold text. Views are left out: they repeat their tables' values."""
     return [
         (table.name, column.name)
         for table in schema.tables
         if table.kind != "view"
         for column in table.columns
-        if column.kind != "binary"
+        if _may_hold_text(column)
     ]
 
 
+def _may_hold_text(column: ColumnSchema) -> bool:
+    declared = column.kind not in ("number", "binary")
+    return declared or any(isinstance(sample, str) for sample in column.samples)
+
+
 def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
-    """Fills columns that wait until the time is used up; at least one, so that every call gets further.
+    """Goes on filling the columns that wait, one chunk of values at least, until the time is used up.
 
     Returns:
         Whether the index is complete.
@@ -52,26 +56,42 @@ def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
     until = time.monotonic() + bounds.seconds
     columns = store.columns()
     held = sum(column.held for column in columns)
-    waiting = [column for column in columns if column.state == "waiting"]
-    for column in waiting:
-        room = bounds.values - held
-        texts, state = _texts(database, column, room, bounds.text_length)
-        store.add(column.id, texts, state)
-        held += len(texts)
-        if time.monotonic() > until and column is not waiting[-1]:
+    for column in columns:
+        if column.state != "waiting":
+            continue
+        if time.monotonic() > until:
+            return False
+        room = bounds.values - held + column.held
+        texts, state = _texts(database, column, room, bounds)
+        held += len(texts) - column.held
+        if not _store(store, column, texts, state, until):
             return False
     return True
 
 
-def _texts(database: Database, column: StoredColumn, room: int, longest: int) -> tuple[list[str], str]:
-    """A column's distinct texts, and whether they are its `whole` or a `part`."""
-    if room <= 0:
-        return [], "part"
+def _store(store: Store, column: StoredColumn, texts: list[str], state: str, until: float) -> bool:
+    """Stores the texts that aren't yet; False if the time was over before the last of them."""
+    start = column.held
+    while True:
+        end = start + _CHUNK
+        last = end >= len(texts)
+        store.add(column.id, start, texts[start:end], state if last else "waiting")
+        if last:
+            return True
+        if time.monotonic() > until:
+            return False
+        start = end
+
+
+def _texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
+    """A column's distinct texts, in the order of its rows, and whether they are its `whole` or a `part`."""
+    began = time.monotonic()
     try:
-        found = database.distinct_values(column.table, column.name, room + 1)
+        found = database.distinct_values(column.table, column.name, room + 1, bounds.seconds) if room > 0 else ()
     except QueryError:
         return [], "part"
-    texts = [value for value in found if isinstance(value, str) and value]
-    kept = [text for text in texts if len(text) <= longest][:room]
-    whole = len(kept) == len(found) <= room
+    in_time = time.monotonic() - began < bounds.seconds
+    texts = list(dict.fromkeys(value for value in found if isinstance(value, str)))
+    kept = [text for text in texts if 0 < len(text) <= bounds.text_length][: max(room, 0)]
+    whole = in_time and len(kept) == len(found) <= room
     return kept, "whole" if whole else "part"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 
 from rapidfuzz.distance import OSA
 
@@ -12,8 +14,11 @@ from .question import Question, Span, spans
 from .store import Store, Stored, StoredColumn
 from .words import stems
 
-_COMMON = 300
+_COMMON = 100
 """A word that more values hold is only looked for together with its neighbour."""
+
+_PARTS = 30
+"""Most values of which only a part is said."""
 
 _LEAST_SHARE = 0.35
 """How much of a value, in letters, must be said: less is chance more often than not."""
@@ -106,32 +111,30 @@ def _respelt(question: Question, names: Container[str], store: Store) -> dict[in
 def _by_part(
     question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
 ) -> Iterator[Candidate]:
-    """Values of which the question says some words only."""
+    """Values of which the question says some words only, one of them at least spelt right."""
     said = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
         if len(word.stem) > 1 and not question.says_nothing(number)
     }
-    seen: set[int] = set()
+    numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in said.items():
-        after = said.get(number + 1)
-        ids = store.with_word(stemmed, _COMMON)
-        if not ids and after:
-            ids = store.with_words(stemmed, after[0], _COMMON)
-        seen.update(ids)
-    where = {stemmed: number for number, (stemmed, _) in reversed(said.items())}
-    for value in store.by_id(sorted(seen)):
-        parts = stems(value.text)
-        here = sorted({where[part] for part in parts if part in where})
-        run = _longest_run(here)
+        for value_id in store.with_word(stemmed, _COMMON):
+            numbers[value_id].append(number)
+    for number, following in zip(said, list(said)[1:], strict=False):
+        if following == number + 1:
+            for value_id in store.with_words(said[number][0], said[following][0], _COMMON):
+                numbers[value_id] = sorted({*numbers[value_id], number, following})
+    found: list[tuple[float, Stored, list[int]]] = []
+    for value in store.by_id(list(numbers)):
+        run = _longest_run(numbers[value.id])
+        share = sum(len(said[number][0]) for number in run) / len(value.key)
+        if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
+            found.append((share, value, run))
+    for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         likeness = min(said[number][1] for number in run)
-        if all(number in respelt for number in run):
-            continue
-        total = sum(map(len, parts))
-        share = sum(len(said[number][0]) for number in run) / total
-        if _LEAST_SHARE <= share < 1:
-            span = question.span(run[0], run[-1] + 1, [], likeness)
-            yield Candidate(value, span, (0.4 + 0.4 * share) * likeness, "part")
+        span = question.span(run[0], run[-1] + 1, [], likeness)
+        yield Candidate(value, span, (0.4 + 0.4 * share) * likeness, "part")
 
 
 def _longest_run(numbers: Sequence[int]) -> list[int]:

@@ -15,10 +15,21 @@ _GOOD = 0.9
 """Score from which a longer mention leaves little to those inside it."""
 
 
-def find(text: str, store: Store, columns: Mapping[int, StoredColumn], schema: Schema) -> list[ValueMatch]:
-    """The values that a question mentions, best first, each once."""
+def schema_stems(schema: Schema) -> frozenset[str]:
+    """The stems of all words in the names of a schema's tables and columns."""
+    return frozenset(part for table in schema.tables for name in (table, *table.columns) for part in _parts(name.name))
+
+
+def find(text: str, store: Store, columns: Mapping[int, StoredColumn], names: Set[str]) -> list[ValueMatch]:
+    """The values that a question mentions, best first, each once.
+
+    Args:
+        text: The question.
+        store: Where values are looked up.
+        columns: Its columns by number.
+        names: The schema's `schema_stems`.
+    """
     question = read(text)
-    names = frozenset(part for table in schema.tables for name in (table, *table.columns) for part in _parts(name.name))
     found = list(candidates(question, names, store, columns))
     ranking = _Ranking(question, names, found)
     best: dict[int, tuple[float, Candidate]] = {}
@@ -63,15 +74,12 @@ class _Ranking:
 
     def _inside(self, first: int, last: int, own: Set[str]) -> bool:
         """Whether a longer mention holds these words and others that are not the column's own name."""
-        return any(
-            start <= first
-            and last <= end
-            and not {w.stem for w in self._question.words[start:first]}.union(
-                w.stem for w in self._question.words[last:end]
-            )
-            <= own
-            for start, end in self._taken
-        )
+        for start, end in self._taken:
+            if start <= first and last <= end:
+                others = self._question.words[start:first] + self._question.words[last:end]
+                if not {word.stem for word in others} <= own:
+                    return True
+        return False
 
     def _named(self, parts: Set[str]) -> float:
         return sum(part in self._said for part in parts) / len(parts) if parts else 0.0

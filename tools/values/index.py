@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from rapidfuzz import fuzz, process, utils
-
-from ..database.table import Limits
+from ..database import Database, Limits
 from ..errors import QueryError
 from .build import DEFAULT_BOUNDS, IndexBounds, fill
-from .finder import find
+from .finder import find, schema_stems
 from .match import ValueMatch
-from .place import cache_folder, open_store
+from .nearest import nearest
+from .place import cache_folder, database_state, open_store
 from .store import Store, StoredColumn
 
-if TYPE_CHECKING:
-    from ..database import Database
+R = TypeVar("R")
 
 
 class ValueIndex:
-    """Finds a database's values. Built on first use, kept in the user's cache folder; threads may share one."""
+    """Finds a database's values. Built on first use, kept in the user's cache folder; threads may share one.
+
+    Example:
+        >>> index = ValueIndex.open(Database.open("shop.db"))
+        >>> [(m.column, m.value) for m in index.find("orders of french customers")]
+        [('country', 'France')]
+    """
 
     def __init__(self, database: Database, folder: Path, bounds: IndexBounds) -> None:
+        """Use `ValueIndex.open`."""
         self._database = database
         self._bounds = bounds
         self._folder = folder
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._state = ""
         self._store: Store | None = None
-        self._columns: dict[tuple[str, str], StoredColumn] = {}
-        self._by_id: dict[int, StoredColumn] = {}
+        self._columns: dict[int, StoredColumn] = {}
+        self._by_name: dict[tuple[str, str], StoredColumn] = {}
+        self._names: frozenset[str] = frozenset()
         self._complete = False
 
     @classmethod
@@ -40,7 +49,7 @@ class ValueIndex:
         Args:
             database: Whose values; columns that it hides are not in the index.
             cache: Folder for index files; by default `TABLETURN_CACHE` or the user's cache folder.
-            bounds: Limits of time and size.
+            bounds: Limits of time and size. While the index is incomplete, each look-up goes on building it.
         """
         return cls(database, cache or cache_folder(), bounds)
 
@@ -50,22 +59,25 @@ class ValueIndex:
         Args:
             question: As asked.
             limit: How many at most.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
         """
-        with self._lock:
-            store = self._ready()
-            return tuple(find(question, store, self._by_id, self._database.schema())[:limit])
+        return self._ask(lambda store: tuple(find(question, store, self._columns, self._names)[:limit]))
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column holds exactly this text; names in any case."""
-        with self._lock:
-            store = self._ready()
-            known = self._columns.get((table.lower(), column.lower()))
-            if known is not None and known.state != "waiting":
-                if store.held(known.id, text):
-                    return True
-                if known.state == "whole":
-                    return False
-        return self._database_holds(table, column, text)
+        """Whether a column holds exactly this text.
+
+        Args:
+            table: In any case.
+            column: In any case; of an unknown one, the answer is no.
+            text: Compared as SQLite compares: a number's digits find the number.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
+        """
+        indexed = self._ask(lambda store: self._indexed(store, table, column, text))
+        return self._database_holds(table, column, text) if indexed is None else indexed
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """The column's values nearest to a text, nearest first; empty if none is near.
@@ -75,34 +87,67 @@ class ValueIndex:
             column: In any case.
             text: What was looked for.
             limit: How many at most.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
         """
-        with self._lock:
-            store = self._ready()
-            known = self._columns.get((table.lower(), column.lower()))
-            choices = store.in_column(known.id, 50_000) if known else []
-        near = process.extract(
-            text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=limit, score_cutoff=60
-        )
-        return tuple(choice for choice, _, _ in near)
+
+        def ask(store: Store) -> tuple[str, ...]:
+            known = self._by_name.get((table.lower(), column.lower()))
+            return nearest(store, known, text, limit) if known else ()
+
+        return self._ask(ask)
+
+    def _indexed(self, store: Store, table: str, column: str, text: str) -> bool | None:
+        """Whether the index holds a text; None where it cannot tell."""
+        known = self._by_name.get((table.lower(), column.lower()))
+        if known is None:
+            return None
+        if store.held(known.id, text):
+            return True
+        return False if known.state == "whole" else None
 
     def _database_holds(self, table: str, column: str, text: str) -> bool:
-        quoted = "'" + text.replace("'", "''") + "'"
-        name = '"' + column.replace('"', '""') + '"'
-        source = '"' + table.replace('"', '""') + '"'
         if self._database.schema().column(table, column) is None:
             return False
+        quoted = text.replace("'", "''")
+        name, source = (part.replace('"', '""') for part in (column, table))
+        sql = f'SELECT 1 FROM "{source}" WHERE "{name}" = \'{quoted}\' LIMIT 1'
         try:
-            found = self._database.execute(f"SELECT 1 FROM {source} WHERE {name} = {quoted} LIMIT 1", Limits(rows=1))
+            return bool(self._database.execute(sql, Limits(rows=1)).rows)
         except QueryError:
             return False
-        return bool(found.rows)
+
+    def _ask(self, ask: Callable[[Store], R]) -> R:
+        """Asks the store, built further if it is not complete; one that proves damaged is built anew."""
+        with self._lock:
+            try:
+                return ask(self._ready())
+            except sqlite3.DatabaseError:
+                self._close(remove=True)
+                return ask(self._ready())
 
     def _ready(self) -> Store:
-        """The store, built further within the bound of time if it isn't complete yet."""
-        if self._store is None:
+        state = database_state(self._database)
+        if self._store is None or state != self._state:
+            self._close()
             self._store = open_store(self._database, self._folder)
+            self._state = state
+            self._names = schema_stems(self._database.schema())
         if not self._complete:
-            self._complete = fill(self._store, self._database, self._bounds)
-            self._columns = {(c.table.lower(), c.name.lower()): c for c in self._store.columns()}
-            self._by_id = {column.id: column for column in self._columns.values()}
+            self._fill(self._store)
         return self._store
+
+    def _fill(self, store: Store) -> None:
+        try:
+            self._complete = fill(store, self._database, self._bounds)
+        except sqlite3.OperationalError:
+            self._complete = False  # another process is building, or the disk is full: what is there has to do
+        self._columns = {column.id: column for column in store.columns()}
+        self._by_name = {(column.table.lower(), column.name.lower()): column for column in self._columns.values()}
+
+    def _close(self, *, remove: bool = False) -> None:
+        if self._store is not None:
+            self._store.close(remove=remove)
+        self._store = None
+        self._complete = False

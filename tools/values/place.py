@@ -6,14 +6,13 @@ import hashlib
 import os
 import sqlite3
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..database import Database
+from ..errors import DatabaseUnavailable
 from .build import columns_to_index
-from .store import FORMAT, Store
-
-if TYPE_CHECKING:
-    from ..database import Database
+from .store import Store
 
 CACHE_VARIABLE = "TABLETURN_CACHE"
 """Environment variable that names another cache folder."""
@@ -31,25 +30,52 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tableturn"
 
 
+def database_state(database: Database) -> str:
+    """Differs whenever the database's file, or its write-ahead log, has changed.
+
+    Raises:
+        DatabaseUnavailable: The file is gone.
+    """
+    log = database.path.with_name(database.path.name + "-wal")
+    try:
+        states = [os.stat(path) for path in (database.path, log) if path is database.path or path.exists()]
+    except OSError:
+        raise DatabaseUnavailable(f"the database file {database.path} is gone") from None
+    return " ".join(f"{state.st_dev}.{state.st_ino}.{state.st_size}.{state.st_mtime_ns}" for state in states)
+
+
 def open_store(database: Database, folder: Path) -> Store:
-    """The index file of a database as it is now; new, or replaced where it is damaged."""
+    """The index file of a database as it is now: new, or replaced where it is damaged; outdated ones are removed.
+
+    Where the folder cannot be written, the index is kept in memory.
+    """
     schema = database.schema()
     columns = columns_to_index(schema)
-    path = folder / "values" / _name(database, schema.version, columns)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    # Columns are part of the name because what a database hides must not be in an index that it is given.
+    owner = _digest(str(database.path.resolve()), repr(columns))
+    path = folder / "values" / f"{owner}-{_digest(database_state(database), schema.version)}.sqlite"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(other for other in path.parent.glob(f"{owner}-*") if not other.name.startswith(path.stem))
+        return _open(path, columns)
+    except (OSError, sqlite3.OperationalError):
+        return Store(":memory:", columns)
+
+
+def _open(path: Path, columns: list[tuple[str, str]]) -> Store:
     try:
         return Store(path, columns)
+    except sqlite3.OperationalError:
+        raise
     except sqlite3.DatabaseError:
-        path.unlink(missing_ok=True)
+        _remove([path])
         return Store(path, columns)
 
 
-def _name(database: Database, version: str, columns: list[tuple[str, str]]) -> str:
-    """Differs with the file, its state, its schema, and the columns that may be seen."""
-    path = database.path
-    parts = [str(FORMAT), str(path.resolve()), version, repr(columns)]
-    for part in (path, path.with_name(path.name + "-wal")):
-        if part.exists():
-            state = part.stat()
-            parts.append(f"{state.st_ino} {state.st_size} {state.st_mtime_ns}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32] + ".sqlite"
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]

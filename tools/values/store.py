@@ -8,7 +8,7 @@ for typos). A trigram index was not chosen: its posting lists grow with the valu
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from .words import initials, key, stems
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the layout or the words' treatment changes; another format's file is built anew."""
 
 _ROWS = 2_000
@@ -64,27 +64,32 @@ class StoredColumn:
 class Store:
     """An open index file. Not for several threads at once; several processes may have it open."""
 
-    def __init__(self, path: Path, columns: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, path: Path | str, columns: Sequence[tuple[str, str]]) -> None:
         """Opens the file, laying it out for these columns where it is new.
 
         Raises:
             sqlite3.DatabaseError: If it is no index file, or a damaged one.
         """
+        self._path = path
         self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is built anew: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
-        with self._transaction():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._lay_out(columns)
-            elif version != FORMAT:
-                raise sqlite3.DatabaseError(f"an index of format {version}")
+        if self._format() == 0:
+            self._lay_out(columns)
+        if self._format() != FORMAT:
+            raise sqlite3.DatabaseError("the index is of another format")
+
+    def _format(self) -> int:
+        return self._db.execute("PRAGMA user_version").fetchone()[0]
 
     def _lay_out(self, columns: Sequence[tuple[str, str]]) -> None:
-        for statement in _LAYOUT:
-            self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version={FORMAT}")
-        self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
+        with self._transaction():
+            if self._format():
+                return  # another process was faster
+            for statement in _LAYOUT:
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version={FORMAT}")
+            self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
@@ -96,20 +101,31 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
-    def close(self) -> None:
+    def close(self, *, remove: bool = False) -> None:
+        """Closes the file; removes it, if asked, because it is damaged."""
         self._db.close()
+        if remove and self._path != ":memory:":
+            Path(self._path).unlink(missing_ok=True)
 
     def columns(self) -> list[StoredColumn]:
         rows = self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")
         return [StoredColumn(*row) for row in rows]
 
-    def add(self, column: int, texts: Iterable[str], state: str) -> None:
-        """Fills one column, all or nothing; one that another process has filled meanwhile is left as it is."""
+    def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
+        """Adds values to a column, all or none.
+
+        Args:
+            column: Its number.
+            held: How many values it should hold before; if it holds others, another process was faster, and it is
+                left as it is.
+            texts: The values that follow.
+            state: The column's state from now on.
+        """
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
         with self._transaction():
-            (before,) = self._db.execute("SELECT state FROM col WHERE id = ?", (column,)).fetchone()
-            if before != "waiting":
+            before = self._db.execute("SELECT state, held FROM col WHERE id = ?", (column,)).fetchone()
+            if before != ("waiting", held):
                 return
             (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
             values = ((first + i, column, text, key(parts), initials(parts)) for i, (text, parts) in enumerate(rows))
@@ -117,7 +133,7 @@ class Store:
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
             self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?)", ((word, word[::-1]) for word in seen))
-            self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, len(rows), column))
+            self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
 
     def held(self, column: int, text: str) -> bool:
         query = "SELECT 1 FROM val WHERE col = ? AND text = ?"
@@ -169,5 +185,6 @@ class Store:
         return [number for (number,) in rows]
 
     def in_column(self, column: int, limit: int) -> list[str]:
+        """Values of a column, the first rows' first."""
         rows = self._db.execute("SELECT text FROM val WHERE col = ? LIMIT ?", (column, limit))
         return [text for (text,) in rows]
