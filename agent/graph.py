@@ -29,7 +29,7 @@ from .settings import Settings
 from .state import AgentInput, AgentOutput, AgentState
 
 NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
-AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, AgentOutput]
+AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
 
 NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "rephrase": (rephrase, ("link", "clarify", "respond")),
@@ -46,14 +46,19 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 """Every node, with the nodes that it may choose to come next."""
 
 
-def build_graph(resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> AgentGraph:
+def build_graph(
+    resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None, *, show_state: bool = False
+) -> AgentGraph:
     """The compiled graph.
 
     Args:
         resources: What the nodes reach the world through.
         checkpointer: Any LangGraph checkpointer; None inside a parent graph or a server, which bring their own.
+        show_state: Give the whole state as output, as for debugging in Studio. Otherwise only the messages and the
+            answer come out, so that no other key of a parent graph's state is touched.
     """
-    builder = StateGraph(AgentState, Settings, input_schema=AgentInput, output_schema=AgentOutput)
+    output = AgentState if show_state else AgentOutput
+    builder = StateGraph(AgentState, Settings, input_schema=AgentInput, output_schema=output)
     for name, (body, followers) in NODES.items():
         builder.add_node(name, _node(name, body, resources))
         if len(followers) == 1:

@@ -20,6 +20,7 @@ from .graph import AgentGraph, build_graph
 from .opening import open_resources
 from .records import AnswerRecord, load
 from .settings import Settings, make_settings
+from .state import AgentState
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 INTERRUPT = "__interrupt__"
 """Where LangGraph reports interrupts among the output's values."""
+
+STATE_KEYS = list(AgentState.__annotations__)
+"""Everything that streamed node updates may show."""
 
 RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
@@ -149,7 +153,12 @@ class Conversation:
         """Takes one turn and yields what happens: progress, each node's update, and last the answer."""
         given = self._input(question, self._graph.get_state(self._config))
         parts: Any = self._graph.stream(
-            given, self._config, context=_context(settings), durability="exit", stream_mode=STREAM_MODES
+            given,
+            self._config,
+            context=_context(settings),
+            durability="exit",
+            stream_mode=STREAM_MODES,
+            output_keys=STATE_KEYS,
         )
         output: Any = {}
         for mode, part in parts:
@@ -163,7 +172,12 @@ class Conversation:
         """As `stream`, without blocking."""
         given = self._input(question, await self._graph.aget_state(self._config))
         parts: Any = self._graph.astream(
-            given, self._config, context=_context(settings), durability="exit", stream_mode=STREAM_MODES
+            given,
+            self._config,
+            context=_context(settings),
+            durability="exit",
+            stream_mode=STREAM_MODES,
+            output_keys=STATE_KEYS,
         )
         output: Any = {}
         async for mode, part in parts:
