@@ -50,6 +50,7 @@ BENCHES: Mapping[str, Bench] = {
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
+    "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),
 }
 """One line a benchmark; names in alphabetical order."""
 
