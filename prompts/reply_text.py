@@ -9,7 +9,7 @@ from typing import cast
 
 from ..tools.errors import ReplyError
 
-REPLY_LIMIT = 100_000
+REPLY_LIMIT = 50_000
 """Characters of a reply that are looked at; no task needs a tenth of it."""
 
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import sqlglot
 from sqlglot import TokenType
@@ -21,12 +23,12 @@ _START = re.compile(
 )
 _COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
 _LABEL = re.compile(
-    r"^[\s>*#-]*(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
+    r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
     r"(?:sql\s*query|sqlite|sql|query)(?:\s+(?:query|statement|is))?\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?",
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_LABEL = re.compile(
-    r"^[\s>*#-]*(?:\*\*|__)?(?:sql\s*result|result|answer|explanation|note|notes|question|q|a|sql|output|reasoning)"
+    r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:sql\s*result|result|answer|explanation|note|notes|question|q|a|sql|output|reasoning)"
     r"(?:\*\*|__)?\s*\d*\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -46,6 +48,12 @@ _ASIDE = re.compile(
 )
 _EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+)?", re.IGNORECASE)
 _SQL_LANGUAGES = frozenset({"sql", "sqlite", "sqlite3", "postgresql", "postgres", "mysql", "tsql", "plsql"})
+
+_TRIES = 10
+"""Places in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
+
+_PARSE_LIMIT = 10_000
+"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,10 @@ def find_sql(text: str) -> SQLReply:
     """
     reply = clean_reply(text)
     notes: list[str] = []
-    candidate = _from_fences(reply, notes) or _from_json(reply) or _from_labels(reply) or _from_prose(reply)
+    readers = (_from_json, _from_labels, _from_prose)
+    if starts_like_sql(reply):
+        readers = (_from_prose, *readers)
+    candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
     if not candidate:
         raise _no_sql(reply)
     statement = _first_statement(candidate, notes)
@@ -117,7 +128,7 @@ def _from_json(reply: str) -> str:
 
 
 def _from_labels(reply: str) -> str:
-    for label in _LABEL.finditer(reply):
+    for label in islice(_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if starts_like_sql(rest):
             return _until_prose(rest)
@@ -127,15 +138,25 @@ def _from_labels(reply: str) -> str:
 def _from_prose(reply: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
-    position = 0
+    for start in islice(_statement_lines(reply), _TRIES):
+        candidate = _until_prose(reply[start:].lstrip(" \t>*`"))
+        if candidate.split(maxsplit=1)[0].isupper() or _parses(_first_statement(candidate, [])):
+            return candidate
+    return _from_sentence(reply)
+
+
+def _statement_lines(reply: str) -> Iterator[int]:
+    """Where lines start that begin as a statement does, or the comment lines just before such a line."""
+    position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
         text = line.lstrip(" \t>*`")
-        if starts_like_sql(text) or (text.startswith("--") and starts_like_sql(reply[position:])):
-            candidate = _until_prose(reply[position:].lstrip(" \t>*`"))
-            if _parses(_first_statement(candidate, [])) or text.split(maxsplit=1)[0].isupper():
-                return candidate
+        if text.startswith("--"):
+            comments = position if comments < 0 else comments
+        else:
+            if starts_like_sql(text):
+                yield position if comments < 0 else comments
+            comments = -1
         position += len(line)
-    return _from_sentence(reply)
 
 
 def _from_sentence(reply: str) -> str:
@@ -154,15 +175,20 @@ def _until_prose(text: str) -> str:
         if found := pattern.search(text, 1):
             ends.append(found.start())
     text = text[: min(ends)]
+    depth = counted = 0
     for gap in re.finditer(r"\n[ \t]*\n", text):
-        if not _CONTINUES.match(text, gap.end()) and text.count("(", 0, gap.start()) <= text.count(")", 0, gap.start()):
+        depth += text.count("(", counted, gap.start()) - text.count(")", counted, gap.start())
+        counted = gap.start()
+        if depth <= 0 and not _CONTINUES.match(text, gap.end()):
             return text[: gap.start()]
     return text
 
 
 def _first_statement(text: str, notes: list[str]) -> str:
     """Up to the first semicolon outside strings and comments, without it; notes whether more followed."""
-    text = text.strip().strip("`").strip()
+    text = text.strip()
+    if text.count("`") % 2:
+        text = text.strip("`").strip()
     try:
         tokens = sqlglot.tokenize(text, read="sqlite")
     except SqlglotError:
@@ -176,6 +202,8 @@ def _first_statement(text: str, notes: list[str]) -> str:
 
 
 def _parses(sql: str) -> bool:
+    if len(sql) > _PARSE_LIMIT:
+        return False
     try:
         sqlglot.parse_one(sql, read="sqlite")
     except (SqlglotError, RecursionError):

@@ -1,0 +1,149 @@
+"""Finding SQL in replies as models really write them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.prompts.sql_reply import find_sql
+from tableturn.tools.errors import ReplyError
+
+Q = "SELECT name FROM singer WHERE age > 20"
+
+FOUND = {
+    "bare": (Q, Q),
+    "semicolon": (f"{Q};", Q),
+    "fence": (f"```sql\n{Q};\n```", Q),
+    "fence of no language": (f"```\n{Q}\n```", Q),
+    "fence of a dialect": (f"```sqlite\n{Q}\n```", Q),
+    "fence in capitals": (f"```SQL\n{Q}\n```", Q),
+    "tilde fence": (f"~~~sql\n{Q}\n~~~", Q),
+    "indented fence": (f"  ```sql\n  {Q}\n  ```", Q),
+    "quoted fence": (f"> ```sql\n{Q}\n> ```", Q),
+    "fence on one line": (f"```sql {Q} ```", Q),
+    "fence not closed": (f"Here it is:\n```sql\n{Q}", Q),
+    "prose before and after": (f"Sure! This gives the names:\n\n{Q}\n\nThis query filters by age.", Q),
+    "prose on the next line": (f"{Q}\nThis query filters by age.", Q),
+    "sqlquery label": (f"SQLQuery: {Q}", Q),
+    "langchain's labels": (f"Question: names?\nSQLQuery: {Q}\nSQLResult: 3\nAnswer: three", Q),
+    "sql label": (f"SQL: {Q}", Q),
+    "bold label": (f"**SQL Query:** {Q}", Q),
+    "bold label, colon after": (f"**Final SQL**: {Q}", Q),
+    "label and a line break": (f"The SQL query is:\n{Q}", Q),
+    "label and ticks": (f"SQL: `{Q}`", Q),
+    "goes on with the next question": (f"{Q}\n\nQ: How many?\nSQL: SELECT count(*) FROM t", Q),
+    "label and goes on": (f"SQL: {Q}\nQ: How many?\nSQL: SELECT count(*) FROM t", Q),
+    "inline code": (f"You want `{Q}` here.", Q),
+    "json": (f'{{"sql": "{Q}"}}', Q),
+    "json in a fence": (f'```json\n{{"thought": "easy", "sql": "{Q};"}}\n```', Q),
+    "json with a fence inside": (f'{{"query": "```sql\\n{Q}\\n```"}}', Q),
+    "json with a trailing comma": (f'{{"SQL": "{Q}",}}', Q),
+    "think tags": (f"<think>maybe SELECT 1?</think>\n{Q}", Q),
+    "think tags, opening swallowed": (f"hmm SELECT 1 maybe\n</think>\n```sql\n{Q}\n```", Q),
+    "steps, then the answer": (f"The old one was\n```sql\nSELECT 1\n```\nAdd a filter:\n```sql\n{Q}\n```", Q),
+    "answer, then an alternative": (f"```sql\n{Q}\n```\nAlternatively:\n```sql\nSELECT 2\n```", Q),
+    "code, then SQL": (f"```python\nresult = df\n```\n```sql\n{Q}\n```", Q),
+    "explain": (f"EXPLAIN QUERY PLAN {Q}", Q),
+    "with": ("WITH t AS (SELECT 1 AS a) SELECT a FROM t", "WITH t AS (SELECT 1 AS a) SELECT a FROM t"),
+    "comment first": (f"-- the names\n{Q}", f"-- the names\n{Q}"),
+    "semicolon in a string": ("SELECT ';' FROM t; x", "SELECT ';' FROM t"),
+    "semicolon in a comment": ("SELECT 1 -- a; b\nFROM t", "SELECT 1 -- a; b\nFROM t"),
+    "empty line inside": ("SELECT a\nFROM t\n\nWHERE b = 1", "SELECT a\nFROM t\n\nWHERE b = 1"),
+    "empty line in brackets": ("SELECT a FROM (\n\nselect 1 AS a\n\n)", "SELECT a FROM (\n\nselect 1 AS a\n\n)"),
+    "ticks as quotes": ("SELECT `a b` FROM `t`", "SELECT `a b` FROM `t`"),
+    "several lines": ("```sql\nSELECT a,\n       b\nFROM t\n```", "SELECT a,\n       b\nFROM t"),
+    "lower case": ("select a from t", "select a from t"),
+    "in a sentence": ("Use SELECT count(*) FROM singer. It counts.", "SELECT count(*) FROM singer"),
+    "a write is passed on to be rejected": ("```sql\nDROP TABLE singer\n```", "DROP TABLE singer"),
+    "string not closed": ("SELECT 'a FROM t;", "SELECT 'a FROM t"),
+    "windows line ends": ("```sql\r\nSELECT a\r\nFROM t\r\n```\r\n", "SELECT a\r\nFROM t"),
+    "set operation": ("(SELECT a FROM t) UNION SELECT b FROM u", "(SELECT a FROM t) UNION SELECT b FROM u"),
+    "no break before the fence": (f"Here:```sql\n{Q}\n```", Q),
+}
+
+
+@pytest.mark.parametrize(("reply", "sql"), FOUND.values(), ids=FOUND.keys())
+def test_finds_the_query(reply: str, sql: str) -> None:
+    assert find_sql(reply).sql == sql
+
+
+NOT_FOUND = {
+    "empty": ("", "empty"),
+    "blank": (" \n ", "empty"),
+    "only reasoning": ("<think>SELECT 1</think>", "empty"),
+    "reasoning not closed": ("<think>SELECT 1", "empty"),
+    "refusal": ("I'm sorry, but I can't help with that.", "refused"),
+    "cannot": ("The schema has no ages, so this cannot be answered.", "refused"),
+    "prose": ("The singers over twenty are listed in the table.", "malformed"),
+    "prose that starts like SQL": ("With this schema, you look at singers.", "malformed"),
+    "prose that starts with select": ("Select the rows that matter, then count them.", "malformed"),
+    "json without sql": ('{"sql": null}', "malformed"),
+    "json of prose": ('{"query": "all singers"}', "malformed"),
+    "python": ("```python\nresult = 1\n```", "malformed"),
+}
+
+
+@pytest.mark.parametrize(("reply", "kind"), NOT_FOUND.values(), ids=NOT_FOUND.keys())
+def test_says_why_there_is_none(reply: str, kind: str) -> None:
+    with pytest.raises(ReplyError) as caught:
+        find_sql(reply)
+    assert caught.value.kind == kind
+    assert caught.value.hint
+
+
+def test_notes_further_statements() -> None:
+    found = find_sql("SELECT 1; SELECT 2;")
+    assert found.sql == "SELECT 1"
+    assert found.notes
+
+
+def test_notes_further_queries() -> None:
+    assert find_sql("```sql\nSELECT 1\n```\nbut rather\n```sql\nSELECT 2\n```").notes
+
+
+HOSTILE = (
+    "```",
+    "```\n",
+    "`",
+    "{",
+    '{"sql": ',
+    "(",
+    "SELECT ",
+    "<think>",
+    "</think>",
+    "SQL: ",
+    "\n\n",
+    ";",
+    "-- ",
+    "/*",
+    "'",
+    "SELECT 1;\n\n",
+    "(\n\n",
+    "--\n",
+    "select x\n",
+    "SQL:\n",
+    "SELECT\n/*\n",
+    "<a>",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_takes_linear_time(piece: str) -> None:
+    text = "SELECT a " + piece * (90_000 // len(piece))
+    start = time.perf_counter()
+    with contextlib.suppress(ReplyError):
+        find_sql(text)
+    assert time.perf_counter() - start < 2
+
+
+@given(
+    st.lists(
+        st.sampled_from((*HOSTILE, "a", " FROM t", "\n", '"', "```sql\n", "}", "WITH t AS", "This is")), max_size=30
+    )
+)
+def test_any_reply_gives_one_statement_or_a_reply_error(pieces: list[str]) -> None:
+    with contextlib.suppress(ReplyError):
+        assert find_sql("".join(pieces)).sql.strip()
