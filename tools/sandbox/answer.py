@@ -1,0 +1,129 @@
+"""What the code left as its answer, as rows of plain values. Runs in the worker, on values the code made."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Plain = int | float | str | bytes | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows of an answer.
+
+    Attributes:
+        columns: Names, as text.
+        rows: Values that SQLite could hold.
+        truncated: Whether there were more rows than wanted.
+        index_columns: How many leading columns come from the index.
+    """
+
+    columns: list[str]
+    rows: list[list[Plain]]
+    truncated: bool
+    index_columns: int
+
+
+def to_answer(value: object, limit: int) -> Answer:
+    """At most `limit` rows of a frame, series, array, collection or single value.
+
+    An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
+    A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so are a dictionary
+    of single values and a tuple of them.
+    """
+    frame, index_columns = _to_frame(value)
+    shown = frame.iloc[:limit]
+    # Column by column and by position: names may repeat.
+    cells = [_column(shown.iloc[:, position]) for position in range(shown.shape[1])]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return Answer([_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns)
+
+
+def _to_frame(value: object) -> tuple[pd.DataFrame, int]:
+    if isinstance(value, pd.DataFrame):
+        return _with_index(value)
+    if isinstance(value, pd.Series):
+        if _labels_of_one_row(value.index):
+            return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0
+        return _with_index(value.to_frame())
+    if isinstance(value, pd.Index):
+        return _with_index(value.to_frame(index=False))
+    if isinstance(value, np.ndarray | pd.api.extensions.ExtensionArray):
+        return pd.DataFrame(np.atleast_1d(np.asarray(value))), 0
+    if isinstance(value, Mapping):
+        return _from_mapping(value), 0
+    if isinstance(value, tuple) and not any(map(_is_row, value)):
+        return pd.DataFrame([list(value)], dtype=object), 0
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return _from_items(list(value)), 0
+    return pd.DataFrame({"result": pd.Series([value], dtype=object)}), 0
+
+
+def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    names = list(frame.index.names)
+    if all(name is None for name in names):
+        return frame, 0
+    keys = frame.index.to_frame(index=False)
+    return pd.concat([keys, frame.reset_index(drop=True)], axis=1), len(names)
+
+
+def _labels_of_one_row(index: pd.Index[Any]) -> bool:
+    return index.nlevels == 1 and index.name is None and len(index) > 0 and all(isinstance(x, str) for x in index)
+
+
+def _from_mapping(value: Mapping[Any, Any]) -> pd.DataFrame:
+    if any(_is_row(item) for item in value.values()):
+        return pd.DataFrame(dict(value))
+    return pd.DataFrame([list(value.values())], columns=list(value), dtype=object)
+
+
+def _from_items(items: list[Any]) -> pd.DataFrame:
+    if items and all(isinstance(item, Mapping) for item in items):
+        return pd.DataFrame(items)
+    if items and all(isinstance(item, pd.Series) for item in items):
+        items = [list(item) for item in items]
+    if items and all(map(_is_row, items)):
+        return pd.DataFrame([list(item) for item in items], dtype=object)
+    return pd.DataFrame({"result": pd.Series(items, dtype=object)})
+
+
+def _is_row(item: object) -> bool:
+    return isinstance(item, Iterable) and not isinstance(item, str | bytes)
+
+
+def _name(name: object) -> str:
+    if isinstance(name, tuple):
+        return " ".join(str(part) for part in name if part != "")
+    return "" if name is None else str(name)
+
+
+def _column(series: pd.Series[Any]) -> list[Plain]:
+    return [_cell(value) for value in series]
+
+
+def _cell(value: Any) -> Plain:
+    """A value as SQLite would hold it: times as ISO text, a length of time as days, as `julianday` counts."""
+    if isinstance(value, str | bytes):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, float | np.floating | decimal.Decimal):
+        number = float(value)
+        return None if number != number else number
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return pd.Timedelta(value) / pd.Timedelta(days=1)
+    if isinstance(value, datetime.datetime | np.datetime64):
+        time = pd.Timestamp(value)
+        return time.strftime("%Y-%m-%d") if time == time.normalize() else str(time.tz_localize(None))
+    return str(value)

@@ -1,0 +1,143 @@
+"""Closing the boundary around the process that calls: seccomp, Landlock and resource limits.
+
+Landlock is called directly: the Python bindings cover its files, not the signals and abstract sockets of later kernels,
+and a rule set that allows nothing is two system calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+from functools import cache
+
+from .syscalls import filter_program, this_machine
+from .terms import Boundary
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_GET_SECCOMP = 21
+_PR_SET_SECCOMP = 22
+_PR_SET_NO_NEW_PRIVS = 38
+_SECCOMP_MODE_FILTER = 2
+_SIGKILL = 9
+
+# These three numbers are the same on every architecture.
+_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_RESTRICT_SELF = 446
+_LANDLOCK_VERSION_FLAG = 1
+
+# Access rights by the version that brought them (linux/landlock.h): how many bits of each kind are handled.
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+_NETWORK_RIGHTS = {4: 2}
+_SCOPES = {6: 2}
+
+MISSING_SECCOMP = "this kernel has no seccomp filters"
+MISSING_LANDLOCK = "this kernel has no Landlock (Linux 5.13 or newer, enabled at boot)"
+
+
+class _RulesetAttributes(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+class _FilterProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def has_seccomp() -> bool:
+    """Whether the kernel filters system calls."""
+    return _libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
+
+
+def landlock_version() -> int:
+    """The version of Landlock's interface; 0 where there is none."""
+    version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
+    return max(0, version)
+
+
+def limit_resources(seconds: float, memory_bytes: int) -> None:
+    """Bound what this process may use: CPU time, memory beyond what it has, files and descriptors, core dumps.
+
+    Soft and hard limits are the same; lowering them needs no privilege, and the filter forbids raising them.
+    """
+    cpu = int(seconds) + 2
+    with open("/proc/self/statm", encoding="ascii") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    for kind, value in (
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_AS, held + memory_bytes),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_NOFILE, 16),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that forked it ends, and hide its memory from its equals."""
+    _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def confine(boundary: Boundary) -> None:
+    """Close the boundary; nothing opens it again.
+
+    Raises:
+        OSError: The kernel refused; the process must not go on.
+    """
+    if boundary == "none_i_trust_this_code":
+        return
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    if boundary == "kernel":
+        _restrict_files()
+    _filter_calls()
+
+
+def _restrict_files() -> None:
+    """Landlock with every right handled and none granted."""
+    version = landlock_version()
+    if version == 0:
+        raise OSError(MISSING_LANDLOCK)
+    attributes = _RulesetAttributes(*(_bits(rights, version) for rights in (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)))
+    ruleset = _check(
+        _libc().syscall(
+            _LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)), 0
+        )
+    )
+    _check(_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
+
+
+def _bits(rights: dict[int, int], version: int) -> int:
+    count = max((bits for since, bits in rights.items() if since <= version), default=0)
+    return (1 << count) - 1
+
+
+def _filter_calls() -> None:
+    machine = this_machine()
+    if machine is None:
+        raise OSError("this processor's system calls are not known to the sandbox")
+    steps = filter_program(machine)
+    program = _FilterProgram(len(steps) // 8, steps)
+    _check(_libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0))
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(_libc().prctl(option, ctypes.c_ulong(value), 0, 0, 0))
+
+
+def _check(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result

@@ -1,0 +1,132 @@
+"""The caller's side of the warm parent: started when first needed, restarted if it died, ended with this process."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+
+from ..errors import SandboxUnavailable
+from .protocol import READY, Order
+
+_START_SECONDS = 120.0
+_END_SECONDS = 5.0
+_PROGRAM = (
+    "import json, sys, importlib; sys.path[:] = json.loads(sys.argv[1]); "
+    "importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]))"
+)
+# Arrow and BLAS otherwise start threads, and a process with threads cannot be forked safely.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The caller's ends of one run's pipes."""
+
+    request: int
+    reply: int
+    ending: int
+
+
+class WarmParent:
+    """A process that forks workers. May be used from any number of threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    @property
+    def pid(self) -> int | None:
+        """Its process number while it runs."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def fork(self, order: Order) -> Pipes:
+        """Have a worker forked.
+
+        Raises:
+            SandboxUnavailable: The parent doesn't start.
+        """
+        with self._lock:
+            try:
+                return _send(self._running(), order)
+            except OSError:
+                # It was killed, by a person or for memory: once is bad luck.
+                self._stop()
+                return _send(self._running(), order)
+
+    def close(self) -> None:
+        """End the parent and its workers; the next run starts another."""
+        with self._lock:
+            self._stop()
+
+    def _running(self) -> socket.socket:
+        # A forked copy of this process must not share the parent: it starts its own.
+        if self._control is None or self._owner != os.getpid():
+            self._start()
+        assert self._control is not None
+        return self._control
+
+    def _start(self) -> None:
+        self._owner = os.getpid()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        module = f"{__package__}.zygote"
+        path = json.dumps([entry for entry in sys.path if entry])
+        # Some systems need it to find Python's own libraries; no other variable is passed on.
+        inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
+                [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, module, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_ENVIRONMENT | inherited,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._control = ours
+        ours.settimeout(_START_SECONDS)
+        try:
+            greeting = ours.recv(len(READY))
+        except OSError:
+            greeting = b""
+        if greeting != READY:
+            self._stop()
+            raise SandboxUnavailable("reasoning with code is off: the sandbox's parent process does not start")
+        ours.settimeout(None)
+
+    def _stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None and self._owner == os.getpid():
+            try:
+                self._process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._control = self._process = None
+
+
+PARENT = WarmParent()
+atexit.register(PARENT.close)
+
+
+def _send(control: socket.socket, order: Order) -> Pipes:
+    with contextlib.ExitStack() as stack:
+
+        def pipe() -> tuple[int, int]:
+            ends = os.pipe()
+            for end in ends:
+                stack.callback(os.close, end)
+            return ends
+
+        (theirs_request, request), (reply, theirs_reply), (ending, theirs_ending) = pipe(), pipe(), pipe()
+        socket.send_fds(control, [order.pack()], [theirs_request, theirs_reply, theirs_ending])
+        return Pipes(*(os.dup(end) for end in (request, reply, ending)))

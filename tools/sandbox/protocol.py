@@ -1,0 +1,111 @@
+"""What the caller, the warm parent and the worker say to one another.
+
+The caller sends the parent an `Order` and three descriptors: the ends of the pipes for the request, the reply and the
+ending. The worker reads a request from the first and writes a JSON reply to the second; the parent writes the
+`Ending` to the third. Only frames and code travel in, only JSON travels out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, cast
+
+from .terms import Boundary
+
+CODE_NAME = "<code>"
+"""The file name that tracebacks give to the model's code."""
+
+READY = b"ready"
+
+_LENGTH = struct.Struct("<Q")
+_ENDING = struct.Struct("<Bi")
+_CAUSES = ("exit", "signal", "timeout", "fork")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the parent must know of a run: its limits."""
+
+    seconds: float
+    memory_bytes: int
+    boundary: Boundary
+
+    def pack(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Order:
+        return cls(**json.loads(data))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a worker ended.
+
+    Attributes:
+        cause: It exited, a signal ended it, the parent did since time was up, or it could not be forked.
+        code: The exit status, the signal, or the error's number.
+    """
+
+    cause: Literal["exit", "signal", "timeout", "fork"]
+    code: int = 0
+
+    def pack(self) -> bytes:
+        return _ENDING.pack(_CAUSES.index(self.cause), self.code)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Ending:
+        cause, code = _ENDING.unpack(data)
+        return cls(_CAUSES[cause], code)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the worker is to do; `frames` are Arrow streams by name."""
+
+    code: str
+    frames: Sequence[tuple[str, memoryview]]
+    output_chars: int
+    rows: int
+    result_bytes: int
+
+    def pack(self) -> list[memoryview]:
+        """The parts of the message, without copying the frames."""
+        header = {
+            "code": self.code,
+            "frames": [[name, len(stream)] for name, stream in self.frames],
+            "output_chars": self.output_chars,
+            "rows": self.rows,
+            "result_bytes": self.result_bytes,
+        }
+        text = json.dumps(header).encode()
+        return [memoryview(_LENGTH.pack(len(text)) + text), *(stream for _, stream in self.frames)]
+
+
+def read_request(fd: int) -> Request:
+    """The request, read from a pipe.
+
+    Raises:
+        EOFError: The caller went away.
+    """
+    (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size))
+    header = json.loads(bytes(_read(fd, length)))
+    frames = [(cast(str, name), memoryview(_read(fd, size))) for name, size in header["frames"]]
+    return Request(header["code"], frames, header["output_chars"], header["rows"], header["result_bytes"])
+
+
+def _read(fd: int, size: int) -> bytearray:
+    """Exactly so many bytes; a buffer of their own, so that frames may be written to in place."""
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        part = os.read(fd, min(len(view), 1 << 20))
+        if not part:
+            raise EOFError
+        view[: len(part)] = part
+        view = view[len(part) :]
+    return data

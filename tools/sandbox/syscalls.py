@@ -1,0 +1,101 @@
+"""The system calls that computing needs, and the classic BPF program that refuses all others.
+
+Written out here, since libseccomp (which the Python bindings need) is a system library that pip cannot bring, and since
+an allow-list of numbers is all that is needed.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Everything that a forked worker calls once its code is loaded: its two pipes, memory, time, its own signals, exit.
+# Deliberately absent: whatever takes a path, makes a descriptor, a process or a thread, or names another process.
+# Absent too is `fstat`, which newer C libraries express by a call that takes a path.
+_X86_64 = {
+    "read": 0, "write": 1, "close": 3, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13,
+    "rt_sigprocmask": 14, "rt_sigreturn": 15, "sched_yield": 24, "mremap": 25, "madvise": 28, "nanosleep": 35,
+    "getpid": 39, "exit": 60, "uname": 63, "gettimeofday": 96, "getrusage": 98, "times": 100, "getuid": 102,
+    "getgid": 104, "geteuid": 107, "getegid": 108, "sigaltstack": 131, "gettid": 186, "time": 201, "futex": 202,
+    "sched_getaffinity": 204, "restart_syscall": 219, "clock_gettime": 228, "clock_getres": 229,
+    "clock_nanosleep": 230, "exit_group": 231, "getcpu": 309, "getrandom": 318, "rseq": 334,
+}  # fmt: skip
+_AARCH64 = {
+    "close": 57, "read": 63, "write": 64, "exit": 93, "exit_group": 94, "futex": 98, "nanosleep": 101,
+    "clock_gettime": 113, "clock_getres": 114, "clock_nanosleep": 115, "sched_getaffinity": 123, "sched_yield": 124,
+    "restart_syscall": 128, "sigaltstack": 132, "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139,
+    "times": 153, "uname": 160, "getrusage": 165, "getcpu": 168, "gettimeofday": 169, "getpid": 172, "getuid": 174,
+    "geteuid": 175, "getgid": 176, "getegid": 177, "gettid": 178, "brk": 214, "munmap": 215, "mremap": 216,
+    "mmap": 222, "mprotect": 226, "madvise": 233, "getrandom": 278, "rseq": 293,
+}  # fmt: skip
+
+# Allowed as long as the memory does not become executable: no code but what was loaded before.
+_NOT_EXECUTABLE = ("mmap", "mprotect")
+_PROT_EXEC = 4
+_PROTECTION_ARGUMENT = 2
+
+# linux/bpf_common.h and linux/seccomp.h
+_LOAD_WORD = 0x20
+_JUMP_EQUAL = 0x15
+_JUMP_ANY_BIT = 0x45
+_RETURN = 0x06
+_OFFSET_NUMBER = 0
+_OFFSET_ARCHITECTURE = 4
+_OFFSET_ARGUMENTS = 16
+_KILL = 0x80000000
+_REFUSE = 0x00050000 | errno.EPERM
+_ALLOW = 0x7FFF0000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor architecture: how audit names it, and its numbers for the calls that are allowed."""
+
+    audit: int
+    calls: Mapping[str, int]
+
+
+MACHINES: Mapping[str, Machine] = {
+    "x86_64": Machine(0xC000003E, _X86_64),
+    "aarch64": Machine(0xC00000B7, _AARCH64),
+}
+
+
+def this_machine() -> Machine | None:
+    """The architecture that this process runs on; None if its calls are not listed here."""
+    return MACHINES.get(platform.machine())
+
+
+def filter_program(machine: Machine) -> bytes:
+    """The filter as `struct sock_filter` entries.
+
+    A call of another architecture's interface (32-bit calls reach the same kernel by other numbers) kills the
+    process; a call that is not listed, or would make memory executable, fails with EPERM.
+    """
+    # Little-endian on both machines: the low word of an argument comes first.
+    protection = _OFFSET_ARGUMENTS + 8 * _PROTECTION_ARGUMENT
+    program = [
+        _step(_LOAD_WORD, _OFFSET_ARCHITECTURE),
+        _step(_JUMP_EQUAL, machine.audit, if_true=1),
+        _step(_RETURN, _KILL),
+        _step(_LOAD_WORD, _OFFSET_NUMBER),
+    ]
+    for name, number in machine.calls.items():
+        if name in _NOT_EXECUTABLE:
+            program += [
+                _step(_JUMP_EQUAL, number, if_false=4),
+                _step(_LOAD_WORD, protection),
+                _step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1),
+                _step(_RETURN, _REFUSE),
+                _step(_RETURN, _ALLOW),
+            ]
+        else:
+            program += [_step(_JUMP_EQUAL, number, if_false=1), _step(_RETURN, _ALLOW)]
+    return b"".join([*program, _step(_RETURN, _REFUSE)])
+
+
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)

@@ -1,0 +1,62 @@
+"""Loading all that a model's code may use: a worker can open no file, so nothing can be imported later."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pkgutil
+import warnings
+from importlib import import_module
+
+from .static_check import ALLOWED_MODULES
+
+# Parts of pandas and numpy that load others only when used.
+_PACKAGES = ("pandas.core", "pandas.tseries", "pandas.io.formats", "pandas.compat")
+_MODULES = (
+    "_strptime",
+    "dateutil.parser",
+    "dateutil.tz",
+    "linecache",
+    "numpy.fft",
+    "numpy.linalg",
+    "numpy.ma",
+    "numpy.polynomial",
+    "numpy.random",
+    "pandas.io.json",
+    "pandas.io.parsers",
+    "pyarrow.compute",
+    *(f"encodings.{name}" for name in ("ascii", "cp1252", "hex_codec", "idna", "latin_1", "utf_16", "utf_8_sig")),
+)
+
+
+def warm_up() -> None:
+    """Import it all, then use the common operations once, so that workers start with caches filled."""
+    warnings.simplefilter("ignore")
+    for name in (*ALLOWED_MODULES, *_MODULES):
+        import_module(name)
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(import_module(package).__path__, package + "."):
+            # Some need optional libraries, and are of no use without them.
+            with contextlib.suppress(ImportError):
+                import_module(module.name)
+    _rehearse()
+
+
+def _rehearse() -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    pd.set_option("compute.use_numexpr", False)
+    left = pd.DataFrame({"key": ["a", "b", "a"], "day": pd.to_datetime(["2020-01-31", None, "2021-02-01"])})
+    right = pd.DataFrame({"key": ["a", "b"], "number": pd.array([1, None], dtype="Int64")})
+    both = left.merge(right, on="key", how="left")
+    grouped = both.groupby("key").agg(total=("number", "sum"), first=("day", "min")).reset_index()
+    grouped.sort_values(["total", "key"], ascending=[False, True]).head(1).to_string()
+    both.pivot_table(index="key", columns=both["day"].dt.year, values="number", aggfunc="sum")
+    both["key"].str.upper().str.contains("A", regex=True).value_counts().describe()
+    both.query("number > 0").drop_duplicates().nlargest(1, "number")
+    both["day"].dt.strftime("%Y-%m").rank()
+    both["number"].rolling(2).mean()
+    pd.read_csv(io.StringIO(both.to_csv(index=False)))

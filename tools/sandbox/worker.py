@@ -1,0 +1,129 @@
+"""One run: the forked process reads its request, runs the code, and writes its reply. Nothing here is trusted later."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import json
+import os
+import sys
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .answer import Answer, Plain, to_answer
+from .protocol import CODE_NAME, Request, read_request
+from .wire import decode
+
+_LAST = "__last_value__"
+_ERROR_CHARS = 2_000
+_NO_ANSWER = "the code leaves no answer: assign it to `result`"
+
+
+class PrintedText(io.TextIOBase):
+    """Standard output that keeps the first characters and counts the rest."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._parts: list[str] = []
+        self._room = limit
+        self._dropped = 0
+
+    def write(self, text: str, /) -> int:
+        kept = text[: self._room]
+        if kept:
+            self._parts.append(kept)
+        self._room -= len(kept)
+        self._dropped += len(text) - len(kept)
+        return len(text)
+
+    def text(self) -> str:
+        more = f"\n[{self._dropped:,} more characters]" if self._dropped else ""
+        return "".join(self._parts) + more
+
+
+def work(request_fd: int, reply_fd: int) -> None:
+    """Do one run, the boundary being closed already."""
+    request = read_request(request_fd)
+    printed = PrintedText(request.output_chars)
+    sys.stdout = sys.stderr = printed
+    warnings.simplefilter("ignore")
+    try:
+        reply = _run(request)
+    except MemoryError:
+        reply = {"error": "MemoryError: the code needs more memory than it may have"}
+    except BaseException as error:  # noqa: BLE001 - a model's code raises what it likes, SystemExit too
+        reply = {"error": _describe(error)}
+    reply["output"] = printed.text()
+    text = json.dumps(reply).encode()
+    if len(text) > request.result_bytes:
+        small = {"error": f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"}
+        text = json.dumps(small).encode()
+    view = memoryview(text)
+    while view:
+        view = view[os.write(reply_fd, view) :]
+
+
+def _run(request: Request) -> dict[str, Any]:
+    frames = {name: decode(stream) for name, stream in request.frames}
+    names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
+    tree, fallback = _keeping_last_value(ast.parse(request.code, CODE_NAME))
+    exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
+    for name in ("result", _LAST, fallback):
+        if names.get(name) is not None:
+            return _reply(to_answer(names[name], request.rows))
+    return {"error": None if "result" in names else _NO_ANSWER} | _nothing("result" in names)
+
+
+def _nothing(assigned: bool) -> dict[str, Any]:
+    """The reply to `result = None`: one NULL, as an aggregate over nothing gives in SQL."""
+    return _reply(Answer(["result"], [[None]], False, 0)) if assigned else {}
+
+
+def _reply(answer: Answer) -> dict[str, Any]:
+    return {
+        "columns": answer.columns,
+        "rows": [[_jsonable(cell) for cell in row] for row in answer.rows],
+        "truncated": answer.truncated,
+        "index_columns": answer.index_columns,
+    }
+
+
+def _jsonable(cell: Plain) -> object:
+    return {"b64": base64.b64encode(cell).decode()} if isinstance(cell, bytes) else cell
+
+
+def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
+    """The code with its last expression kept under a name, and the variable that its last statement assigns, if any.
+
+    A last `print(x)` counts as the expression `x`, still printed.
+    """
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
+        return tree, last.targets[0].id
+    if not isinstance(last, ast.Expr):
+        return tree, ""
+    value = last.value
+    match value:
+        case ast.Call(func=ast.Name(id="print"), args=[printed], keywords=[]) if not isinstance(printed, ast.Starred):
+            value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), printed)]
+        case _:
+            last.value = ast.NamedExpr(ast.Name(_LAST, ast.Store()), value)
+    return ast.fix_missing_locations(tree), ""
+
+
+def _describe(error: BaseException) -> str:
+    """The error in one line, with the line of the code that it comes from."""
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error.msg} (line {error.lineno})"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE_NAME]
+    place = f" (line {lines[-1]})" if lines else ""
+    try:
+        text = str(error)
+    except BaseException:  # noqa: BLE001 - `__str__` is the code's own, too
+        text = "no message"
+    return f"{type(error).__name__}: {text[:_ERROR_CHARS]}{place}"
