@@ -4,6 +4,7 @@ from .check import check
 from .explain import explain
 from .findings import Asked, ColumnValues, Finding, FindingKind, Severity
 from .items import ALL_COLUMNS, UsedItems, used_items
+from .ordering import is_ordered
 from .parse import parse_select
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
@@ -20,6 +21,7 @@ __all__ = [
     "UsedItems",
     "check",
     "explain",
+    "is_ordered",
     "parse_select",
     "question_skeleton",
     "regularize",

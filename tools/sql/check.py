@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
+from .check_failure import failure_findings, name_findings
+from .check_groups import group_findings
+from .check_joins import join_findings
+from .check_outputs import output_findings
+from .check_predicates import predicate_findings
+from .engine import refusal
 from .findings import Asked, ColumnValues, Finding
 from .parse import parse
 from .resolve import resolve
+from .scope import Resolution
+
+_RANK = {"error": 0, "warning": 1, "info": 2}
 
 
 def check(
     sql: str, schema: Schema, *, values: ColumnValues | None = None, asked: Asked | None = None
 ) -> tuple[Finding, ...]:
-    """Findings about a query, errors first.
+    """Findings about a query, errors first. Does not touch the database.
 
     Args:
-        sql: One SQLite query.
+        sql: One SQLite query, as it would be sent to the database.
         schema: The database's schema.
         values: What columns hold, to check literals against; None leaves that out.
         asked: The question, to check the output columns against; None leaves that out.
@@ -23,11 +32,29 @@ def check(
     try:
         parsed = parse(sql)
     except SQLParseError as error:
-        return (Finding("syntax", "error", str(error)),)
-    found: list[Finding] = []
-    for reference in resolve(parsed.tree, schema).references:
-        if reference.kind == "unknown":
-            found.append(
-                Finding("unknown_column", "error", f"There is no column {reference.column!r}.", reference.column)
-            )
-    return tuple(found)
+        return _unparsed(sql, str(error), schema)
+    resolution = resolve(parsed.tree, schema)
+    found = _failures(sql, resolution, schema)
+    if not found:
+        found += join_findings(resolution, schema)
+        found += group_findings(resolution, schema)
+        found += predicate_findings(resolution, values)
+        if asked is not None:
+            found += output_findings(asked, parsed.tree, resolution, schema)
+    return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
+
+
+def _unparsed(sql: str, reason: str, schema: Schema) -> tuple[Finding, ...]:
+    message = refusal(sql, (table for table in schema.tables if table.kind != "virtual"))
+    if message is None:
+        return (Finding("syntax", "info", f"SQLite accepts this query, but it cannot be checked further: {reason}"),)
+    return tuple(failure_findings(sql, message, None, schema))
+
+
+def _failures(sql: str, resolution: Resolution, schema: Schema) -> list[Finding]:
+    sources = [source for scope in resolution.scopes for source in scope.sources]
+    if any(source.table is not None and source.table.kind == "virtual" for source in sources):
+        return list(name_findings(resolution, schema))
+    tables = {source.table.name: source.table for source in sources if source.table is not None}
+    message = refusal(sql, tables.values())
+    return [] if message is None else failure_findings(sql, message, resolution, schema)

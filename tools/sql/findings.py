@@ -5,25 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-FindingKind = Literal[
-    "syntax",
-    "unknown_table",
-    "unknown_column",
-    "ambiguous_column",
-    "unknown_function",
-    "aggregate_misuse",
-    "wrong_arguments",
-    "column_count",
-    "refused",
-    "missing_join",
-    "suspicious_join",
-    "cartesian_product",
-    "bare_column",
-    "type_mismatch",
-    "unknown_value",
-    "always_empty",
-    "output_columns",
-]
+from ..errors import QueryErrorKind
+
+FindingKind = (
+    QueryErrorKind
+    | Literal[
+        "missing_join",
+        "suspicious_join",
+        "cartesian_product",
+        "bare_column",
+        "type_mismatch",
+        "unknown_value",
+        "always_empty",
+        "output_columns",
+    ]
+)
+"""A query error that running the query would give, or a doubt about one that runs."""
+
 Severity = Literal["error", "warning", "info"]
 
 
@@ -33,8 +31,8 @@ class Finding:
 
     Attributes:
         kind: What it is about.
-        severity: `error`: it won't run, or can never return a row; `warning`: likely not what was meant; `info`: worth
-            a look.
+        severity: `error`: it won't run, or a condition can never hold; `warning`: likely not what was meant; `info`:
+            worth a look.
         message: One sentence.
         place: The part of the query that it is about; empty for the whole.
         suggestion: What to write instead; empty if there is none.

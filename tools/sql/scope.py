@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -120,6 +121,14 @@ class Resolution:
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
+
+    @cached_property
+    def _by_node(self) -> dict[int, Reference]:
+        return {id(reference.node): reference for reference in self.references}
+
+    def at(self, node: exp.Expr) -> Reference | None:
+        """What a `Column` expression stands for; None for any other."""
+        return self._by_node.get(id(node))
 
     def of(self, scope: Scope) -> Iterator[Reference]:
         """References that stand directly in that scope."""

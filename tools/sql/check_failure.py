@@ -1,0 +1,217 @@
+"""Why SQLite will refuse a query, where, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from ..database.failures import classify
+from ..database.schema import Schema
+from ..errors import QueryErrorKind
+from .findings import Finding
+from .names import fold
+from .parse import SQLITE, join_split_operators
+from .scope import Reference, Resolution, Source
+from .suggest import join_condition, nearest_names, one_of, path_between
+
+_FUNCTION = re.compile(r"function:? (\w+)")
+_NEAR = re.compile(r'near "(.*?)"')
+_OTHER_DIALECTS = {
+    "year": "strftime('%Y', ...)",
+    "month": "strftime('%m', ...)",
+    "day": "strftime('%d', ...)",
+    "extract": "strftime('%Y', ...)",
+    "date_format": "strftime('%Y-%m', ...)",
+    "to_char": "strftime('%Y-%m', ...)",
+    "to_date": "date(...)",
+    "now": "datetime('now')",
+    "curdate": "date('now')",
+    "getdate": "datetime('now')",
+    "datediff": "julianday(a) - julianday(b)",
+    "concat": "a || b",
+    "left": "substr(text, 1, n)",
+    "right": "substr(text, -n)",
+    "len": "length(...)",
+    "isnull": "ifnull(a, b)",
+    "nvl": "ifnull(a, b)",
+    "if": "iif(condition, a, b)",
+    "string_agg": "group_concat(value, separator)",
+    "stddev": "an expression with avg(x * x) and avg(x)",
+    "regexp": "LIKE or GLOB",
+}
+"""Functions of other databases, and what SQLite has in their place."""
+
+
+def failure_findings(sql: str, message: str, resolution: Resolution | None, schema: Schema) -> list[Finding]:
+    """Findings for a query that SQLite refuses, the one for SQLite's own message first.
+
+    Args:
+        sql: As it would be sent.
+        message: SQLite's.
+        resolution: The query's names; None if it could not be parsed.
+        schema: The database's schema.
+    """
+    kind = _kind(message)
+    found = list(name_findings(resolution, schema)) if resolution is not None else []
+    of_kind = [finding for finding in found if finding.kind == kind]
+    if of_kind:
+        return _named_first(of_kind, message) + [finding for finding in found if finding.kind != kind]
+    return [_plain_finding(kind, sql, message, resolution), *found]
+
+
+def name_findings(resolution: Resolution, schema: Schema) -> Iterator[Finding]:
+    """Tables and columns that don't exist or are ambiguous, with the nearest right ones."""
+    for scope in resolution.scopes:
+        for source in scope.sources:
+            if not source.known:
+                yield _unknown_table(source, schema)
+    seen: set[str] = set()
+    for reference in resolution.references:
+        finding = _reference_finding(reference, resolution, schema)
+        if finding is not None and finding.place not in seen:
+            seen.add(finding.place)
+            yield finding
+
+
+def _kind(message: str) -> QueryErrorKind:
+    return "rejected" if message.startswith("not authorized") else classify(message)
+
+
+def _named_first(findings: list[Finding], message: str) -> list[Finding]:
+    """Those whose place SQLite's message names, before the others."""
+    named = fold(message.rpartition(": ")[2])
+    return sorted(findings, key=lambda finding: fold(finding.place) != named)
+
+
+def _unknown_table(source: Source, schema: Schema) -> Finding:
+    near = nearest_names(source.node.name, (table.name for table in schema.tables))
+    names = [table.name for table in schema.tables[:12]]
+    suggestion = f"use {one_of(near)}" if near else f"the tables are {', '.join(names)}"
+    return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
+
+
+def _reference_finding(reference: Reference, resolution: Resolution, schema: Schema) -> Finding | None:
+    place = reference.node.sql(dialect=SQLITE)
+    if reference.kind == "ambiguous":
+        choices = [f"{source.name}.{reference.column}" for source in reference.candidates]
+        message = f"The column {place} is in more than one table of the query."
+        return Finding("ambiguous_column", "error", message, place, f"write {one_of(choices)}")
+    if reference.kind == "unknown":
+        return _unknown_column(reference, place, schema)
+    if reference.kind == "unknown_source":
+        return _unknown_source(reference, place, resolution, schema)
+    return None
+
+
+def _unknown_column(reference: Reference, place: str, schema: Schema) -> Finding:
+    sources = _reachable(reference) if reference.source is None else [reference.source]
+    read = one_of([source.node.name or source.name or "the sub-query" for source in sources])
+    message = f"There is no column {reference.column} in {read or 'the query'}."
+    # The very name in another table says more than a similar one in this table.
+    qualifier = reference.source is not None
+    owners = [source for source in _reachable(reference) if fold(reference.column) in (source.columns or {})]
+    if qualifier and owners:
+        return Finding("unknown_column", "error", message, place, f"use {owners[0].name}.{reference.column}")
+    holders = [table.name for table in schema.tables if table.column(reference.column)]
+    near = nearest_names(reference.column, (name for source in sources for name in (source.columns or {}).values()))
+    if holders and not (near and fold(near[0]) == fold(reference.column)):
+        start = [source.table.name for source in _reachable(reference) if source.table]
+        return Finding("unknown_column", "error", message, place, _join_advice(schema, start, holders[0], near))
+    return Finding("unknown_column", "error", message, place, f"use {one_of(near)}" if near else "")
+
+
+def _join_advice(schema: Schema, starts: list[str], table: str, near: tuple[str, ...]) -> str:
+    path = path_between(schema, starts, table)
+    joins = " and ".join(f"ON {join_condition(key)}" for key in path)
+    advice = f"the table {table} has it: join it {joins}" if path else f"the table {table} has it"
+    return f"{advice}; or use {one_of(near)}" if near else advice
+
+
+def _unknown_source(reference: Reference, place: str, resolution: Resolution, schema: Schema) -> Finding:
+    qualifier = reference.node.table
+    reachable = _reachable(reference)
+    aliased = [source for source in reachable if source.own == fold(qualifier)]
+    if aliased:
+        message = f"{qualifier} is called {aliased[0].name} in this query."
+        return Finding("unknown_column", "error", message, place, f"write {aliased[0].name}.{reference.column}")
+    message = f"{qualifier} is not among the tables of this SELECT."
+    table = schema.table(qualifier) or _table_behind(qualifier, resolution)
+    if table is not None:
+        starts = [source.table.name for source in reachable if source.table]
+        path = path_between(schema, starts, table.name)
+        joins = " and ".join(f"ON {join_condition(key)}" for key in path)
+        return Finding("unknown_column", "error", message, place, f"join {table.name} {joins}".strip())
+    owners = [source for source in reachable if fold(reference.column) in (source.columns or {})]
+    near = [source.name for source in owners] or list(nearest_names(qualifier, (source.name for source in reachable)))
+    suggestion = f"write {one_of([f'{name}.{reference.column}' for name in near])}" if near else ""
+    return Finding("unknown_column", "error", message, place, suggestion)
+
+
+def _table_behind(alias: str, resolution: Resolution):
+    """The table that an alias of another SELECT stands for."""
+    for scope in resolution.scopes:
+        for source in scope.sources:
+            if source.name == fold(alias) and source.table is not None:
+                return source.table
+    return None
+
+
+def _reachable(reference: Reference) -> list[Source]:
+    sources: list[Source] = []
+    level = reference.scope
+    while level is not None:
+        sources += level.sources
+        level = level.parent
+    return sources
+
+
+def _plain_finding(kind: QueryErrorKind, sql: str, message: str, resolution: Resolution | None) -> Finding:
+    """A failure that is not about a table's or column's name."""
+    text = message[:1].upper() + message[1:].rstrip(".") + "."
+    if kind == "unknown_function" and (named := _FUNCTION.search(message)):
+        function = named[1].lower()
+        return Finding(kind, "error", text, named[1], _instead(function))
+    if kind == "aggregate_misuse":
+        return _aggregate_misuse(text, message, resolution)
+    if kind == "syntax":
+        near = _NEAR.search(message)
+        return Finding(kind, "error", text, near[1] if near else "", _syntax_advice(sql, message))
+    return Finding(kind, "error", text)
+
+
+def _instead(function: str) -> str:
+    return f"SQLite has {_OTHER_DIALECTS[function]}" if function in _OTHER_DIALECTS else ""
+
+
+def _aggregate_misuse(text: str, message: str, resolution: Resolution | None) -> Finding:
+    for scope in resolution.scopes if resolution is not None else ():
+        where = scope.select.args.get("where")
+        inside = where.find(exp.AggFunc) if where is not None else None
+        if inside is not None and inside.find_ancestor(exp.Select) is scope.select:
+            place = inside.sql(dialect=SQLITE)
+            advice = f"move the condition on {place} to HAVING, or compare with a sub-query"
+            return Finding("aggregate_misuse", "error", text, place, advice)
+        if scope.select.args.get("having") is not None and scope.select.args.get("group") is None:
+            return Finding("aggregate_misuse", "error", text, "HAVING", "add GROUP BY, or use WHERE")
+    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip())
+
+
+def _syntax_advice(sql: str, message: str) -> str:
+    joined = join_split_operators(sql)
+    if joined != sql:
+        return "write operators such as >= and != without a blank"
+    if "ORDER BY clause should come after" in message or "LIMIT clause should come after" in message:
+        return "put ORDER BY and LIMIT at the very end, or that SELECT into FROM (SELECT ...)"
+    if "same number of result columns" in message:
+        return "select as many columns on both sides"
+    if "sub-select returns" in message:
+        return "let the sub-query select one column"
+    if re.search(r"^\s*\(\s*select\b|\b(union|intersect|except)(\s+all)?\s*\(", sql, re.IGNORECASE):
+        return "write the SELECTs around UNION, INTERSECT or EXCEPT without parentheses"
+    if re.search(r"\btop\s+\d", sql, re.IGNORECASE):
+        return "use LIMIT at the end"
+    if re.search(r"\b(ilike|extract|interval|any|all)\b", sql, re.IGNORECASE):
+        return "use what SQLite has: LIKE, strftime, date modifiers, IN or max and min"
+    return ""

@@ -1,0 +1,65 @@
+"""Names that were likely meant, and joins that were likely left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rapidfuzz import fuzz, process
+
+from ..database.schema import ForeignKey, Schema
+from .names import fold
+
+_ALIKE = 60.0
+"""Least similarity, of 100, at which a name is worth suggesting."""
+
+
+def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Known names most like the given one, best first; empty where none is like it."""
+    choices = list(dict.fromkeys(known))
+    found = process.extract(
+        _spread(name), [_spread(choice) for choice in choices], scorer=fuzz.WRatio, limit=limit, score_cutoff=_ALIKE
+    )
+    return tuple(choices[index] for _, _, index in found)
+
+
+def one_of(names: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def keys_between(schema: Schema, first: str, second: str) -> list[ForeignKey]:
+    """Foreign keys between two tables, in either direction."""
+    pair = {fold(first), fold(second)}
+    return [
+        key
+        for key in schema.foreign_keys
+        if {fold(key.table), fold(key.ref_table)} == pair and (len(pair) == 2 or fold(key.table) == fold(key.ref_table))
+    ]
+
+
+def join_condition(key: ForeignKey) -> str:
+    """`a.x = b.y`."""
+    pairs = zip(key.columns, key.ref_columns, strict=True)
+    return " AND ".join(f"{key.table}.{column} = {key.ref_table}.{other}" for column, other in pairs)
+
+
+def path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
+    """The shortest chain of foreign keys from any of the tables to another; empty if there is none."""
+    reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
+    frontier = list(reached)
+    while frontier:
+        following: list[str] = []
+        for table in frontier:
+            for key in schema.foreign_keys:
+                for here, there in ((key.table, key.ref_table), (key.ref_table, key.table)):
+                    if fold(here) == table and fold(there) not in reached:
+                        reached[fold(there)] = [*reached[table], key]
+                        following.append(fold(there))
+        if fold(goal) in reached:
+            break
+        frontier = following
+    return reached.get(fold(goal), [])
+
+
+def _spread(name: str) -> str:
+    return fold(name).replace("_", " ")
