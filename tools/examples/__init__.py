@@ -2,10 +2,12 @@
 
 from .embedding import Embedding, HashedEmbedding, embed
 from .example import Example
+from .masking import mask
 from .query import ExampleQuery, Selector
+from .records import Added, Found, Near, Refusal, Stats
 from .seeds import DialogueTurn, SeedDialogue, default_store, seed_dialogues, seed_examples, seed_schemas
 from .selectors import SelectorKind, make_selector
-from .store import Added, ExampleStore, Found, Refusal, Stats
+from .store import ExampleStore
 
 __all__ = [
     "Added",
@@ -16,6 +18,7 @@ __all__ = [
     "ExampleStore",
     "Found",
     "HashedEmbedding",
+    "Near",
     "Refusal",
     "SeedDialogue",
     "Selector",
@@ -24,6 +27,7 @@ __all__ = [
     "default_store",
     "embed",
     "make_selector",
+    "mask",
     "seed_dialogues",
     "seed_examples",
     "seed_schemas",

@@ -29,11 +29,11 @@ class VectorTable(Protocol):
     """Rows of a vector and text fields, by identifier. Safe to use from several threads."""
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """Writes rows; one whose identifier is there already is left as it is. Identifiers don't repeat within a call."""
+        """Writes rows; one whose identifier is there already is left as it is. No identifier comes twice."""
         ...
 
-    def update(self, id: str, fields: Fields) -> None:
-        """Sets fields of a row that is there."""
+    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
+        """Sets fields of rows that are there; vectors stay."""
         ...
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:

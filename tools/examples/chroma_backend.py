@@ -43,9 +43,12 @@ class ChromaTable:
             rows = [dict(row) for row in fields[part]]
             _do(lambda part=part, rows=rows: self._collection.add(list(ids[part]), vectors[part], cast(Any, rows)))
 
-    def update(self, id: str, fields: Fields) -> None:
+    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
         """See `VectorTable.update`."""
-        _do(lambda: self._collection.update(id, metadatas=cast(Any, dict(fields))))
+        for start in range(0, len(ids), self._batch):
+            part = slice(start, start + self._batch)
+            rows = [dict(row) for row in fields[part]]
+            _do(lambda part=part, rows=rows: self._collection.update(list(ids[part]), metadatas=cast(Any, rows)))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """See `VectorTable.get`."""
@@ -66,7 +69,7 @@ class ChromaTable:
             )
         )
         found = zip(result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0], strict=True)
-        return [Row(id, cast(Fields, fields or {}), 1.0 - distance) for id, fields, distance in found]
+        return [Row(id_, cast(Fields, fields or {}), 1.0 - distance) for id_, fields, distance in found]
 
     def remove(self, ids: Sequence[str]) -> None:
         """See `VectorTable.remove`."""
@@ -87,8 +90,8 @@ class ChromaTable:
     def _rows(self, **which: Any) -> list[Row]:
         result = _do(lambda: self._collection.get(include=["metadatas"], **which))
         return [
-            Row(id, cast(Fields, fields or {}))
-            for id, fields in zip(result["ids"], result["metadatas"] or [], strict=True)
+            Row(id_, cast(Fields, fields or {}))
+            for id_, fields in zip(result["ids"], result["metadatas"] or [], strict=True)
         ]
 
 
@@ -145,7 +148,7 @@ class ChromaBackend:
                 self._client.delete_collection(collection.name)
         self._tables.clear()
         with _opening:
-            self._client.close()
+            cast(Any, self._client).close()
 
     def _name(self, room: str, name: str) -> str:
         # Chroma allows few characters in names, database names may have any.

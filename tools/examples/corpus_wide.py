@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,15 +12,6 @@ from .diversity import Method, voted
 from .example import Example
 from .query import ExampleQuery
 from .store import ExampleStore
-
-
-@dataclass
-class _PerStore:
-    """One choice a database, remembered until the store changes."""
-
-    version: int = -1
-    chosen: dict[str, tuple[Example, ...]] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True)
@@ -33,16 +23,11 @@ class Voted:
     m: int = 20
     method: Method = "kmeans"
     seed: int = 0
-    _cache: _PerStore = field(default_factory=_PerStore, repr=False, compare=False)
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """See `Selector.select`. The first call after a change of the store takes seconds, the others nothing."""
-        with self._cache.lock:
-            if self._cache.version != self.store.version:
-                self._cache.version, self._cache.chosen = self.store.version, {}
-            if query.database not in self._cache.chosen:
-                self._cache.chosen[query.database] = self._choose(query.database)
-            return self._cache.chosen[query.database]
+        key = ("voted", self.n, self.m, self.method, self.seed, query.database)
+        return self.store.remembered(key, lambda: self._choose(query.database))
 
     def _choose(self, database: str) -> tuple[Example, ...]:
         examples = [hit.example for hit in self.store.visible(database)]
@@ -65,8 +50,12 @@ class AtRandom:
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """See `Selector.select`; the same for every question."""
+        key = ("random", self.k, self.seed, query.database)
+        return self.store.remembered(key, lambda: self._choose(query.database))
+
+    def _choose(self, database: str) -> tuple[Example, ...]:
         dialogues: dict[tuple[str, str], list[Example]] = {}
-        for hit in self.store.visible(query.database):
+        for hit in self.store.visible(database):
             dialogues.setdefault((hit.example.database, hit.example.source), []).append(hit.example)
         order = list(dialogues.values())
         random.Random(self.seed).shuffle(order)  # noqa: S311 - a sample, not a secret

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,7 @@ def _centroids(few: Distinct, clusters: int, seed: int, method: Method) -> list[
     if clusters < 2:
         return [np.average(few.rows, axis=0, weights=few.weights)] if clusters else []
     if method == "kmeans":
-        fitted = KMeans(clusters, n_init=1, random_state=seed).fit(few.rows, sample_weight=few.weights)
+        fitted = KMeans(clusters, n_init=cast(Any, 1), random_state=seed).fit(few.rows, sample_weight=few.weights)
         return list(fitted.cluster_centers_)
     step = -(-len(few.rows) // _MOST_PAIRWISE)
     rows, weights = few.rows[::step], few.weights[::step]

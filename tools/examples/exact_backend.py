@@ -24,26 +24,27 @@ class ExactTable:
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
         """See `VectorTable.add`."""
         with self._lock:
-            for id, vector, row in zip(ids, vectors, fields, strict=True):
-                if id not in self._fields:
-                    self._fields[id] = dict(row)
-                    self._vectors[id] = vector
+            for id_, vector, row in zip(ids, vectors, fields, strict=True):
+                if id_ not in self._fields:
+                    self._fields[id_] = dict(row)
+                    self._vectors[id_] = vector
             self._matrix = None
 
-    def update(self, id: str, fields: Fields) -> None:
+    def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
         """See `VectorTable.update`."""
         with self._lock:
-            self._fields[id] = {**self._fields[id], **fields}
+            for id_, row in zip(ids, fields, strict=True):
+                self._fields[id_] = {**self._fields[id_], **row}
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """See `VectorTable.get`."""
         with self._lock:
-            return {id: Row(id, self._fields[id]) for id in ids if id in self._fields}
+            return {id_: Row(id_, self._fields[id_]) for id_ in ids if id_ in self._fields}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         """See `VectorTable.having`."""
         with self._lock:
-            rows = (Row(id, row) for id, row in self._fields.items() if any(row.get(name) == value for name in names))
+            rows = (Row(id_, row) for id_, row in self._fields.items() if any(row.get(name) == value for name in names))
             return [row for row, _ in zip(rows, range(limit), strict=False)]
 
     def nearest(self, vector: Vectors, k: int) -> list[Row]:
@@ -53,7 +54,7 @@ class ExactTable:
                 return []
             if self._matrix is None:
                 self._ids = tuple(self._vectors)
-                self._matrix = np.stack([self._vectors[id] for id in self._ids])
+                self._matrix = np.stack([self._vectors[id_] for id_ in self._ids])
             similarities = self._matrix @ vector
             best = np.argsort(-similarities, kind="stable")[:k]
             return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best]
@@ -61,15 +62,15 @@ class ExactTable:
     def remove(self, ids: Sequence[str]) -> None:
         """See `VectorTable.remove`."""
         with self._lock:
-            for id in ids:
-                self._fields.pop(id, None)
-                self._vectors.pop(id, None)
+            for id_ in ids:
+                self._fields.pop(id_, None)
+                self._vectors.pop(id_, None)
             self._matrix = None
 
     def scan(self) -> Iterator[Row]:
         """See `VectorTable.scan`; rows added meanwhile are not shown."""
         with self._lock:
-            rows = [Row(id, fields) for id, fields in self._fields.items()]
+            rows = [Row(id_, fields) for id_, fields in self._fields.items()]
         return iter(rows)
 
     def count(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import ExampleStoreError
 from .example import Example
 
+_OPTIONAL = {"schema": "", "simplified": "", "source": "import"}
 _NAMES = frozenset(field.name for field in fields(Example))
 
 
@@ -33,7 +34,7 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
     for name in ("question", "sql", "database"):
         if not isinstance(content.get(name), str) or not content[name].strip():
             raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
-    for name in ("schema", "simplified", "source"):
+    for name in _OPTIONAL:
         if not isinstance(content.get(name, ""), str):
             raise ExampleStoreError(f"an example's {name!r} is text, not {content[name]!r}")
     if not isinstance(content.get("shared", True), bool):
@@ -43,7 +44,15 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
         when = datetime.fromisoformat(added) if added else None
     except (TypeError, ValueError):
         raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {added!r}") from None
-    return Example(**{**content, "added": when})
+    texts = {name: content.get(name, default) for name, default in _OPTIONAL.items()}
+    return Example(
+        content["question"],
+        content["sql"],
+        content["database"],
+        shared=content.get("shared", True),
+        added=when,
+        **texts,
+    )
 
 
 def from_json(line: str) -> Example:

@@ -2,119 +2,51 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
-import numpy as np
-
-from ..errors import ExampleRefused, TableturnError
+from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
-from .embedding import Embedding, HashedEmbedding
+from .embedding import Embedding, HashedEmbedding, Vectors
+from .entry import SHARED, Entry, Verify, make_entry
 from .example import Example
-from .keys import Keys, digest, example_id, keys_of
-from .payload import from_json, to_json
-
-Verify = Callable[[Example], object]
-"""Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
+from .payload import from_json
+from .records import Added, Found, Near, Refusal, Stats
 
 Index = Literal["question", "skeleton", "sql"]
 """What a lookup goes by."""
 
-SHARED = ""
-"""The room of the examples that every database's questions may see; other rooms are named by their database."""
-
 _PAIRS = "pairs"
-_KEYS: dict[Index, str] = {"skeleton": "skeletons", "sql": "sqls"}
+_TABLES: dict[Index, str] = {"question": _PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
 _BATCH = 1_000
-
-
-@dataclass(frozen=True)
-class Found:
-    """An example that a lookup found; `similarity` is the cosine of the two keys."""
-
-    id: str
-    example: Example
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An example that was not added, and why."""
-
-    example: Example
-    reason: str
-
-
-@dataclass(frozen=True)
-class Added:
-    """What an addition did: examples written, those that were there already, and those refused."""
-
-    added: int = 0
-    known: int = 0
-    refused: tuple[Refusal, ...] = ()
-
-
-@dataclass(frozen=True)
-class Stats:
-    """A store in numbers.
-
-    Attributes:
-        examples: All of them.
-        shared: Those that every database's questions may see.
-        by_database: Examples a database.
-        by_source: Examples a source.
-        sql_skeletons: Distinct ones, by room.
-        embedding: Name of the embedding.
-    """
-
-    examples: int
-    shared: int
-    by_database: dict[str, int]
-    by_source: dict[str, int]
-    sql_skeletons: int
-    embedding: str
-
-
-@dataclass(frozen=True)
-class _Entry:
-    id: str
-    example: Example
-    keys: Keys
-    skeleton_ids: tuple[str, ...]
-    sql_id: str
-
-    @property
-    def room(self) -> str:
-        return SHARED if self.example.shared else self.example.database
-
-    def fields(self) -> dict[str, str]:
-        ids = {f"skeleton_{n}": id for n, id in enumerate(self.skeleton_ids, 1)}
-        return {"example": to_json(self.example), "sql": self.sql_id, **ids}
+_T = TypeVar("_T")
 
 
 class ExampleStore:
     """Examples by key. Safe to use from several threads.
 
-    A room holds one table of pairs (with the questions' vectors) and one table for each other key. The key tables
-    have one row a distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor
-    cost memory; a row names one pair that stands for its key. Key rows are written before pairs and each addition
-    completes whatever is missing of its examples, so an interrupted import leaves a store that opens, answers, and
-    is completed by importing again.
+    A room holds a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
+    distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor cost memory; a
+    row names one pair that stands for its key. Keys are written before pairs, and adding an example that is there
+    again writes what it lacks: an interrupted import leaves a store that opens, answers, and is completed by importing
+    once more.
     """
 
     def __init__(self, backend: Backend, embedding: Embedding | None = None) -> None:
         """Use `open`; this is for other backends."""
         self._backend = backend
         self.embedding: Embedding = embedding or HashedEmbedding()
-        self.version = 0
+        self._lock = threading.Lock()
+        self._changes = 0
+        self._remembered: dict[Hashable, Any] = {}
+        self._remembered_at: tuple[int, int] = (-1, -1)
 
     @classmethod
     def open(cls, location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
@@ -130,82 +62,34 @@ class ExampleStore:
         chosen = embedding or HashedEmbedding()
         return cls(ChromaBackend(location, chosen.name), chosen)
 
-    def add(self, examples: Iterable[Example], verify: Verify | None = None, strict: bool = True) -> Added:
+    def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
         """Adds examples; those that are there already are left as they are.
 
         Args:
             examples: Any number; written in batches.
-            verify: Runs each one's SQL on its database.
-            strict: Raise at the first example that is refused. Otherwise refusals are counted and the rest is added.
+            verify: Runs each one's SQL on its database; see `runs_on`.
+            strict: Raise at the first example that is refused. Otherwise refusals are gathered and the rest is added.
 
         Raises:
-            ExampleRefused: SQL that is not one query, or doesn't run (and `strict`).
+            ExampleRefused: SQL that is not one query or doesn't run (if `strict`). Batches before it are kept.
             ExampleStoreError: The store cannot be written.
         """
         total = Added()
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            total = self._add_batch(part, verify, strict, total)
+            entries, refused = _checked(part, verify, strict)
+            new = self._write_rooms(entries)
+            known = len(part) - len(refused) - new
+            total = Added(total.added + new, total.known + known, (*total.refused, *refused))
         return total
 
-    def _add_batch(self, examples: list[Example], verify: Verify | None, strict: bool, before: Added) -> Added:
-        entries: dict[str, _Entry] = {}
-        refused: list[Refusal] = []
-        for example in examples:
-            try:
-                entry = _entry(example, verify)
-            except ExampleRefused as error:
-                if strict:
-                    raise
-                refused.append(Refusal(example, str(error)))
-            else:
-                entries.setdefault(entry.id, entry)
-        added = 0
-        for room in sorted({entry.room for entry in entries.values()}):
-            added += self._write(room, [entry for entry in entries.values() if entry.room == room])
-        known = len(examples) - len(refused) - added
-        return Added(before.added + added, before.known + known, (*before.refused, *refused))
-
-    def _write(self, room: str, entries: list[_Entry]) -> int:
-        pairs = self._made(room, _PAIRS)
-        self._write_keys(
-            self._made(room, _KEYS["skeleton"]),
-            {
-                id: (text, entry.id)
-                for entry in entries
-                for id, text in zip(entry.skeleton_ids, entry.keys.skeletons, strict=True)
-            },
-        )
-        self._write_keys(
-            self._made(room, _KEYS["sql"]), {entry.sql_id: (entry.keys.sql, entry.id) for entry in entries}
-        )
-        there = pairs.get([entry.id for entry in entries])
-        new = [entry for entry in entries if entry.id not in there]
-        if new:
-            vectors = self.embedding([entry.keys.question for entry in new])
-            pairs.add([entry.id for entry in new], vectors, [entry.fields() for entry in new])
-            self.version += 1
-        return len(new)
-
-    def _write_keys(self, table: VectorTable, keys: dict[str, tuple[str, str]]) -> None:
-        there = table.get(list(keys))
-        new = {id: key for id, key in keys.items() if id not in there}
-        if new:
-            vectors = self.embedding([text for text, _ in new.values()])
-            table.add(list(new), vectors, [{"pair": pair} for _, pair in new.values()])
-
-    def _made(self, room: str, name: str) -> VectorTable:
-        table = self._backend.table(room, name, create=True)
-        assert table is not None
-        return table
-
-    def nearest(self, index: Index, text: str, k: int, database: str = "") -> list[Found]:
-        """The k examples whose key is nearest, best first.
+    def near(self, index: Index, text: str, k: int, database: str = "") -> list[Near]:
+        """The k nearest keys, best first.
 
         Args:
-            index: `question` compares whole questions; `skeleton` question skeletons (of the question or its
-                simplified form; revision chain 3.1.3) and `sql` SQL skeletons, one example a distinct key.
-            text: The key to look for, of that kind.
+            index: `question` compares whole questions; `skeleton` masked questions (revision chain 3.1.3), one key a
+                distinct skeleton and SQL skeleton; `sql` SQL skeletons, one key each.
+            text: The key to look for: a question, what `mask` gives, or an SQL skeleton.
             k: How many.
             database: Whose question it is. Shared examples are always seen, others only by their own database.
 
@@ -213,63 +97,78 @@ class ExampleStore:
             ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
-        rooms = [SHARED, database] if database else [SHARED]
-        found = [hit for room in rooms for hit in self._nearest_in(room, index, vector, k)]
-        found.sort(key=lambda hit: -hit.similarity)
-        return list({hit.id: hit for hit in reversed(found)}.values())[::-1][:k] if len(rooms) > 1 else found[:k]
+        found: dict[str, Near] = {}
+        for room in dict.fromkeys((SHARED, database)):
+            table = self._backend.table(room, _TABLES[index])
+            for row in table.nearest(vector, k) if table and k > 0 else ():
+                pair = row.fields.get("pair", row.id)
+                hit = Near(room, index, row.id, pair, row.fields.get("sql", row.id), row.similarity)
+                found.setdefault(row.id, hit)
+        return sorted(found.values(), key=lambda hit: -hit.similarity)[:k]
 
-    def _nearest_in(self, room: str, index: Index, vector: np.ndarray, k: int) -> list[Found]:
-        table = self._backend.table(room, _KEYS.get(index, _PAIRS))
-        pairs = self._backend.table(room, _PAIRS)
-        if table is None or pairs is None or k < 1:
-            return []
-        rows = table.nearest(vector, k)
-        if index == "question":
-            return [_found(row, row.similarity) for row in rows]
-        held = pairs.get([row.fields["pair"] for row in rows])
+    def fetch(self, hits: Sequence[Near]) -> list[Found]:
+        """The examples that stand for keys, in their order, without repeats; keys whose examples are gone are skipped.
+
+        Raises:
+            ExampleStoreError: The store cannot be read.
+        """
+        rows: dict[tuple[str, str], Row] = {}
+        for room in {hit.room for hit in hits}:
+            pairs = self._backend.table(room, _PAIRS)
+            wanted = dict.fromkeys(hit.pair for hit in hits if hit.room == room)
+            rows |= {(room, id_): row for id_, row in (pairs.get(list(wanted)) if pairs else {}).items()}
         found: dict[str, Found] = {}
-        for row in rows:
-            pair = held.get(row.fields["pair"]) or next(iter(pairs.having(_KEY_FIELDS[index], row.id, 1)), None)
-            if pair is not None and pair.id not in found:
-                found[pair.id] = _found(pair, row.similarity)
+        for hit in hits:
+            row = rows.get((hit.room, hit.pair)) or self._stand_in(hit)
+            if row is not None and row.id not in found:
+                found[row.id] = _found(row, hit.similarity)
         return list(found.values())
 
+    def _stand_in(self, hit: Near) -> Row | None:
+        """Another example with the same key, where the one that stood for it was removed or never written."""
+        pairs = self._backend.table(hit.room, _PAIRS)
+        names = _KEY_FIELDS.get(cast(Index, hit.index))
+        return next(iter(pairs.having(names, hit.key, 1)), None) if pairs and names else None
+
+    def nearest(self, index: Index, text: str, k: int, database: str = "") -> list[Found]:
+        """`near` and `fetch` in one: the k examples whose keys are nearest."""
+        return self.fetch(self.near(index, text, k, database))
+
     def remove(self, ids: Sequence[str]) -> int:
-        """Removes examples by identifier; gives how many were there."""
+        """Removes examples by identifier; gives how many were there.
+
+        Raises:
+            ExampleStoreError: The store cannot be written.
+        """
         removed = 0
         for room in self._backend.rooms():
             pairs = self._backend.table(room, _PAIRS)
             there = pairs.get(ids) if pairs else {}
-            if pairs is None or not there:
+            if not pairs or not there:
                 continue
             pairs.remove(list(there))
             for index, names in _KEY_FIELDS.items():
                 keys = {row.fields[name] for row in there.values() for name in names if name in row.fields}
-                dead = [key for key in keys if not pairs.having(names, key, 1)]
-                self._made(room, _KEYS[index]).remove(dead)
+                self._made(room, index).remove([key for key in keys if not pairs.having(names, key, 1)])
             removed += len(there)
-        self.version += 1
+        self._changed()
         return removed
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[Found]:
-        """All examples with their identifiers, those of one database or source where asked for."""
+        """All examples, or those of one database or source."""
         for room in self._backend.rooms():
-            pairs = self._backend.table(room, _PAIRS)
-            for row in pairs.scan() if pairs else ():
-                hit = _found(row, 1.0)
+            for hit in self._scan(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[Found]:
         """All examples that a database's question may see."""
         for room in dict.fromkeys((SHARED, database)):
-            pairs = self._backend.table(room, _PAIRS)
-            yield from (_found(row, 1.0) for row in (pairs.scan() if pairs else ()))
+            yield from self._scan(room)
 
     def count(self) -> int:
         """How many examples there are."""
-        tables = [self._backend.table(room, _PAIRS) for room in self._backend.rooms()]
-        return sum(table.count() for table in tables if table)
+        return self._total("question")
 
     def stats(self) -> Stats:
         """The store in numbers; reads all of it."""
@@ -280,28 +179,39 @@ class ExampleStore:
             databases[hit.example.database] += 1
             sources[hit.example.source] += 1
             shared += hit.example.shared
-        tables = [self._backend.table(room, _KEYS["sql"]) for room in self._backend.rooms()]
-        skeletons = sum(table.count() for table in tables if table)
-        return Stats(sum(databases.values()), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
+        return Stats(databases.total(), shared, databases, sources, self._total("sql"), self.embedding.name)
 
     def reindex(self) -> int:
-        """Builds the key tables anew from the pairs; gives the number of examples.
+        """Builds the skeleton and SQL keys anew from the pairs; gives the number of examples.
 
-        The way out after a change of masking rules. (Another embedding needs a new store: export and import.)
+        The way out after a change of masking rules. (Another embedding needs another store: export and import.)
+
+        Raises:
+            ExampleStoreError: The store cannot be read or written.
         """
         total = 0
         for room in self._backend.rooms():
-            pairs = self._made(room, _PAIRS)
-            self._backend.clear(room, list(_KEYS.values()))
-            stream = pairs.scan()
+            self._backend.clear(room, [_TABLES[index] for index in _KEY_FIELDS])
+            stream = self._made(room, "question").scan()
             while part := list(islice(stream, _BATCH)):
-                entries = [_entry(from_json(row.fields["example"]), None) for row in part]
-                for entry in entries:
-                    pairs.update(entry.id, entry.fields())
+                entries = [make_entry(from_json(row.fields["example"])) for row in part]
+                self._made(room, "question").update(
+                    [entry.id for entry in entries], [entry.fields for entry in entries]
+                )
                 self._write(room, entries)
                 total += len(part)
-        self.version += 1
+        self._changed()
         return total
+
+    def remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        """What `make` gives, kept until the store changes: for choices that depend on all of it."""
+        state = (self._changes, self.count())
+        with self._lock:
+            if self._remembered_at != state:
+                self._remembered_at, self._remembered = state, {}
+            if key not in self._remembered:
+                self._remembered[key] = make()
+            return self._remembered[key]
 
     def close(self) -> None:
         """Gives back files and connections."""
@@ -315,18 +225,67 @@ class ExampleStore:
     ) -> None:
         self.close()
 
+    def _write_rooms(self, entries: Sequence[Entry]) -> int:
+        rooms = dict.fromkeys(entry.room for entry in entries)
+        return sum(self._write(room, [entry for entry in entries if entry.room == room]) for room in rooms)
 
-def _entry(example: Example, verify: Verify | None) -> _Entry:
-    try:
-        keys = keys_of(example)
-        if verify:
-            verify(example)
-    except TableturnError as error:
-        raise ExampleRefused(f"refused {example.sql!r} for {example.question!r}: {error}") from error
-    stamped = example if example.added else replace(example, added=datetime.now(UTC))
-    skeleton_ids = tuple(digest(skeleton, keys.sql) for skeleton in keys.skeletons)
-    return _Entry(example_id(example), stamped, keys, skeleton_ids, digest(keys.sql))
+    def _write(self, room: str, entries: Sequence[Entry]) -> int:
+        """Writes what of the entries is not there; gives how many pairs were new."""
+        skeletons = {
+            id_: (text, {"pair": entry.id, "sql": entry.sql_id})
+            for entry in reversed(entries)
+            for id_, text in entry.skeletons.items()
+        }
+        sqls = {entry.sql_id: (entry.sql, {"pair": entry.id}) for entry in reversed(entries)}
+        pairs = {entry.id: (entry.example.question, entry.fields) for entry in entries}
+        self._write_new(self._made(room, "skeleton"), skeletons)
+        self._write_new(self._made(room, "sql"), sqls)
+        new = self._write_new(self._made(room, "question"), pairs)
+        if new:
+            self._changed()
+        return new
+
+    def _write_new(self, table: VectorTable, rows: dict[str, tuple[str, dict[str, str]]]) -> int:
+        there = table.get(list(rows))
+        new = {id_: row for id_, row in rows.items() if id_ not in there}
+        if new:
+            vectors: Vectors = self.embedding([text for text, _ in new.values()])
+            table.add(list(new), vectors, [fields for _, fields in new.values()])
+        return len(new)
+
+    def _made(self, room: str, index: Index) -> VectorTable:
+        table = self._backend.table(room, _TABLES[index], create=True)
+        assert table is not None
+        return table
+
+    def _scan(self, room: str) -> Iterator[Found]:
+        pairs = self._backend.table(room, _PAIRS)
+        return (_found(row) for row in (pairs.scan() if pairs else ()))
+
+    def _total(self, index: Index) -> int:
+        tables = [self._backend.table(room, _TABLES[index]) for room in self._backend.rooms()]
+        return sum(table.count() for table in tables if table)
+
+    def _changed(self) -> None:
+        with self._lock:
+            self._changes += 1
 
 
-def _found(row: Row, similarity: float) -> Found:
+def _checked(examples: Sequence[Example], verify: Verify | None, strict: bool) -> tuple[list[Entry], list[Refusal]]:
+    """Entries without repeats, and refusals."""
+    entries: dict[str, Entry] = {}
+    refused: list[Refusal] = []
+    for example in examples:
+        try:
+            entry = make_entry(example, verify)
+        except ExampleRefused as error:
+            if strict:
+                raise
+            refused.append(Refusal(example, str(error)))
+        else:
+            entries.setdefault(entry.id, entry)
+    return list(entries.values()), refused
+
+
+def _found(row: Row, similarity: float = 1.0) -> Found:
     return Found(row.id, from_json(row.fields["example"]), similarity)
