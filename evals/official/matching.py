@@ -13,13 +13,11 @@ def exact_set_match(predicted: Query | None, gold: Query, foreign_keys: Mapping[
     """Whether two queries have the same clauses.
 
     Args:
-        predicted: None if it could not be read: no match.
+        predicted: None if it could not be read: compared as an empty query.
         gold: As read from the gold SQL.
         foreign_keys: What each foreign-key column stands for (`read_foreign_key_maps`).
     """
-    if predicted is None:
-        return False
-    return _matches(_normalised(predicted, foreign_keys), _normalised(gold, foreign_keys))
+    return _matches(_normalised(predicted or Query(), foreign_keys), _normalised(gold, foreign_keys))
 
 
 def nested_queries(query: Query) -> list[Query]:
