@@ -37,10 +37,10 @@ def check(
     found = _failures(sql, resolution, schema)
     if not found:
         found += join_findings(resolution, schema)
-        found += group_findings(resolution, schema)
+        found += group_findings(resolution)
         found += predicate_findings(resolution, values)
         if asked is not None:
-            found += output_findings(asked, parsed.tree, resolution, schema)
+            found += output_findings(asked, parsed.tree, resolution)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
 
 

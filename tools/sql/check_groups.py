@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from ..database.schema import Schema
 from .conditions import base_column, conjuncts, join_conditions
 from .findings import Finding
 from .names import fold
@@ -17,7 +16,7 @@ _Key = tuple[int, str]
 """A source's identity and a folded column name."""
 
 
-def group_findings(resolution: Resolution, schema: Schema) -> list[Finding]:
+def group_findings(resolution: Resolution) -> list[Finding]:
     """Bare columns beside aggregates, and aggregates of columns that hold the wrong kind of thing."""
     found: list[Finding] = []
     for scope in resolution.scopes:

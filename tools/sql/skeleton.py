@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-import snowballstemmer
 from rapidfuzz.distance import LCSseq
 from sqlglot import exp
 
@@ -14,14 +13,13 @@ from ..database.schema import Schema
 from ..values.match import ValueMatch
 from .parse import parse
 from .renaming import Edits
+from .words import name_stems, stem
 from .writing import write
 
 MASK = "_"
 """Stands for a table, a column or a value."""
 
-_STEMMER = snowballstemmer.stemmer("english")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
 _COMMON = frozenset(
     """a an and are as at be by do does each for from has have how in is it list many me more most much name number of
@@ -29,6 +27,8 @@ _COMMON = frozenset(
     code""".split()  # noqa: SIM905 - read as a sentence
 )
 """Words that tell what is asked, also where a schema has them."""
+
+_COMMON_STEMS = frozenset(stem(word) for word in _COMMON)
 
 
 def sql_skeleton(sql: str) -> str:
@@ -73,7 +73,7 @@ def question_skeleton(question: str, schema: Schema, values: Sequence[ValueMatch
     parts: list[str] = []
     for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
         word = match[0].lower()
-        hidden = word == "\0" or word[0].isdigit() or (word not in _COMMON and _STEMMER.stemWord(word) in words)
+        hidden = word == "\0" or word[0].isdigit() or (word not in _COMMON and stem(word) in words)
         if hidden and parts and parts[-1] == MASK:
             continue
         parts.append(MASK if hidden else word)
@@ -108,5 +108,4 @@ def _names(schema: Schema) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _schema_stems(names: tuple[str, ...]) -> frozenset[str]:
-    parts = {part.lower() for name in names for part in _NAME_PART.findall(name)}
-    return frozenset(_STEMMER.stemWord(part) for part in parts if part not in _COMMON)
+    return frozenset(part for name in names for part in name_stems(name)) - _COMMON_STEMS
