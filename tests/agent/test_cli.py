@@ -1,0 +1,182 @@
+"""The command line, run as a person or a program runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.openai_server import OpenAIServer, says
+
+KEYS = [
+    "question", "rephrased", "intent", "sql", "columns", "rows", "row_count", "truncated", "status", "text",
+    "confidence", "attempts", "usage", "translator", "model",
+]  # fmt: skip
+
+
+def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from tableturn.agent.cli import main; main()", *args],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def test_ask_gives_one_json_object(shop: Path) -> None:
+    ran = tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "How many customers are there?")
+    answer = json.loads(ran.stdout)
+    assert ran.returncode == 0, ran.stderr
+    assert list(answer) == KEYS
+    assert answer["rows"] == [[3]]
+    assert list(answer["attempts"][0]) == ["sql", "error", "row_count", "feedback"]
+    assert list(answer["usage"]) == ["llm_calls", "prompt_tokens", "completion_tokens", "seconds"]
+    assert (answer["translator"], answer["model"], answer["usage"]["llm_calls"]) == ("offline", "offline", 0)
+    assert ran.stderr == "", "nothing is said that was not asked"
+
+
+def test_without_a_model_one_line_says_so(shop: Path) -> None:
+    ran = tableturn("ask", "--db", f"sqlite:///{shop}", "How many customers are there?")
+    assert ran.returncode == 0
+    assert ran.stderr.count("\n") == 1
+    assert "offline" in ran.stderr
+    assert "3" in ran.stdout
+
+
+def test_what_is_not_answered_is_exit_1(shop: Path) -> None:
+    ran = tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "Frobnicate the quux zorply")
+    assert ran.returncode == 1
+    assert json.loads(ran.stdout)["status"] in ("failed", "unanswerable", "needs_clarification")
+
+
+def broken_databases(folder: Path) -> dict[str, str]:
+    (folder / "text.db").write_text("this is no database, whatever its name says " * 40)
+    (folder / "nothing.db").write_bytes(b"")
+    with closing(sqlite3.connect(folder / "bare.db")) as connection, connection:
+        connection.execute("PRAGMA user_version = 1")
+    return {
+        "missing": str(folder / "missing.db"),
+        "folder": str(folder),
+        "text": str(folder / "text.db"),
+        "zero bytes": str(folder / "nothing.db"),
+        "no tables": str(folder / "bare.db"),
+        "other dialect": "postgresql://localhost/shop",
+    }
+
+
+def one_line(ran: subprocess.CompletedProcess[str]) -> bool:
+    return ran.returncode == 2 and len(ran.stderr.strip().splitlines()) == 1 and "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "text", "zero bytes", "no tables", "other dialect"])
+def test_an_unusable_database_is_one_line_and_exit_2(tmp_path: Path, kind: str) -> None:
+    ran = tableturn("ask", "--db", broken_databases(tmp_path)[kind], "--model", "offline", "How many?")
+    assert one_line(ran), ran.stderr
+    assert ran.stdout == ""
+    assert not (tmp_path / "missing.db").exists(), "nothing is created"
+
+
+def test_a_locked_database_is_one_line_and_exit_2(shop: Path) -> None:
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        ran = tableturn("ask", "--db", str(shop), "--model", "offline", "How many customers are there?")
+    assert one_line(ran), ran.stderr
+    assert "locked" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--preset", "best"], ["--model", "nobody:knows"], ["--settings", "none.toml"], ["--model", "openai:"]],
+)
+def test_wrong_choices_are_one_line_and_exit_2(shop: Path, wrong: list[str]) -> None:
+    ran = tableturn("ask", "--db", str(shop), *wrong, "How many customers are there?")
+    assert one_line(ran), ran.stderr
+
+
+def test_a_piped_conversation_takes_one_turn_a_line(shop: Path) -> None:
+    lines = "How many customers are there?\n\nShow the names of the customers\nOnly those in Paris\n"
+    ran = tableturn("chat", "--db", str(shop), "--model", "offline", "--json", given=lines)
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert ran.returncode == 0, ran.stderr
+    assert [answer["row_count"] for answer in answers] == [1, 3, 2]
+
+
+def test_a_thread_goes_on_in_another_run(shop: Path, tmp_path: Path) -> None:
+    def take(question: str, thread: str) -> dict[str, Any]:
+        ran = tableturn(
+            "chat", "--db", str(shop), "--model", "offline", "--json", "--thread", thread,
+            given=question + "\n", TABLETURN_HOME=str(tmp_path / "home"),
+        )  # fmt: skip
+        return json.loads(ran.stdout)
+
+    assert take("Show the names of the customers", "mine")["row_count"] == 3
+    assert take("Only those in Paris", "mine")["rows"] == [["Ada"], ["Cy"]]
+    assert (tmp_path / "home" / "conversations.sqlite").exists()
+    assert "name" not in (take("Only those in Paris", "yours")["sql"] or "").split("WHERE")[0], "another thread is new"
+
+
+def test_settings_come_from_a_file(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("rows = 2\n")
+    ran = tableturn(
+        "ask", "--db", str(shop), "--model", "offline", "--settings", str(tmp_path / "settings.toml"), "--json",
+        "Show the names of the customers",
+    )  # fmt: skip
+    answer = json.loads(ran.stdout)
+    assert (answer["row_count"], answer["truncated"]) == (2, True)
+
+
+def test_a_model_server_is_named_by_its_url(shop: Path) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        if '"intent"' in json.dumps(body["messages"]).replace("\\", ""):
+            return says('{"rephrased": "Give me it.", "simplified": "it", "intent": "answerable"}')
+        return says("SELECT 41 + 1 AS n")
+
+    with OpenAIServer(script) as server:
+        ran = tableturn(
+            "ask", "--db", str(shop), "--model", "openai:some-model", "--base-url", server.base_url, "--json",
+            "What is it?", OPENAI_API_KEY="none",
+        )  # fmt: skip
+    answer = json.loads(ran.stdout)
+    assert answer["rows"] == [[42]], ran.stderr
+    assert (answer["translator"], answer["model"]) == ("prompted", "some-model")
+    assert (answer["usage"]["llm_calls"], answer["usage"]["prompt_tokens"]) == (2, 200)
+
+
+def test_terminal_output_cannot_be_steered_by_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "evil.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE things (name TEXT)")
+        connection.execute("INSERT INTO things VALUES (?)", ("\x1b]0;owned\x07[red]x[/red]",))
+    ran = tableturn("ask", "--db", str(path), "--model", "offline", "Show the names of the things")
+    assert ran.returncode == 0, ran.stderr
+    assert "\x1b" not in ran.stdout
+    assert "[red]x[/red]" in ran.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "('langgraph', 'langchain_core', 'sqlglot', 'pandas', 'numpy', 'chromadb', 'sqlalchemy')"
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys\nfrom tableturn.agent.cli import main\nsys.argv = ['tableturn', '--help']\n"
+            f"try: main()\nexcept SystemExit: print([name for name in {heavy} if name in sys.modules])",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout.strip().endswith("[]"), ran.stdout[-200:]
+    assert "chat" in ran.stdout

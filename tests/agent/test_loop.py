@@ -1,0 +1,144 @@
+"""The loop: drafts, the gate, revisions, convergence, the cap, and which attempt is the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import Answer, SQLAgent
+
+from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
+
+GOOD = "SELECT name FROM customers WHERE city = 'Paris'"
+BROKEN = "SELECT nme FROM customers"
+EMPTY = "SELECT name FROM customers WHERE city = 'Nowhere'"
+
+
+def asked(shop: Path, model: ScriptedModel, **settings: Any) -> Answer:
+    with SQLAgent(shop, model=model, settings={"examples": "none", **settings}) as agent:
+        return agent.ask("Who lives in Paris?")
+
+
+def test_a_clean_draft_ends_at_the_gate(shop: Path) -> None:
+    model = writes(GOOD)
+    answer = asked(shop, model)
+    assert (answer.status, answer.sql, answer.rows) == ("converged", GOOD, (("Ada",), ("Cy",)))
+    assert len(answer.attempts) == 1
+    assert answer.usage.llm_calls == 2, "one to rephrase, one to write"
+
+
+def test_an_error_is_fed_back_and_mended(shop: Path) -> None:
+    model = writes(BROKEN, GOOD)
+    answer = asked(shop, model)
+    assert [attempt.error is None for attempt in answer.attempts] == [False, True]
+    assert "nme" in answer.attempts[0].feedback
+    assert "nme" in model.prompts[-1], "the revision is told what failed"
+    assert (answer.status, answer.sql) == ("converged", GOOD)
+
+
+def test_without_the_gate_the_loop_ends_when_the_sql_repeats(shop: Path) -> None:
+    answer = asked(shop, writes(GOOD, "select NAME from customers where city='Paris';"), gate=False, converge="sql")
+    assert answer.status == "converged"
+    assert len(answer.attempts) == 2
+
+
+def test_the_loop_ends_when_the_result_repeats(shop: Path) -> None:
+    other = "SELECT name FROM customers WHERE id IN (1, 3)"
+    answer = asked(shop, writes(GOOD, other), gate=False, converge="result")
+    assert (answer.status, len(answer.attempts)) == ("converged", 2)
+
+
+def test_going_back_and_forth_is_noticed(shop: Path) -> None:
+    one, two = "SELECT id FROM customers", "SELECT city FROM customers"
+    answer = asked(shop, writes(one, two, one, two, one), gate=False, converge="sql", max_attempts=10)
+    assert len(answer.attempts) == 3
+
+
+def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
+    statements = [f"SELECT id + {n} FROM customers" for n in range(9)]
+    answer = asked(shop, writes(*statements), gate=False, max_attempts=4)
+    assert (answer.status, len(answer.attempts)) == ("capped", 4)
+    assert "did not converge" in answer.text
+
+
+@pytest.mark.parametrize("worse", [BROKEN, EMPTY, "no idea", "DROP TABLE customers"])
+def test_a_worse_revision_never_replaces_the_draft(shop: Path, worse: str) -> None:
+    answer = asked(shop, writes(GOOD, worse), gate=False)
+    assert answer.sql == GOOD
+    assert answer.rows == (("Ada",), ("Cy",))
+    assert answer.answered
+
+
+def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:
+    answer = asked(shop, writes(BROKEN))
+    assert (answer.status, answer.rows, answer.confidence) == ("failed", (), 0.0)
+    assert "nme" in answer.text
+
+
+def test_writing_is_refused_by_the_engine(shop: Path) -> None:
+    before = shop.read_bytes()
+    answer = asked(shop, writes("DELETE FROM customers"))
+    assert answer.status == "failed"
+    assert answer.attempts[0].error
+    assert shop.read_bytes() == before
+
+
+def test_an_empty_result_is_said(shop: Path) -> None:
+    answer = asked(shop, writes(EMPTY))
+    assert answer.row_count == 0
+    assert answer.text.startswith("No rows match.")
+    assert answer.confidence < 0.75
+
+
+def test_a_cut_result_is_said(shop: Path) -> None:
+    answer = asked(shop, writes("SELECT id FROM orders"), rows=2)
+    assert (answer.row_count, answer.truncated) == (2, True)
+    assert "first 2 rows" in answer.text
+
+
+def test_usage_adds_up_over_nodes(shop: Path) -> None:
+    answer = asked(shop, writes(BROKEN, GOOD))
+    assert answer.usage.llm_calls == sum(usage.llm_calls for usage in answer.usage_by_node.values()) == 3
+    assert answer.usage.prompt_tokens == 30
+    assert answer.usage_by_node["revise"].llm_calls == 1
+    assert answer.usage_by_node["execute"].llm_calls == 0
+
+
+def test_the_explanation_is_one_more_call_and_reaches_the_revision(shop: Path) -> None:
+    model = writes(BROKEN, GOOD)
+    answer = asked(shop, model, feedback_explanation=True)
+    assert answer.usage_by_node["critique"].llm_calls == 1
+    assert "It counts." in model.prompts[-1]
+
+
+def test_a_broken_rephrasing_costs_nothing_but_itself(shop: Path) -> None:
+    def script(prompt: str) -> str:
+        return "I'd rather not." if task_of(prompt) == "rephrase" else GOOD
+
+    answer = asked(shop, ScriptedModel(script=script))
+    assert answer.status == "converged"
+    assert answer.rephrased == "Who lives in Paris?"
+    assert any("used as asked" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("at", ["rephrase", "sql"])
+def test_a_model_out_of_reach_is_an_outcome(shop: Path, at: str) -> None:
+    def script(prompt: str) -> str | Exception:
+        return ConnectionError("no route") if task_of(prompt) == at else rephrased("Give me it.")
+
+    answer = asked(shop, ScriptedModel(script=script))
+    assert answer.status == "failed"
+    assert "no route" in answer.text
+
+
+@pytest.mark.parametrize("preset", ["full", "credit", "craft", "track", "revision"])
+def test_every_preset_answers(shop: Path, preset: str) -> None:
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "rephrase":
+            return rephrased("Give me the names of customers in Paris.")
+        return f"```python\nresult = db_dict['customers']\n```\n```sql\n{GOOD}\n```"
+
+    with SQLAgent(shop, model=ScriptedModel(script=script), preset=preset) as agent:
+        answer = agent.ask("Who lives in Paris?")
+    assert (answer.status, answer.sql) == ("converged", GOOD), answer.text

@@ -1,0 +1,85 @@
+"""A chat model that says what a test tells it to: stands in for the network only."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+Reply = str | Exception
+
+
+def task_of(prompt: str) -> str:
+    """Which task a prompt is of, by what only that task's prompt says."""
+    if '"intent"' in prompt:
+        return "rephrase"
+    if "differences" in prompt.lower() and "meaning" in prompt.lower():
+        return "explain"
+    return "sql"
+
+
+def rephrased(question: str, intent: str = "answerable", **more: Any) -> str:
+    """A reply to the rephrasing task."""
+    return json.dumps({"rephrased": question, "simplified": question, "intent": intent, **more})
+
+
+class ScriptedModel(BaseChatModel):
+    """Replies by a function of the prompt's text; counts its calls and keeps the prompts."""
+
+    script: Callable[[str], Reply]
+    prompts: list[str] = Field(default_factory=list)
+    delay: float = 0.0
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        prompt = "\n".join(message.text for message in messages)
+        self.prompts.append(prompt)
+        reply = self.script(prompt)
+        if isinstance(reply, Exception):
+            raise reply
+        usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
+        message = AIMessage(reply, usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        return self._generate(messages, stop)
+
+
+def writes(*statements: Reply, intent: str = "answerable") -> ScriptedModel:
+    """A model that rephrases nothing and writes these statements one after the other, the last one for ever."""
+    left = list(statements)
+
+    def script(prompt: str) -> Reply:
+        task = task_of(prompt)
+        if task == "rephrase":
+            return rephrased("Give me what was asked.", intent)
+        if task == "explain":
+            return json.dumps({"meaning": "It counts.", "differences": "None."})
+        reply = left.pop(0) if len(left) > 1 else left[0]
+        return reply if isinstance(reply, Exception) else f"```sql\n{reply}\n```"
+
+    return ScriptedModel(script=script)
