@@ -46,10 +46,13 @@ class Bench:
 
 
 BENCHES: Mapping[str, Bench] = {
+    "concurrency": Bench("concurrency", "turns a second with 200 conversations, as a share of the ideal"),
+    "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
+    "startup": Bench("startup", "seconds of --help and of the first answer in a fresh process"),
     "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),
 }
 """One line a benchmark; names in alphabetical order."""

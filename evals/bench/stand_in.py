@@ -1,0 +1,77 @@
+"""A model that answers at once, in this process or behind a loopback server, so that only our own cost is measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from ...tools.sample import build_sample
+
+TURNS = (
+    ("How many customers are there?", "SELECT count(*) FROM customers"),
+    ("How many of them are in France?", "SELECT count(*) FROM customers WHERE country_code = 'FR'"),
+    ("Show their names", "SELECT first_name, last_name FROM customers WHERE country_code = 'FR'"),
+    ("How about Germany?", "SELECT first_name, last_name FROM customers WHERE country_code = 'DE'"),
+    ("Sort these", "SELECT first_name, last_name FROM customers WHERE country_code = 'DE' ORDER BY last_name"),
+)
+"""A conversation over the sample database, with the SQL that the stand-in writes."""
+
+
+def reply_to(prompt: str) -> str:
+    """The stand-in's words: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    turn = max(range(len(TURNS)), key=lambda number: prompt.rfind(TURNS[number][0]))
+    question, sql = TURNS[turn]
+    if '"intent"' in prompt:
+        return json.dumps({"rephrased": question, "simplified": question, "intent": "answerable"})
+    return f"```sql\n{sql}\n```"
+
+
+class InstantModel(BaseChatModel):
+    """Replies as `reply_to` says, at once."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "stand-in"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        message = AIMessage(reply_to("\n".join(message.text for message in messages)))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+@contextmanager
+def sample_database() -> Generator[Path]:
+    """The sample database in a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.sqlite"
+        build_sample(path)
+        yield path
+
+
+@contextmanager
+def slow_server(seconds: float) -> Generator[str]:
+    """A server process that takes so long for each reply; gives its base URL."""
+    command = [sys.executable, "-m", "tableturn.evals.bench.slow_server", str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
+        try:
+            assert process.stdout is not None
+            port = process.stdout.readline().strip()
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.terminate()
