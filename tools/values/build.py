@@ -19,11 +19,13 @@ class IndexBounds:
 
     Attributes:
         seconds: How long one call may go on building; the next goes on from there.
+        read_seconds: How long reading one column may take; of one that takes longer, a part is held.
         values: Distinct values held altogether; about 200 bytes of disk each.
         text_length: Longer texts are prose, which questions don't mention as a whole.
     """
 
     seconds: float = 2.0
+    read_seconds: float = 5.0
     values: int = 2_000_000
     text_length: int = 150
 
@@ -56,15 +58,13 @@ def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
     until = time.monotonic() + bounds.seconds
     columns = store.columns()
     held = sum(column.held for column in columns)
-    for column in columns:
-        if column.state != "waiting":
-            continue
-        if time.monotonic() > until:
-            return False
+    waiting = [column for column in columns if column.state == "waiting"]
+    for column in waiting:
         room = bounds.values - held + column.held
         texts, state = _texts(database, column, room, bounds)
         held += len(texts) - column.held
-        if not _store(store, column, texts, state, until):
+        done = _store(store, column, texts, state, until)
+        if not done or (time.monotonic() > until and column is not waiting[-1]):
             return False
     return True
 
@@ -85,13 +85,14 @@ def _store(store: Store, column: StoredColumn, texts: list[str], state: str, unt
 
 def _texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
     """A column's distinct texts, in the order of its rows, and whether they are its `whole` or a `part`."""
+    if room <= 0:
+        return [], "part"
     began = time.monotonic()
     try:
-        found = database.distinct_values(column.table, column.name, room + 1, bounds.seconds) if room > 0 else ()
+        found = database.distinct_values(column.table, column.name, room + 1, bounds.read_seconds)
     except QueryError:
         return [], "part"
-    in_time = time.monotonic() - began < bounds.seconds
+    in_time = time.monotonic() - began < bounds.read_seconds
     texts = list(dict.fromkeys(value for value in found if isinstance(value, str)))
-    kept = [text for text in texts if 0 < len(text) <= bounds.text_length][: max(room, 0)]
-    whole = in_time and len(kept) == len(found) <= room
-    return kept, "whole" if whole else "part"
+    kept = [text for text in texts if 0 < len(text) <= bounds.text_length][:room]
+    return kept, "whole" if in_time and len(kept) == len(found) <= room else "part"

@@ -7,9 +7,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from rapidfuzz.distance import OSA
-
 from .aliases import aliases
+from .likeness import nearest_words
 from .question import Question, Span, spans
 from .store import Store, Stored, StoredColumn
 from .words import stems
@@ -100,11 +99,9 @@ def _respelt(question: Question, names: Container[str], store: Store) -> dict[in
             continue
         if store.knows(word.stem):
             continue
-        allowed = 1 if len(word.stem) < 8 else 2
-        near = [(OSA.distance(word.stem, other, score_cutoff=allowed), other) for other in store.alike(word.stem)]
-        best = sorted(pair for pair in near if pair[0] <= allowed)[:3]
-        if best:
-            respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in best]
+        near = nearest_words(word.stem, store)
+        if near:
+            respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rapidfuzz import fuzz, process, utils
-from rapidfuzz.distance import OSA
 
 from .aliases import aliases
+from .likeness import nearest_words
 from .store import Store, StoredColumn
 from .words import key, stems
 
@@ -38,7 +38,6 @@ def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[
 def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
     ids: set[int] = set()
     for word in stemmed:
-        alike = sorted(store.alike(word), key=lambda other: (OSA.distance(word, other), other))[:5]
-        for other in dict.fromkeys((word, *alike)):
+        for other in dict.fromkeys((word, *(other for _, other in nearest_words(word, store)))):
             ids.update(store.with_words(other, other, _WORD_HOLDERS))
     return [value.text for value in store.by_id(list(ids)) if value.column == column.id]

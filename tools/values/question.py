@@ -14,6 +14,9 @@ from .words import Word, key, words
 LONGEST = 10
 """Words of the longest mention that is looked for."""
 
+_MOST_WORDS = 400
+"""Words that are read: a question has fewer, and a pasted text shall not take its time."""
+
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
 
 
@@ -88,7 +91,7 @@ def _stop_words() -> frozenset[str]:
 def read(text: str) -> Question:
     """Takes a question apart."""
     quoted = tuple(match.span(match.lastindex or 0) for match in _QUOTED.finditer(text))
-    return Question(text, words(text), quoted)
+    return Question(text, words(text)[:_MOST_WORDS], quoted)
 
 
 def spans(question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[Span]]:
@@ -105,7 +108,8 @@ def spans(question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]]
             if all(question.says_nothing(number) for number in range(first, last)):
                 continue
             stemmed = [word.stem for word in question.words[first:last]]
-            _put(found, question.span(first, last, stemmed))
+            span = question.span(first, last, stemmed)
+            found[span.key].append(span)
             wrong = [number for number in range(first, last) if number in respelt]
             for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
                 likeness = 1.0
@@ -113,10 +117,6 @@ def spans(question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]]
                     stands_for, like = respelt[number][min(choice, len(respelt[number]) - 1)]
                     stemmed[number - first] = stands_for
                     likeness = min(likeness, like)
-                _put(found, question.span(first, last, stemmed, likeness))
+                span = question.span(first, last, stemmed, likeness)
+                found[span.key].append(span)
     return found
-
-
-def _put(found: dict[str, list[Span]], span: Span) -> None:
-    if all((span.first, span.last) != (known.first, known.last) for known in found[span.key]):
-        found[span.key].append(span)

@@ -16,7 +16,7 @@ from typing import Any
 
 from .words import initials, key, stems
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the layout or the words' treatment changes; another format's file is built anew."""
 
 _ROWS = 2_000
@@ -30,8 +30,8 @@ _LAYOUT = (
     "CREATE INDEX val_initials ON val(initials) WHERE initials IS NOT NULL",
     "CREATE VIRTUAL TABLE val_words USING fts5(body, content='', detail=none, columnsize=0, tokenize='unicode61')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('val_words', 'row')",
-    "CREATE TABLE word(word TEXT PRIMARY KEY, back TEXT) WITHOUT ROWID",
-    "CREATE INDEX word_back ON word(back)",
+    "CREATE TABLE word(size INTEGER, word TEXT, back TEXT, PRIMARY KEY (size, word)) WITHOUT ROWID",
+    "CREATE INDEX word_back ON word(size, back)",
 )
 
 
@@ -123,6 +123,7 @@ class Store:
         """
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
+        words = ((len(word), word, word[::-1]) for word in seen)
         with self._transaction():
             before = self._db.execute("SELECT state, held FROM col WHERE id = ?", (column,)).fetchone()
             if before != ("waiting", held):
@@ -132,7 +133,7 @@ class Store:
             self._db.executemany("INSERT INTO val VALUES (?, ?, ?, ?, ?)", values)
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
-            self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?)", ((word, word[::-1]) for word in seen))
+            self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?, ?)", words)
             self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
 
     def held(self, column: int, text: str) -> bool:
@@ -162,16 +163,18 @@ class Store:
 
     def knows(self, word: str) -> bool:
         """Whether a value holds this stem of four letters or more."""
-        return self._db.execute("SELECT 1 FROM word WHERE word = ?", (word,)).fetchone() is not None
+        found = self._db.execute("SELECT 1 FROM word WHERE size = ? AND word = ?", (len(word), word))
+        return found.fetchone() is not None
 
-    def alike(self, word: str) -> set[str]:
-        """Words of about the same length that begin or end like this one."""
-        half = max(3, len(word) // 2)
+    def alike(self, word: str, within: int) -> set[str]:
+        """Words that begin or end like this one, for half its length, and differ in length by so much at most."""
+        half = len(word) // 2
+        sizes = ",".join(str(size) for size in range(len(word) - within, len(word) + within + 1))
         alike: set[str] = set()
         for name, text in (("word", word), ("back", word[::-1])):
             rows = self._db.execute(
-                f"SELECT word FROM word WHERE {name} >= ? AND {name} < ? AND length(word) BETWEEN ? AND ? LIMIT 5000",
-                (text[:half], text[:half] + "\U0010ffff", len(word) - 2, len(word) + 2),
+                f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}",
+                (text[:half], text[:half] + "\U0010ffff"),
             )
             alike.update(other for (other,) in rows)
         return alike
