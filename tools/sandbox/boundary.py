@@ -60,27 +60,32 @@ def landlock_version() -> int:
     return max(0, version)
 
 
-def limit_resources(seconds: float, memory_bytes: int) -> None:
-    """Bound what this process may use: CPU time, memory beyond what it has, files and descriptors, core dumps.
-
-    Soft and hard limits are the same; lowering them needs no privilege, and the filter forbids raising them.
-    """
-    cpu = int(seconds) + 2
+def memory_held() -> int:
+    """Bytes of address space that this process has."""
     with open("/proc/self/statm", encoding="ascii") as file:
-        held = int(file.read().split()[0]) * resource.getpagesize()
-    for kind, value in (
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_AS, held + memory_bytes),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_MSGQUEUE, 0),
-        (resource.RLIMIT_NOFILE, 16),
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def bound_worker() -> None:
+    """Bound what this process may use whatever it runs: no files written, processes, locked memory or core dumps."""
+    for kind in (
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_NPROC,
+        resource.RLIMIT_MEMLOCK,
+        resource.RLIMIT_MSGQUEUE,
     ):
-        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+
+
+def bound_run(pid: int, seconds: float, memory_bytes: int) -> None:
+    """Bound the CPU time and address space of a process of one's own."""
+    cpu = int(seconds) + 2
+    for kind, value in ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_AS, memory_bytes)):
+        hard = resource.prlimit(pid, kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        resource.prlimit(pid, kind, (value, value))
 
 
 def die_with_parent() -> None:

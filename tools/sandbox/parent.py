@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 
 from ..errors import SandboxUnavailable
 from .protocol import READY, Order
@@ -23,15 +21,6 @@ _PROGRAM = (
 )
 # Arrow and BLAS otherwise start threads, and a process with threads cannot be forked safely.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
-
-
-@dataclass(frozen=True)
-class Pipes:
-    """The caller's ends of one run's pipes."""
-
-    request: int
-    reply: int
-    ending: int
 
 
 class WarmParent:
@@ -48,8 +37,8 @@ class WarmParent:
         """Its process number while it runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
-    def fork(self, order: Order) -> Pipes:
-        """Have a worker forked.
+    def call(self, order: Order) -> socket.socket:
+        """The line over which a worker's pipes and its ending will come.
 
         Raises:
             SandboxUnavailable: The parent doesn't start.
@@ -118,15 +107,12 @@ PARENT = WarmParent()
 atexit.register(PARENT.close)
 
 
-def _send(control: socket.socket, order: Order) -> Pipes:
-    with contextlib.ExitStack() as stack:
-
-        def pipe() -> tuple[int, int]:
-            ends = os.pipe()
-            for end in ends:
-                stack.callback(os.close, end)
-            return ends
-
-        (theirs_request, request), (reply, theirs_reply), (ending, theirs_ending) = pipe(), pipe(), pipe()
-        socket.send_fds(control, [order.pack()], [theirs_request, theirs_reply, theirs_ending])
-        return Pipes(*(os.dup(end) for end in (request, reply, ending)))
+def _send(control: socket.socket, order: Order) -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        try:
+            socket.send_fds(control, [order.pack()], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise
+    return ours

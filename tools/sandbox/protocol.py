@@ -1,8 +1,9 @@
 """What the caller, the warm parent and the worker say to one another.
 
-The caller sends the parent an `Order` and three descriptors: the ends of the pipes for the request, the reply and the
-ending. The worker reads a request from the first and writes a JSON reply to the second; the parent writes the
-`Ending` to the third. Only frames and code travel in, only JSON travels out.
+The caller sends the parent an `Order` and one end of a socket pair, its line. The parent sends over the line the ends
+of two pipes to a worker, and when the worker has ended, the `Ending`; a caller that hangs up ends the worker. The
+worker reads a request from the first pipe and writes a JSON reply to the second. Only frames and code travel in, only
+JSON travels out.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ import pkgutil
 import warnings
 from importlib import import_module
 
+import pandas as pd
+import pyarrow
+
 from .static_check import ALLOWED_MODULES
 
 # Parts of pandas and numpy that load others only when used.
@@ -30,7 +33,7 @@ _MODULES = (
 
 
 def warm_up() -> None:
-    """Import it all, then use the common operations once, so that workers start with caches filled."""
+    """Import it all, without threads, and rehearse."""
     warnings.simplefilter("ignore")
     for name in (*ALLOWED_MODULES, *_MODULES):
         import_module(name)
@@ -39,17 +42,16 @@ def warm_up() -> None:
             # Some need optional libraries, and are of no use without them.
             with contextlib.suppress(ImportError):
                 import_module(module.name)
+    pyarrow.set_cpu_count(1)
+    pyarrow.set_io_thread_count(1)
+    pd.set_option("compute.use_numexpr", False)
     _rehearse()
 
 
 def _rehearse() -> None:
-    import pandas as pd
-    import pyarrow as pa
-
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
-    pd.set_option("compute.use_numexpr", False)
-    left = pd.DataFrame({"key": ["a", "b", "a"], "day": pd.to_datetime(["2020-01-31", None, "2021-02-01"])})
+    """Use the common operations once, which fills caches."""
+    days = pd.Series(["2020-01-31", None, "2021-02-01"])
+    left = pd.DataFrame({"key": ["a", "b", "a"], "day": pd.to_datetime(days)})
     right = pd.DataFrame({"key": ["a", "b"], "number": pd.array([1, None], dtype="Int64")})
     both = left.merge(right, on="key", how="left")
     grouped = both.groupby("key").agg(total=("number", "sum"), first=("day", "min")).reset_index()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
 
 # A column of an SQLite table may hold values of several kinds, an Arrow column only one: such a column travels as one
 # field for each kind, at most one of them filled in a row.
@@ -44,7 +43,7 @@ def decode(stream: memoryview) -> pandas.DataFrame:
     return frame
 
 
-def _encode_mixed(frame: pandas.DataFrame) -> pyarrow.Table:
+def _encode_mixed(frame: pandas.DataFrame) -> Any:
     import pyarrow
 
     mixed: list[str] = []
@@ -59,7 +58,7 @@ def _encode_mixed(frame: pandas.DataFrame) -> pyarrow.Table:
     return table.replace_schema_metadata({"mixed": "\0".join(mixed)})
 
 
-def _split(name: str, values: list[object]) -> pyarrow.Array:
+def _split(name: str, values: list[object]) -> Any:
     import pyarrow
 
     known = tuple(_KINDS.values())
