@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .frame import Column, Condition, Frame, Operator, Scalar, Term
 from .reading import Grammar, Reading
@@ -10,7 +11,7 @@ from .reading import Grammar, Reading
 FILTERS = Grammar()
 _IS = (
     r"(?: is| are| was| were| of| that| #who| value| values| be| in| has| have| equal| to| =| being| falls| lies|"
-    r" named| called| either| or| year| #o=| from| as| for| on| ,| @t\d+)*"
+    r" named| called| either| or| year| number| code| no| #o=| from| as| for| on| ,| @t\d+)*"
 )
 _CUT = r"(?:(?:with|have|has|having|had|whose|#who|where|and|is|are|was|were|of|in|by) )*"
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
@@ -21,8 +22,14 @@ def _add(reading: Reading, term: Term, operator: str, value: Scalar | tuple[Scal
         reading.having.append(Condition(term, operator, value))  # type: ignore[arg-type]
         reading.per_subject = True
     else:
-        reading.where.append((Condition(term, operator, value),))  # type: ignore[arg-type]
+        return _where(reading, Condition(term, operator, value))  # type: ignore[arg-type]
     return ""
+
+
+def _where(reading: Reading, *conditions: Condition) -> str:
+    """Adds conditions of which one must hold, and leaves a marker of where they stood."""
+    reading.where.append(conditions)
+    return f"@w{len(reading.where) - 1}"
 
 
 def _number(reading: Reading, marker: str) -> Scalar:
@@ -81,7 +88,7 @@ def between(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "against_average",
-    rf"(?:{_CUT}({{C}}){_IS} )?({{O}})(?: of| all| that| for)* (?:#avg|({{A}}))((?: (?:of|for|in|all|other|#all|{{T}}))*)",
+    rf"(?:{_CUT}({{C}}){_IS} )?({{O}})(?: of| all| that| for)* (?:#avg|({{A}}))((?: (?:of|for|in|all|other|#all|{{T}}))*)((?: (?:#who|with|in|from|by|of|[a-z]+ed) [^.,]+)?)",
 )
 def against_average(reading: Reading, match: re.Match[str]) -> str | None:
     """`above the average age`."""
@@ -93,39 +100,72 @@ def against_average(reading: Reading, match: re.Match[str]) -> str | None:
         column = reading.names.hinted(reading.mark(match[2]).hints, reading.near())
     if column is None:
         return None
-    whole = Frame(select=(inner or Term(column, "avg"),))
+    whole = _within(reading, Frame(select=(inner or Term(column, "avg"),)), match[5])
     return _add(reading, Term(column), _comparison(reading, match[2], column), whole)
+
+
+def _within(reading: Reading, frame: Frame, clause: str) -> Frame:
+    """The frame narrowed by a clause that belongs to it: `the average age of students in France`."""
+    if not clause:
+        return frame
+    inner = Reading(reading.names, reading.marks, clause.strip(), reading.terms)
+    FILTERS.apply(inner)
+    tables = tuple(reading.table(marker) for marker in reading.markers("t", clause))
+    return replace(frame, tables=tables, where=tuple(inner.where))
+
+
+@FILTERS.pattern(
+    "against_all",
+    rf"{_CUT}(?:({{C}}){_IS} )?({{O}})((?: (?:any|all|some|every|#who|of|for|from|other|one|than|those|@c\d+|{{O}} {{N}}))+) ((?:{{T}} )?[^.,]*@[vn]\d+)",
+)
+def against_all(reading: Reading, match: re.Match[str]) -> str | None:
+    """`older than all students in Math`: beyond the greatest (or, for `some`, the least) of theirs."""
+    words = match[3].split()
+    if not {"any", "all", "some", "every", "one", "those"} & set(words) and "#who of" not in match[3]:
+        if not reading.markers("o", match[3]):
+            return None
+    inner = reading.markers("c", match[3])
+    column = reading.column(match[1] or inner[0]) if match[1] or inner else None
+    if column is None:
+        column = reading.names.hinted(reading.mark(match[2]).hints, reading.near())
+    if column is None:
+        return None
+    operator = _comparison(reading, match[2], column)
+    least = "some" in words or bool(reading.markers("o", match[3]))
+    aggregate = "max" if operator.startswith(">") != least else "min"
+    return _add(reading, Term(column), operator, _within(reading, Frame(select=(Term(column, aggregate),)), match[4]))
 
 
 @FILTERS.pattern(
     "contains",
-    rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?(#contain|#start|#end|with|has|have|having|like)"
-    r"(?: word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| in| its| their| #who| @[cx]\d+)*"
+    rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?((?:do |does |did )?(?:#not |#isnot )?)(#contain|#start|#end|with|has|have|having|like)"
+    r"(?: [a-z]+(?= word)| word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| in| its| their| #who| @[cx]\d+)*"
     r" (@[qv]\d+|[a-z])(?! @[c])(?: (?:in|of|as part of|inside|somewhere in)(?: its| their| of)* ({C}))?",
 )
 def contains(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose name contains 'Hey'`, `starting with A`."""
-    inner = reading.markers("cx", match[0].replace(match[1] or "", "", 1).replace(match[4] or "", "", 1))
-    marker = match[4] or match[1] or (inner[0] if inner else "")
-    verb = match[2]
-    if verb not in ("#contain", "#start", "#end", "like") and not (match[4] and match[3].startswith("@q")):
+    inner = reading.markers("cx", match[0].replace(match[1] or "", "", 1).replace(match[5] or "", "", 1))
+    marker = match[5] or match[1] or (inner[0] if inner else "")
+    verb = match[3]
+    said = match[4]
+    if verb not in ("#contain", "#start", "#end", "like") and not (marker and said.startswith("@q")):
         return None
-    if match[3].startswith("@v") and verb == "#contain" and not marker:
+    if said.startswith("@v") and verb == "#contain" and not marker:
         return None
     if marker.startswith("@t"):
         column = reading.names.title(reading.table(marker))[0]
     elif marker:
         column = reading.column(marker)
     else:
-        column = reading.mark(match[3]).column if match[3][0] == "@" else None
+        column = reading.mark(said).column if said[0] == "@" else None
         near = reading.near()
         column = column or (reading.names.title(near[0])[0] if near else None)
     if column is None:
         return None
-    text = reading.mark(match[3]).text if match[3].startswith("@") else match[3]
+    text = reading.mark(said).text if said.startswith("@") else said
     text = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
-    _add(reading, Term(column), "like", text)
-    return match[1] if (match[1] or "").startswith("@t") else ""
+    stood = _add(reading, Term(column), "not like" if match[2] else "like", text)
+    return f"{match[1]} {stood}" if (match[1] or "").startswith("@t") else stood
 
 
 @FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null")
@@ -134,7 +174,7 @@ def null(reading: Reading, match: re.Match[str]) -> str | None:
     return _add(reading, Term(reading.column(match[1])), "not null" if match[2] else "null", None)
 
 
-@FILTERS.pattern("compare", rf"{_CUT}({{C}}){_IS} ({{O}}) ({{N}})(?! {{C}} (?:@|and))")
+@FILTERS.pattern("compare", rf"{_CUT}({{C}}){_IS} ({{O}}) (@[nvq]\d+)(?! {{C}} (?:@|and))")
 def compare(reading: Reading, match: re.Match[str]) -> str | None:
     """`age is above 20`."""
     column = reading.column(match[1])
@@ -230,6 +270,28 @@ def _held(reading: Reading, marker: str, literal: str) -> Column:
     return column
 
 
+@FILTERS.pattern(
+    "both",
+    rf"{_CUT}(?:#both )?(?:in |from |#who |have |has |a |is |to |as |are |{{T}} |{{C}} )*({{V}})(?: {{T}}| {{C}})?(?: ,)? (?:and|#and|but)(?: also| in| from| #who| {{T}}| have| has| is| are| with| to| those| #both| {{C}})* ({{V}})(?: {{C}})?",
+)
+def both(reading: Reading, match: re.Match[str]) -> str | None:
+    """`who speak both English and French`: one row cannot hold both, so two sets meet."""
+    one, other = reading.mark(match[1]), reading.mark(match[2])
+    if one.column is None or reading.combine is not None:
+        return None
+    same = [m for m in other.matches if (m.table, m.column) == (one.column.table, one.column.name)]
+    if not same:
+        return None
+    first = Condition(Term(one.column), "=", one.literal)
+    second = Condition(Term(one.column), "=", same[0].value)
+    heads = [reading.table(m) for m in reading.markers("t", reading.text[: match.start()])]
+    tables = " ".join(reading.markers("t", match[0]))
+    if "#both" not in reading.text and one.column.table in heads[:1]:
+        return f"{tables} {_where(reading, first, second)}"
+    reading.combine = ("intersect", [second])
+    return f"{tables} {_where(reading, first)}"
+
+
 @FILTERS.pattern("equal", rf"{_CUT}({{C}}){_IS} ({{L}})((?:(?: ,)?(?: or)(?: in| from| of)* {{L}})*)(?! {{C}} @)")
 def equal(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose name is 'Joe'`, `with id 3`, `country France or Spain`."""
@@ -250,13 +312,12 @@ def equal(reading: Reading, match: re.Match[str]) -> str | None:
         return None
     values = [match[2], *reading.markers("vqn", match[3])]
     if not named and len(values) == 1:
-        reading.where.append((Condition(Term(column), "=", _spelled(reading, column, mark.literal, values[0])),))
-        return ""
+        return _where(reading, Condition(Term(column), "=", _spelled(reading, column, mark.literal, values[0])))
     if mark.kind == "n" and len(values) == 1:
-        _dated(reading, column, "=", _number(reading, match[2]))
-        return " ".join(reading.markers("t", between_words))
-    reading.where.append(tuple(Condition(Term(column), "=", _spelled(reading, column, None, v)) for v in values))
-    return " ".join(reading.markers("t", between_words))
+        stood = _dated(reading, column, "=", _number(reading, match[2]))
+    else:
+        stood = _where(reading, *(Condition(Term(column), "=", _spelled(reading, column, None, v)) for v in values))
+    return " ".join([*reading.markers("t", between_words), stood])
 
 
 def _spelled(reading: Reading, column: Column, literal: Scalar | None, marker: str) -> Scalar:
@@ -268,23 +329,6 @@ def _spelled(reading: Reading, column: Column, literal: Scalar | None, marker: s
     value = mark.literal if literal is None else literal
     assert value is not None
     return value
-
-
-@FILTERS.pattern(
-    "both",
-    rf"{_CUT}(?:#both )?(?:in |from |#who |have |has |a |is |to )*({{V}})(?: {{T}}| {{C}})?(?: ,)? (?:and|#and|but)(?: also| in| from| #who| {{T}}| have| has| is| are| with| to| those| #both)* ({{V}})(?: {{C}})?",
-)
-def both(reading: Reading, match: re.Match[str]) -> str | None:
-    """`who speak both English and French`: one row cannot hold both, so two sets meet."""
-    one, other = reading.mark(match[1]), reading.mark(match[2])
-    if one.column is None or reading.combine is not None:
-        return None
-    same = [m for m in other.matches if (m.table, m.column) == (one.column.table, one.column.name)]
-    if not same:
-        return None
-    reading.where.append((Condition(Term(one.column), "=", one.literal),))
-    reading.combine = ("intersect", [Condition(Term(one.column), "=", same[0].value)])
-    return " ".join(reading.markers("tx", match[0]))
 
 
 @FILTERS.pattern(
@@ -300,8 +344,7 @@ def either(reading: Reading, match: re.Match[str]) -> str | None:
         if column is None:
             return None
         conditions.append(Condition(Term(column), "=", reading.mark(marker).literal))
-    reading.where.append(tuple(conditions))
-    return ""
+    return _where(reading, *conditions)
 
 
 @FILTERS.pattern("in_year", r"(?:(?:in|on|of|year|from|during|for|dated|@c\d+) )*({N})")
@@ -321,13 +364,13 @@ def in_year(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "value",
-    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|#o=|,|whose|name|titled|as) )*({V})( {C}(?! #who))?",
+    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|#o=|,|whose|name|titled|as) )*({V})( (?:as )?(?:their |its )?{C}(?! #who))?",
 )
 def value(reading: Reading, match: re.Match[str]) -> str | None:
     """`from France`, `French citizens`."""
     mark = reading.mark(match[1])
     column = mark.column
-    after = match[2].strip() if match[2] else ""
+    after = match[2].split()[-1] if match[2] else ""
     if column is None:
         near = [reading.table(t) for t in reading.markers("tx", reading.text[: match.start()])][-1:] or reading.near()
         if not near:
@@ -335,5 +378,44 @@ def value(reading: Reading, match: re.Match[str]) -> str | None:
         column = reading.names.title(near[0])[0]
         if mark.kind == "q":
             return _add(reading, Term(column), "=", mark.literal) + after
-    _add(reading, Term(column), "=", mark.literal)
-    return "" if after and reading.column(after) == column else after
+    stood = _where(reading, Condition(Term(column), "=", mark.literal))
+    return stood if after and reading.column(after) == column else f"{stood} {after}"
+
+
+@FILTERS.pattern("numbered", r"({T}) (?:number |no |id |with )?({N})(?! {T}| {C})")
+def numbered(reading: Reading, match: re.Match[str]) -> str | None:
+    """`student 1004`: the row with that key."""
+    key = reading.names.key(reading.table(match[1]))
+    if key is None or not isinstance(reading.mark(match[2]).literal, int):
+        return None
+    return f"{match[1]} {_add(reading, Term(key), '=', _number(reading, match[2]))}"
+
+
+_OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
+_AND = re.compile(r"@w(\d+)((?: (?!@w)\S+){0,5}?(?: and| ,| but)(?: (?!@w)\S+){0,5}) @w(\d+)")
+
+
+def join_alternatives(reading: Reading) -> None:
+    """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
+    while match := _OR.search(reading.text):
+        first, second = int(match[1]), int(match[3])
+        reading.where[first] += reading.where[second]
+        reading.where[second] = ()
+        reading.text = f"{reading.text[: match.start()]}@w{first}{match[2]}{reading.text[match.end() :]}"
+    for match in _AND.finditer(reading.text):
+        first, second = reading.where[int(match[1])], reading.where[int(match[3])]
+        if reading.combine is None and len(first) == len(second) == 1 and _contradict(first[0], second[0]):
+            reading.combine = ("intersect", [second[0]])
+            reading.where[int(match[3])] = ()
+    reading.where = [group for group in reading.where if group]
+
+
+def _contradict(one: Condition, other: Condition) -> bool:
+    if one.term != other.term or isinstance(one.value, Frame) or isinstance(other.value, Frame):
+        return False
+    if one.operator == other.operator == "=":
+        return one.value != other.value
+    if isinstance(one.value, int | float) and isinstance(other.value, int | float):
+        low, high = (one, other) if one.operator.startswith(">") else (other, one)
+        return low.operator[0] == ">" and high.operator[0] == "<" and low.value > high.value  # type: ignore[operator]
+    return False

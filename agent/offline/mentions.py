@@ -13,7 +13,7 @@ from .frame import Column, Scalar
 from .lexicon import ADJECTIVES, COMPARATIVES, GENERIC, NOISE, NUMBERS, SUPERLATIVES
 from .names import Hit, NameIndex
 from .phrases import PHRASES
-from .words import Word
+from .words import Word, name_words
 
 _LONGEST = 5
 _COMMANDS = frozenset(
@@ -117,9 +117,20 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[f
         proper = any(word.text[:1].isupper() or word.text[:1].isdigit() for word in span[(start == 0) :])
         if not quoted and not proper and all(word.lower in _COMMANDS or len(word.lower) < 3 for word in span):
             continue
+        verb = len(span) == 1 and not quoted and not proper and span[0].lower.endswith(("ed", "ing"))
+        if (
+            len(span) == 1
+            and not quoted
+            and not proper
+            and all(m.value.isupper() and len(m.value) < 5 for m in matches)
+        ):
+            if matches[0].how != "abbreviation":
+                continue
+        if verb and all(match.how == "inflection" for match in matches):
+            continue
         if len(span) == 1 and span[0].text.replace(",", "").replace(".", "").isdigit():
             continue
-        if best < (0.6 if quoted else 0.8):
+        if best < (0.6 if quoted or matches[0].how == "abbreviation" else 0.8):
             continue
         weight = end - start + (30 if quoted else 0) + (0.6 if proper else 0.0) + (best - 1.0)
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
@@ -138,7 +149,7 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
             hits = names.find(tuple(stems[start:end]))
             if not hits or hits[0].score < 0.4:
                 continue
-            if size == 1 and not _worth(words[start], start, hits[0]):
+            if size == 1 and not (_worth(words[start], start, hits[0]) and _noun(words, start, hits[0])):
                 continue
             kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
             tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
@@ -154,9 +165,31 @@ def _worth(word: Word, at: int, hit: Hit) -> bool:
         return False
     if word.lower in _COMMANDS and word.lower not in ("name", "names", "order", "number"):
         return False
-    if word.lower in ("number", "order", "orders") or word.lower in SUPERLATIVES or word.lower in COMPARATIVES:
+    if word.lower in ("order", "orders"):
+        return hit.score >= 0.6
+    if word.lower == "number" or word.lower in SUPERLATIVES or word.lower in COMPARATIVES:
         return hit.score >= 0.9
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
+
+
+def _noun(words: Sequence[Word], at: int, hit: Hit) -> bool:
+    """Whether a word is no mere verb: `released` stands for a release date only before a time."""
+    lower = words[at].lower
+    if hit.score >= 0.9 or not lower.endswith(("ed", "ing")):
+        return True
+    if lower in name_words(hit.column or hit.table):
+        return True
+    return at + 1 < len(words) and words[at + 1].lower in (
+        "in",
+        "on",
+        "before",
+        "after",
+        "between",
+        "since",
+        "at",
+        "by",
+        "from",
+    )
 
 
 def _phrases(words: Sequence[Word]) -> list[tuple[float, Mention]]:
@@ -168,6 +201,8 @@ def _phrases(words: Sequence[Word]) -> list[tuple[float, Mention]]:
             if tuple(lowers[at:end]) == phrase:
                 weight = len(phrase) + 0.35
                 text = " ".join(phrase)
+                if marker in ("#ormore", "#orless") and end < len(words) and lowers[end][:1].isdigit():
+                    continue
                 if marker.startswith("@o"):
                     mention = Mention("o", at, end, text, operator=marker[2:])
                 else:
@@ -194,7 +229,8 @@ def _single(words: Sequence[Word], at: int) -> Mention | None:
         if end < len(words) and words[end].lower in ("than", "to"):
             end += 1
         elif lower in ("more", "less", "higher", "lower", "greater", "over", "later", "earlier") and after != "than":
-            return None
+            if lower != "over" or not after[:1].isdigit():
+                return None
         return Mention("o", at, end, lower, operator=operator, hints=hints)
     if lower in SUPERLATIVES and not (lower == "most" and before == "at") and not (lower == "least" and before == "at"):
         descending, hints = SUPERLATIVES[lower]
@@ -245,6 +281,9 @@ def _corrected(word: Word, names: NameIndex) -> str:
         return word.stem
     if word.lower in _COMMANDS or word.lower in SUPERLATIVES or word.lower in COMPARATIVES or word.lower in PHRASES:
         return word.stem
+    for size in (4, 3):
+        if len(word.lower) >= size + 3 and word.lower[:size] in names.short:
+            return word.lower[:size]
     near = process.extractOne(
         word.stem, names.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=0.8
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from .lexicon import GENERIC, SYNONYMS
 from .words import name_words, stem
 
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
+_QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
 _NAMES = ("name", "title")
+_KINDS = ("date", "name", "type", "code", "time", "year", "number")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class NameIndex:
                 self._add_column(table.name, column.name, table_words)
         self.known = frozenset(word for key in self._hits for word in key)
         self.vocabulary = sorted(word for word in self.known if len(word) > 4)
+        self.short = frozenset(word for word in self.known if 3 <= len(word) <= 4)
 
     def _put(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
         key = tuple(words)
@@ -62,8 +66,10 @@ class NameIndex:
             self._put(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
             self._put([words[2], words[0]], 0.97, table, column)
+        if len(bare) > 2:
+            self._put([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
-        while len(rest) > 1 and rest[0] in table_words:
+        while len(rest) > 1 and (rest[0] in table_words or (len(rest[0]) == 1 and table_words[0][:1] == rest[0])):
             rest = rest[1:]
         if rest != bare:
             for variant, factor in _variants(rest):
@@ -73,9 +79,11 @@ class NameIndex:
                 self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
         for part, share in _parts(bare):
             head = part[-1] == bare[-1]
-            if len(part) == 1 and (part[0] in GENERIC and not head):
-                continue
             score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
+            if len(part) == 1 and (part[0] in GENERIC and not head):
+                if part[0] not in _KINDS:
+                    continue
+                score = 0.41
             self._put(part, score, table, column)
             for variant, factor in _variants(list(part))[1:]:
                 self._put(variant, score * factor, table, column)
@@ -97,6 +105,15 @@ class NameIndex:
     def kind(self, column: Column) -> str:
         """What the column holds."""
         return self.column(column).kind
+
+    def numeric(self, column: Column) -> bool:
+        """Whether the column holds quantities or times, in text too."""
+        schema = self.column(column)
+        if schema.kind in ("number", "time"):
+            return True
+        return bool(schema.samples) and all(
+            not isinstance(s, str) or _QUANTITY.match(s) is not None for s in schema.samples
+        )
 
     def key(self, table: str) -> Column | None:
         """The column that tells the table's rows apart, if one does."""
@@ -123,8 +140,9 @@ class NameIndex:
                 others = [word for word in words[:-1] if stem(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
         people = [c for _, c in named if {"first", "last"} & set(name_words(c.name))]
-        if named and min(n for n, _ in named) == 0:
-            return (min(named, key=lambda pair: pair[0])[1],)
+        plain = [column for others, column in named if others == 0]
+        if plain and (len(people) < 2 or name_words(plain[0].name)[-1] == "name"):
+            return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
         if named:
@@ -135,16 +153,23 @@ class NameIndex:
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)
 
-    def hinted(self, hints: Sequence[str], tables: Sequence[str]) -> Column | None:
+    def is_junction(self, table: str) -> bool:
+        """Whether a table does little but connect others."""
+        found = self.schema.table(table)
+        keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
+        return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
+
+    def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
             distance = min((self.distance(table.name, other) for other in tables), default=0)
-            if distance > 2:
+            if distance > within:
                 continue
             for column in table.columns:
                 words = name_words(column.name)
-                if words[-1:] == ("id",) or (column.kind == "text" and not {"date", "time"} & set(words)):
+                own = Column(table.name, column.name)
+                if words[-1:] == ("id",) or not (self.numeric(own) or {"date", "time"} & set(words)):
                     continue
                 for rank, hint in enumerate(hints):
                     if hint in words:

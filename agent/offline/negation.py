@@ -18,7 +18,8 @@ NEGATION = Grammar()
 def without_rows(reading: Reading, match: re.Match[str]) -> str | None:
     """`stadiums without any concert in 2014`: the key is not among the other table's references."""
     table = reading.table(match[2])
-    subjects = [reading.table(marker) for marker in reading.markers("tx", reading.text[: match.start()])]
+    before = reading.markers("atx", reading.text[: match.start()])
+    subjects = [said for marker in before if (said := reading.mark(marker).table)]
     columns = [reading.column(marker).table for marker in reading.markers("c", reading.text[: match.start()])]
     head = next(iter([*subjects, *columns]), None)
     after = reading.markers("t", reading.text[match.end() :])
@@ -43,6 +44,27 @@ def without_rows(reading: Reading, match: re.Match[str]) -> str | None:
     reading.where.append((Condition(Term(own), "not in", frame),))
     if head not in reading.tables:
         reading.need(head)
+    return ""
+
+
+@NEGATION.pattern(
+    "except_those",
+    r"(?:, )?(?:#except|#not|but #not)(?: those| ones| @[tx]\d+| for| ,)* (?:#who|with|having|whose|in|from|have|has|had) ([^.]+)",
+)
+def except_those(reading: Reading, match: re.Match[str]) -> str | None:
+    """`except those with at least two concerts`: all rows but the ones that the clause describes."""
+    heads = [reading.table(marker) for marker in reading.markers("tx", reading.text[: match.start()])]
+    heads += [reading.column(marker).table for marker in reading.markers("c", reading.text[: match.start()])]
+    key = reading.names.key(heads[0]) if heads else None
+    if key is None:
+        return None
+    text = match[0][match[0].index(match[1]) - 5 :].lstrip()
+    inner = sub_reading(reading, text, text)
+    if not inner.where and not inner.having:
+        return None
+    group = (key,) if inner.having else ()
+    frame = Frame((Term(key),), (heads[0], *inner.tables), tuple(inner.where), group, tuple(inner.having))
+    reading.where.append((Condition(Term(key), "not in", frame),))
     return ""
 
 

@@ -10,6 +10,7 @@ from .reading import Grammar, Reading
 ORDERING = Grammar()
 _KEYS = r"@[cxat]\d+(?:(?: ,)?(?: and)? @[cxa]\d+)*"
 _DIRECTION = r"#asc|#desc|#alpha|#agedesc|#ageasc"
+_HAVE = ("with", "have", "has", "having", "had", "and", "to", "id", "in", "by")
 _HAVING = r"(?:(?:with|have|has|having|had|contain|is|are|was|were|by|of|in|#who|that|do|get|got|#contain) )*"
 
 
@@ -35,9 +36,25 @@ def _add_order(reading: Reading, keys: str, direction: str) -> str:
     return ""
 
 
+@ORDERING.pattern("several", r"(?:{S} )?({N}) (?={T}|@c\d+ (?:with|#who|have)|{S})")
+def several(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
+    before = reading.text[: match.start()].split()
+    follows = re.match(r".*@s\d+", reading.text[match.end() :])
+    if not follows or (before and (before[-1].startswith(("@o", "@c", "#between")) or before[-1] in _HAVE)):
+        return None
+    literal = reading.mark(match[1]).literal
+    if match[0].startswith("@s") and reading.mark(match[0].split()[0]).text.lower() != "top":
+        return None
+    if not isinstance(literal, int) or literal > 100:
+        return None
+    reading.several = literal
+    return ""
+
+
 @ORDERING.pattern(
     "direction_of",
-    rf"(?:, )?(?:and )?(?:#sort )?(?:(?:them|results?|by|it|in|with|from|{{T}}) )*({_DIRECTION})(?: order)?"
+    rf"(?:, )?(?:and )?(?:#sort (?:{{T}} )?)?(?:(?:them|results?|by|it|in|with|from) )*({_DIRECTION})(?: order)?"
     rf"(?: of| by| according to| based on| on| in terms of| their| its| #sort| in)+ ({_KEYS})",
 )
 def direction_of(reading: Reading, match: re.Match[str]) -> str | None:
@@ -67,7 +84,7 @@ def direction_only(reading: Reading, match: re.Match[str]) -> str | None:
 
 
 def _limit(reading: Reading, number: str | None) -> None:
-    reading.limit = 1
+    reading.limit = reading.several
     if number:
         literal = reading.mark(number.strip()).literal
         if isinstance(literal, int):
@@ -75,7 +92,8 @@ def _limit(reading: Reading, number: str | None) -> None:
 
 
 @ORDERING.pattern(
-    "most_common", r"(?:with |have |has )?({N} )?{S}( {N})?(?: number of)? #common(?: used| value of)? ({C}|{T})"
+    "most_common",
+    r"(?:with |have |has )?({N} )?{S}( {N})?(?: number of)? #common(?: used| value of| [a-z]+)? ({C}|{T})",
 )
 def most_common(reading: Reading, match: re.Match[str]) -> str | None:
     """`the most common nationality`: the group with the most rows."""
@@ -85,12 +103,18 @@ def most_common(reading: Reading, match: re.Match[str]) -> str | None:
     marker = match[3]
     if reading.mark(marker).column is not None and not marker.startswith("@t"):
         reading.group.append(reading.column(marker))
+        if reading.markers("cxa", reading.text[: match.start()]):
+            reading.quiet.append(reading.column(marker))
+            return ""
     else:
         reading.per_subject = True
     return marker
 
 
-@ORDERING.pattern("is_most_common", r"(?:(?:#who|is|are|was|were|be) )*({N} )?{S} #common")
+@ORDERING.pattern(
+    "is_most_common",
+    r"(?:(?:#who|is|are|was|were|be|occurs|appears|used|that) )*({N} )?{S}(?: number of)? (?:#common|#times)",
+)
 def is_most_common(reading: Reading, match: re.Match[str]) -> str | None:
     """`which city is the most common`."""
     reading.order.append((Term(None, "count"), reading.mark(_first(match[0], "s")).descending))
@@ -110,7 +134,7 @@ def most_rows(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "most_things",
-    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|#who|\w+s|\w+ed) )(?:[a-z]+ )?({S}) ({T})(?! with| by (?:@c|@x))",
+    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|#who|\w+s|\w+ed) )(?:[a-z]+ )?({S})(?: of)?(?: all)? ({T})(?! with| by (?:@c|@x))",
 )
 def most_things(reading: Reading, match: re.Match[str]) -> str | None:
     """`the stadium with the most concerts`."""
@@ -118,6 +142,7 @@ def most_things(reading: Reading, match: re.Match[str]) -> str | None:
     if mark.text.lower() not in ("most", "least", "fewest"):
         return None
     reading.need(reading.table(match[2]))
+    reading.counted = reading.table(match[2])
     reading.order.append((Term(None, "count"), mark.descending))
     _limit(reading, None)
     reading.per_subject = True
@@ -139,6 +164,15 @@ def top_by(reading: Reading, match: re.Match[str]) -> str | None:
     return match[3]
 
 
+@ORDERING.pattern("top", r"({S}) ({N}) (?={T}|{C})")
+def top(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the top 3 stores`, in an order that is given elsewhere."""
+    if reading.mark(match[1]).text.lower() != "top" or not reading.order:
+        return None
+    _limit(reading, match[2])
+    return ""
+
+
 @ORDERING.pattern(
     "superlative_column", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: of| in| \w+ing)? ({{C}})(?: value| values)?"
 )
@@ -147,7 +181,9 @@ def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     column = reading.column(match[4])
     mark = reading.mark(match[2])
     hint = reading.names.hinted(mark.hints, [column.table]) if mark.hints else None
-    number = reading.names.kind(column) in ("number", "time")
+    number = reading.names.numeric(column)
+    if " " in mark.text and not number:
+        return None
     if not number and (hint is None or hint.table != column.table):
         if mark.text.lower() in ("most", "least", "fewest"):
             reading.order.append((Term(column, "count"), mark.descending))
@@ -168,7 +204,10 @@ def superlative_thing(reading: Reading, match: re.Match[str]) -> str | None:
     """`the youngest singer`, `which singer is the oldest`."""
     mark = reading.mark(match[2])
     tables = [reading.table(match[5].strip())] if match[5] else reading.near()
-    hint = reading.names.hinted(mark.hints, tables) if mark.hints else None
+    last = reading.markers("tx", reading.text[: match.start()])[-1:]
+    hint = reading.names.hinted(mark.hints, [reading.table(m) for m in last], 0) if last and not match[5] else None
+    if hint is None:
+        hint = reading.names.hinted(mark.hints, tables) if mark.hints else None
     if hint is None:
         return None
     reading.order.append((Term(hint), _direction(mark.descending, mark.hints, hint)))
@@ -192,11 +231,16 @@ def _direction(descending: bool, hints: tuple[str, ...], column: Column) -> bool
 )
 def having_count(reading: Reading, match: re.Match[str]) -> str | None:
     """`with more than 2 concerts`."""
-    if not re.match(r"(?:with|have|has|having|had|contain|in|#who|that|do|@o|get|only|#contain)", match[0]):
+    if not match[2] and not re.match(
+        r"(?:with|have|has|having|had|contain|in|#who|that|do|@o|get|only|#contain)", match[0]
+    ):
         return None
     operator = _operator(reading, match[1], match[2])
     reading.need(reading.table(match[4]))
+    reading.counted = reading.table(match[4])
     number = reading.mark(reading.markers("n", match[1])[0]).literal
+    if (operator, number) == (">=", 1):
+        return match[3] or ""
     reading.having.append(Condition(Term(None, "count"), operator, number))
     reading.per_subject = True
     return match[3] or ""
@@ -204,7 +248,7 @@ def having_count(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "having_term",
-    r"(?:(?:with|have|has|having|had|#who|whose) )*({A})(?: is| are| of| was| were| that| #who)* ((?:{O} )?{N})( #ormore| #orless)?",
+    r"(?:(?:with|have|has|having|had|#who|whose) )*({A})(?: is| are| of| was| were)* ((?:{O} )?{N})( #ormore| #orless)?",
 )
 def having_term(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose number of concerts is at least 2`."""
@@ -214,14 +258,21 @@ def having_term(reading: Reading, match: re.Match[str]) -> str | None:
     return ""
 
 
-@ORDERING.pattern("times", r"(?:(?:appear|appears|used|occur|occurs) )?({O} {N})(?: times?)?$|({O} {N}) times?")
+@ORDERING.pattern("times", r"(?:(?:appear|appears|used|occur|occurs) )?({O} {N})(?: #times)?$|({O} {N}) #times")
 def times(reading: Reading, match: re.Match[str]) -> str | None:
     """`more than 3 times`."""
     found = match[1] or match[2]
-    if "time" not in match[0] and reading.mark(_first(found, "n")).text.lower() not in ("once", "twice"):
+    if "#times" not in match[0] and reading.mark(_first(found, "n")).text.lower() not in ("once", "twice"):
         return None
     number = reading.mark(_first(found, "n")).literal
     reading.having.append(Condition(Term(None, "count"), _operator(reading, found, None), number))
+    reading.per_subject = True
+    return ""
+
+
+@ORDERING.pattern("each_one", r"#each(?: one| @n\d+)?(?= have| has| do| does|$| \.| of them| made| is| are)")
+def each_one(reading: Reading, match: re.Match[str]) -> str | None:
+    """`how many does each have`."""
     reading.per_subject = True
     return ""
 

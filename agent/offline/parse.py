@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...tools.values.match import ValueMatch
-from .filters import FILTERS
+from .filters import FILTERS, join_alternatives
 from .frame import Frame
 from .mentions import find_mentions
 from .names import NameIndex
@@ -53,4 +53,5 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
     NEGATION.apply(reading)
     ORDERING.apply(reading)
     FILTERS.apply(reading)
+    join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask)

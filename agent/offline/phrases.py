@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _TABLE = """
 #howmany: how many | how much
-#count: number of | count of | total number of | total count of | numbers of | amount of | quantity of | the number of
+#count: number of | count of | total number of | total count of | numbers of
 #each: for each | for every | in each | in every | of each | of every | per | by each | from each | at each | on each | each | every | for all different | for different | grouped by | group by | for each of | to each | under each | with each | for various
-#all: all information | all details | all info | all data | all attributes | all columns | all fields | everything about | everything | complete information | full details | entire record | all records | full information | every detail | all the information | all the details
+#all: all information | all details | all info | all data | all attributes | all columns | all fields | everything about | everything | information about | information of | information on | complete information | full details | entire record | all records | full information | every detail | all the information | all the details
 @o>=: at least | no less than | no fewer than | not less than | greater than or equal to | more than or equal to | not lower than | a minimum of | not smaller than
 @o<=: at most | no more than | not more than | less than or equal to | up to | no greater than | a maximum of | not greater than | fewer than or equal to | not exceeding
 @o=: equal to | equals | exactly | equal
@@ -20,17 +20,18 @@ _TABLE = """
 #agedesc: from oldest to youngest | from old to young | oldest to youngest | from the oldest to the youngest
 #ageasc: from youngest to oldest | from young to old | youngest to oldest | from the youngest to the oldest
 #alpha: alphabetical order | alphabetically | lexicographical order | lexicographic order | alphabetic order | lexicographically | alphabetical | alphabetic | lexical order
-#sort: sorted | sort | ordered by | ordered in | order by | ordered | order them | order the | order these | ranked by | arranged | arrange | in the order of | in order of | in the order | rank them | listed in | list them in | sorting | ordering
+#times: times | time
+#sort: sorted | sort | sorted using | ordered using | ordered by | ordered in | order by | ordered | order them | order the | order these | ranked by | arranged | arrange | in the order of | in order of | in the order | rank them | listed in | list them in | sorting | ordering
 #avg: average | mean | avg
 #sum: total | sum | sum of | total sum of | combined | overall
 #distinct: different | distinct | unique | various
-#common: common | popular | frequent | frequently | prevalent | commonly | commonly used | frequently used | popularly
+#common: common | often | many times | popular | frequent | frequently | prevalent | commonly | commonly used | frequently used | popularly
 #null: missing | null | unknown | empty | blank | not known | not available | not specified
 #contain: contains | contain | containing | substring | include | includes | including | included
 #start: starting with | starts with | start with | begins with | beginning with | begin with | started with | prefixed with | starts from
 #end: ending with | ends with | end with | ends in | ending in | suffix
 #isnot: is not | are not | was not | were not | isn't | aren't
-#not: not | never | don't | doesn't | didn't | haven't | hasn't | hadn't | cannot | can't | neither | nor | without | lack | lacks | lacking | no
+#not: not | never | don't | doesn't | didn't | haven't | hasn't | hadn't | cannot | can't | neither | nor | without | lack | lacks | lacking | no | outside | outside of
 #except: except | excluding | except for | but not | apart from | other than those | aside from
 #both: both | as well as both
 #between: between | in the range of | in the range | ranging from | within the range of | within

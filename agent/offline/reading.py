@@ -34,6 +34,8 @@ class Reading:
         text: What is still to be read, markers and words with single spaces between.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
+        several: How many rows a superlative wants.
+        counted: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
         everything: Whether all columns are asked for.
@@ -47,10 +49,13 @@ class Reading:
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
     group: list[Column] = field(default_factory=list[Column])
+    quiet: list[Column] = field(default_factory=list[Column])
     group_tables: list[str] = field(default_factory=list[str])
     having: list[Condition] = field(default_factory=list[Condition])
     order: list[tuple[Term, bool]] = field(default_factory=list[tuple[Term, bool]])
     limit: int | None = None
+    several: int = 1
+    counted: str = ""
     distinct: bool = False
     per_subject: bool = False
     pending: str = ""

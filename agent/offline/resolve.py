@@ -42,9 +42,14 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
 
         def worth(hit: Hit) -> float:
             near = min((names.distance(hit.table, other) for other in sure if other != hit.table), default=0)
-            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20
+            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20 - 0.06 * names.is_junction(hit.table)
 
         mention.table = max(options, key=worth).table
+        at = items.index(mention)
+        before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
+        if mention.kind == "x" and before[0] in ("of", "for", "all") and max(hit.score for hit in options) >= 0.8:
+            if before[0] != "of" or (isinstance(before[1], Mention) and before[1].kind == "c"):
+                mention.kind = "t"
         best = max(hit.score for hit in options)
         if best >= 0.5 and (mention.kind == "t" or best >= mention.hits[0].score):
             chosen.append(mention.table)
@@ -87,8 +92,14 @@ def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
 
     options = [hit for hit in mention.hits if hit.column is not None]
     best = max(options, key=worth)
+    owner = before or after
+    if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
+        mention.column = names.title(owner)[0]
+        return
     assert best.column is not None
     mention.column = Column(best.table, best.column)
+    if mention.kind == "x" and mention.table != best.table and best.table in (before, after):
+        mention.kind = "c"
 
 
 def _table_before(at: int, items: Sequence[Item]) -> str | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .frame import Column, Condition, Frame, Term
 from .reading import Reading
+from .words import name_words
 
-_REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with|having|whose|have|has|had|from|by|in) ")
+_REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a)|having|whose|have|has|had|from|by|in) ")
 
 
 def select_terms(reading: Reading) -> tuple[Term, ...]:
@@ -24,7 +26,12 @@ def select_terms(reading: Reading) -> tuple[Term, ...]:
             mark = reading.mark(marker)
             if marker.startswith("@x") and (mark.column is None or mark.hits[0].column is None):
                 continue
-            terms.append(reading.term(marker))
+            term = reading.term(marker)
+            pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
+            if len(pair) == 2 and term.column in pair and mark.text.lower() in ("name", "names"):
+                terms.extend(Term(column) for column in pair)
+            else:
+                terms.append(term)
     return tuple(dict.fromkeys(terms))
 
 
@@ -44,8 +51,12 @@ def to_frame(reading: Reading) -> Frame:
         reading.distinct = True
     for marker in reading.markers("tx"):
         reading.need(reading.table(marker))
-    group = list(reading.group)
+    group: list[Column] = []
+    counts = any(t.aggregate for t in (*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)))
     for table in reading.group_tables:
+        if not counts:
+            reading.need(table)
+            continue
         key = reading.names.key(table)
         title = reading.names.title(table)
         reading.need(table)
@@ -53,10 +64,15 @@ def to_frame(reading: Reading) -> Frame:
         if not any(term.column and term.column.table == table and not term.aggregate for term in terms):
             terms[:0] = [Term(column) for column in title]
     for column in reading.group:
-        if Term(column) not in terms:
+        if counts:
+            group.append(column)
+        if Term(column) not in terms and column not in reading.quiet:
             terms.insert(0, Term(column))
     if "#all" in reading.text and not terms:
         terms = [Term()]
+    if not terms and head is None and reading.where and (first := reading.where[0][0].term.column):
+        shown = (first,) if "contains" in reading.fired else reading.names.title(first.table)
+        terms = [Term(column) for column in shown]
     if not terms and head is not None:
         terms = [Term(column) for column in reading.names.title(head)]
     if reading.per_subject and not group:
@@ -64,7 +80,7 @@ def to_frame(reading: Reading) -> Frame:
     if not group and any(t.aggregate for t in terms) and any(not t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     order = list(reading.order)
-    if reading.pending:
+    if reading.pending and any(term.column or term.aggregate for term in terms):
         term = _pending_key(reading, terms)
         order.append((term, reading.pending in ("#desc", "#agedesc")))
     frame = Frame(
@@ -77,7 +93,26 @@ def to_frame(reading: Reading) -> Frame:
         limit=reading.limit,
         distinct=reading.distinct,
     )
+    if (
+        frame.having
+        and len(terms) == 1
+        and terms[0].aggregate == "count"
+        and not reading.group
+        and not reading.group_tables
+    ):
+        frame = _count_groups(frame, reading, head)
     return _combined(frame, reading)
+
+
+def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
+    """`how many cities have more than 3 airports` counts groups, not rows."""
+    term = frame.select[0]
+    table = next((t for t in frame.used() if t != reading.counted), head)
+    key = term.column or (reading.names.key(table) if table else None)
+    if key is None:
+        return frame
+    inner = replace(frame, select=(Term(key),), group=(key,), order=(), limit=None)
+    return Frame((Term(key, "count", True),), (key.table,), ((Condition(Term(key), "in", inner),),))
 
 
 def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
@@ -86,7 +121,10 @@ def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[
         table = plain[0].table
         key = reading.names.key(table)
         title = reading.names.title(table)
-        if key and (key in plain or any(column in title for column in plain) or (head == table)):
+        if table == reading.counted and key not in plain:
+            return plain
+        named = any(column in title and name_words(column.name)[-1] in ("name", "title") for column in plain)
+        if key and (key in plain or named or head == table):
             return [key]
         return plain
     if head is not None:
@@ -106,11 +144,19 @@ def _combined(frame: Frame, reading: Reading) -> Frame:
     if reading.combine is None:
         return frame
     operator, conditions = reading.combine
+    if len(frame.select) == 1 and frame.select[0].aggregate == "count":
+        table = frame.tables[0] if frame.tables else frame.used()[0]
+        key = frame.select[0].column or reading.names.key(table)
+        if key is not None:
+            also = Frame((Term(key),), frame.tables, tuple((condition,) for condition in conditions))
+            return replace(
+                frame, select=(Term(key, "count", True),), where=(*frame.where, (Condition(Term(key), "in", also),))
+            )
     replaced = {condition.term for condition in conditions}
     kept = tuple(
         group
         for group in frame.where
-        if not (len(group) == 1 and group[0].term in replaced and group[0].operator == "=")
+        if not (len(group) == 1 and group[0].term in replaced and group[0].operator in ("=", "<", "<=", ">", ">="))
     )
     other = Frame(frame.select, frame.tables, (*kept, *((c,) for c in conditions)), frame.group, frame.having)
     return Frame(

@@ -5,14 +5,38 @@ from __future__ import annotations
 import re
 
 from .frame import Aggregate, Term
+from .mentions import Mention
 from .reading import Grammar, Reading
 
 TERMS = Grammar()
 _SELECT_SO_FAR = re.compile(
-    r"(?:(?:^|.*\. )|#all )?(?:(?:what|is|are|was|were|show|find|give|return|list|tell|compute|calculate|and|,|@[acx]\d+|"
-    r"of|#distinct|get|report|for|#each|@[tx]\d+|in|also|please|all|#who|display|value|values|respectively|provide|"
+    r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:what|is|are|was|were|show|find|give|return|list|tell|compute|calculate|and|,|@[acx]\d+|"
+    r"of|#distinct|get|report|for|#each|@[tx]\d+|also|please|all|display|value|values|respectively|provide|"
     r"how|about|their|its) ?)*\Z"
 )
+
+
+@TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)* (?={C})")
+def name_of_column(reading: Reading, match: re.Match[str]) -> str | None:
+    """`names of all directors`, where directors are a column, asks for that column."""
+    following = reading.text[match.end() :].split()[0]
+    if reading.mark(match[1]).text.lower() not in ("name", "names", "title", "titles"):
+        return None
+    if reading.names.kind(reading.column(following)) != "text" or reading.mark(match[1]).hits[0].score < 0.7:
+        return None
+    return "#distinct" if "#distinct" in match[0] else ""
+
+
+@TERMS.pattern("number_of_column", r"({C}|phone|telephone) #count")
+def number_of_column(reading: Reading, match: re.Match[str]) -> str | None:
+    """`phone number of all ...` counts nothing."""
+    return f"{match[1]} of"
+
+
+@TERMS.pattern("sort_command", r"^#sort (?=(?:all )?(?:@[cxt]\d+).*(?:#asc|#desc|by|#alpha))")
+def sort_command(reading: Reading, match: re.Match[str]) -> str | None:
+    """`sort the names by age` shows the names."""
+    return "show"
 
 
 @TERMS.pattern(
@@ -26,7 +50,13 @@ def count(reading: Reading, match: re.Match[str]) -> str | None:
     distinct = match[2] is not None or "#distinct" in match[3]
     column = mark.column
     if match[4].startswith("@c") and column is not None:
-        number = reading.names.kind(column) == "number" and not reading.names.references(column)
+        number = (
+            reading.names.numeric(column)
+            and reading.names.kind(column) != "time"
+            and not reading.names.references(column)
+        )
+        if number and re.search(r"(?:#avg|#sum|@s\d+) \Z", reading.text[: match.start()]):
+            return match[4]
         if (
             number
             and not distinct
@@ -44,6 +74,40 @@ def count(reading: Reading, match: re.Match[str]) -> str | None:
         term = Term(key, "count", True) if distinct and key else Term(None, "count")
         mark.column = None
     return f"{match[3].replace('#distinct', '')} {reading.add_term(term, mark)}"
+
+
+@TERMS.pattern("count_described", r"#howmany((?: [a-z-]+){1,2}) (@[tx]\d+)")
+def count_described(reading: Reading, match: re.Match[str]) -> str | None:
+    """`how many main stream browsers`: the words between stay unread."""
+    table = reading.table(match[2])
+    reading.need(table)
+    return f"{reading.add_term(Term(None, 'count'), reading.mark(match[2]))}{match[1]}"
+
+
+@TERMS.pattern(
+    "count_them",
+    r"#howmany(?: ones)?(?: of (?:them|those|these|it))?(?= are| is| do| does| were| of| in| have|$| @[vos]| #| \.| with| live)",
+)
+def count_them(reading: Reading, match: re.Match[str]) -> str | None:
+    """`how many are there?`"""
+    return reading.add_term(Term(None, "count"), Mention("a", 0, 0, match[0]))
+
+
+@TERMS.pattern(
+    "count_values", r"(?:#howmany|#count|(?<![^.] )count)(?: of| all| total)*((?: [a-z]+){0,1} {V})(?! @[tcx])"
+)
+def count_values(reading: Reading, match: re.Match[str]) -> str | None:
+    """`how many Germans`: rows of the table that holds the value."""
+    mark = reading.mark(reading.markers("vq", match[1])[0])
+    if mark.column is None:
+        return None
+    return f"{reading.add_term(Term(None, 'count'), mark)}{match[1]}"
+
+
+@TERMS.pattern("count_rest", r"(?:#howmany|#count|(?<=and) (?:its |their )?(?:count|number)(?= |$))(?! @)")
+def count_rest(reading: Reading, match: re.Match[str]) -> str | None:
+    """`how many` of what no table is called."""
+    return reading.add_term(Term(None, "count"), Mention("a", 0, 0, match[0]))
 
 
 @TERMS.pattern("sum_of_count", r"(?:#sum|#avg) (?:of )?(?={A})")

@@ -44,6 +44,7 @@ class OfflineTranslator:
 
     name = "offline"
     model = "offline"
+    reads_examples = False
 
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
         self._engine = Engine(database, values if values is not None else ValueIndex.open(database))

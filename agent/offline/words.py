@@ -12,10 +12,12 @@ from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 
 _TOKEN = re.compile(
     r"\"[^\"]+\"|“[^”]+”|(?<![A-Za-z])'[^']+'(?![A-Za-z])|(?<![A-Za-z])`[^`']+[`']"
-    r"|\d{4}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d+/\d+/\d+|\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![A-Za-z0-9])"
-    r"|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[,;?.!%$@]"
+    r"|\d{4}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d+/\d+/\d+|\d+(?:,\d{3})+(?:\.\d+)?|(?<!\w)-?\d+(?:\.\d+)?(?![A-Za-z0-9])"
+    r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[,;?.!%$@]"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_STRAIGHT = str.maketrans("‘’´", "'''")
+_PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
 _QUOTES = "\"'“”`"
 
 
@@ -55,21 +57,36 @@ def stem(word: str) -> str:
 def words_of(question: str) -> tuple[Word, ...]:
     """The words of a question; hyphenated ones stay whole."""
     found: list[Word] = []
-    for match in _TOKEN.finditer(question.replace("’", "'")):
+    for match in _TOKEN.finditer(question.translate(_STRAIGHT)):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
         found.append(Word(text, lower, stem(lower), match.start(), match.end(), quoted))
-    return tuple(found)
+    return tuple(_shared_noun(found))
+
+
+def _shared_noun(words: list[Word]) -> list[Word]:
+    """`first and last name` as `first name and last name`; the word put in has no width."""
+    found: list[Word] = []
+    for at, word in enumerate(words):
+        found.append(word)
+        after = [other.lower for other in words[at + 1 : at + 4]]
+        if word.lower in _PAIRED and len(after) == 3 and after[0] in ("and", ",", "or") and after[1] in _PAIRED:
+            noun = words[at + 3]
+            found.append(Word(noun.text, noun.lower, noun.stem, word.end, word.end))
+    return found
 
 
 @lru_cache(maxsize=20_000)
 def name_words(identifier: str) -> tuple[str, ...]:
     """The words that an identifier is made of, abbreviations spelled out: `stuFName` gives student, first, name."""
     parts: list[str] = []
-    for part in _PARTS.findall(identifier):
-        parts.extend(_split(part.lower()))
+    for chunk in re.split(r"[_\W]+", identifier):
+        whole = chunk.lower()
+        pieces = [whole] if whole in ABBREVIATIONS else [part.lower() for part in _PARTS.findall(chunk)]
+        for piece in pieces:
+            parts.extend(_split(piece))
     return tuple(parts)
 
 
