@@ -1,8 +1,21 @@
-"""Few-shot examples: a store, embeddings, four ways of choosing, and our own seeds."""
+"""Few-shot examples: a store, embeddings, four ways of choosing, and our own seeds.
+
+>>> from tableturn.tools.examples import ExampleQuery, default_store, make_selector
+>>> with default_store() as store:
+...     for example in make_selector("skeleton", store, k1=2, k2=0).select(ExampleQuery("How many boats do we have?")):
+...         print(example.sql)
+"""
 
 from .embedding import Embedding, HashedEmbedding, embed
+from .entry import Verify
 from .example import Example
+from .from_use import example_of, runs_on
+from .importing import DatabaseFolder, read_examples
+from .keys import example_id
+from .location import default_location
 from .masking import mask
+from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
+from .payload import to_json
 from .query import ExampleQuery, Selector
 from .records import Added, Found, Near, Refusal, Stats
 from .seeds import DialogueTurn, SeedDialogue, default_store, seed_dialogues, seed_examples, seed_schemas
@@ -11,6 +24,8 @@ from .store import ExampleStore
 
 __all__ = [
     "Added",
+    "ChromaEmbedding",
+    "DatabaseFolder",
     "DialogueTurn",
     "Embedding",
     "Example",
@@ -19,16 +34,25 @@ __all__ = [
     "Found",
     "HashedEmbedding",
     "Near",
+    "OpenAIEmbedding",
     "Refusal",
     "SeedDialogue",
     "Selector",
     "SelectorKind",
     "Stats",
+    "Verify",
+    "default_location",
     "default_store",
     "embed",
+    "example_id",
+    "example_of",
+    "make_embedding",
     "make_selector",
     "mask",
+    "read_examples",
+    "runs_on",
     "seed_dialogues",
     "seed_examples",
     "seed_schemas",
+    "to_json",
 ]

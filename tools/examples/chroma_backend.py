@@ -189,7 +189,7 @@ class ChromaBackend:
             if made.get("embedding") != self._embedding:
                 raise ExampleStoreError(
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
-                    f"{self._embedding!r}: open it with that embedding, or re-index it"
+                    f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
 
 

@@ -1,0 +1,126 @@
+"""Reading examples from files: our own lines of JSON, or a benchmark's layout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from ..database import Database
+from ..errors import DatabaseUnavailable, ExampleStoreError, SQLParseError
+from ..sql.parse import join_split_operators
+from .example import Example
+from .from_use import example_of
+from .payload import from_json, from_mapping
+
+_OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
+"""What benchmarks call the fields."""
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Reads examples from a file, in its order.
+
+    Args:
+        path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
+            `query` and `db_id` (Spider's layout), or of dialogues with `database_id` and an `interaction` of
+            `utterance` and `query` (CoSQL's), whose examples are marked as one dialogue in `source`.
+
+    Raises:
+        ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExampleStoreError(f"{path} cannot be read: {error}") from None
+    if path.suffix == ".jsonl":
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                yield _located(f"{path}, line {number}", line)
+        return
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise ExampleStoreError(f"{path} is not JSON: {error}") from None
+    if not isinstance(content, list):
+        raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
+    for number, item in enumerate(cast(list[Any], content), 1):
+        yield from _items(item, f"import:{path.stem}", f"{path}, item {number}", number)
+
+
+def _located(place: str, line: str) -> Example:
+    try:
+        return from_json(line)
+    except ExampleStoreError as error:
+        raise ExampleStoreError(f"{place}: {error}") from None
+
+
+def _items(item: Any, source: str, place: str, number: int) -> Iterator[Example]:
+    if not isinstance(item, dict):
+        raise ExampleStoreError(f"{place} is not an object")
+    fields = cast(dict[str, Any], item)
+    if isinstance(turns := fields.get("interaction"), list):
+        for turn in cast(list[Any], turns):
+            spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
+            yield _example({**spoken, "database_id": fields.get("database_id")}, f"{source}#{number}", place)
+    else:
+        yield _example(fields, source, place)
+
+
+def _example(fields: Mapping[str, Any], source: str, place: str) -> Example:
+    named = {_OTHER_NAMES.get(name, name): value for name, value in fields.items()}
+    kept = {name: named.get(name) for name in ("question", "sql", "database")}
+    if isinstance(kept["sql"], str):
+        kept["sql"] = join_split_operators(kept["sql"])
+    try:
+        return from_mapping({**kept, "source": source})
+    except ExampleStoreError as error:
+        raise ExampleStoreError(f"{place}: {error}") from None
+
+
+class DatabaseFolder:
+    """The databases of a folder by name, opened when first needed: `NAME.sqlite` or `NAME/NAME.sqlite`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._open = lru_cache(maxsize=None)(self._opened)
+
+    def __call__(self, name: str) -> Database:
+        """The database of that name.
+
+        Raises:
+            DatabaseUnavailable: The folder has none.
+        """
+        return self._open(name)
+
+    def _opened(self, name: str) -> Database:
+        if name != Path(name).name:
+            raise DatabaseUnavailable(f"{name!r} is not the name of a database")
+        for path in (
+            self._folder / name / f"{name}.sqlite",
+            self._folder / f"{name}.sqlite",
+            self._folder / f"{name}.db",
+        ):
+            if path.is_file():
+                return self._stack.enter_context(Database.open(path))
+        raise DatabaseUnavailable(f"{self._folder} holds no database {name!r}")
+
+    def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """Examples with the part of the schema that they use, where they bring none and their database is here."""
+        for example in examples:
+            try:
+                yield example if example.schema else self._with_schema(example)
+            except (DatabaseUnavailable, SQLParseError):
+                yield example  # adding it gives the reason
+
+    def _with_schema(self, example: Example) -> Example:
+        made = example_of(self(example.database), example.question, example.sql)
+        return replace(example, schema=made.schema)
+
+    def close(self) -> None:
+        """Closes the databases."""
+        self._stack.close()
