@@ -33,7 +33,7 @@ def _bare_columns(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
     aggregates = [node for item in outputs for node in item.find_all(exp.AggFunc) if not _is_window(node)]
     if group is None and not aggregates:
         return
-    if group is None and all(isinstance(node, exp.Min | exp.Max) for node in aggregates) and len(aggregates) == 1:
+    if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
         return  # SQLite documents that such columns are of the row with the minimum or maximum
     keys = _group_keys(group, scope, resolution)
     if keys is None:

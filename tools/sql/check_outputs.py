@@ -32,6 +32,7 @@ _HEAD = re.compile(
 _FILLER = frozenset(
     "the a an all both their its his her each every different distinct unique corresponding".split()  # noqa: SIM905
 )
+_PREPOSITIONS = frozenset({"of", "for", "in", "on", "by", "with", "per", "from", "at"})
 
 
 def output_findings(asked: Asked, tree: exp.Expr, resolution: Resolution) -> list[Finding]:
@@ -120,6 +121,8 @@ def _stems(words: str) -> tuple[str, ...]:
 
 def _names(item: tuple[str, ...], column: tuple[str, ...]) -> bool:
     """Whether the words of a listed thing name a column: its last word does, and the others are not at odds."""
+    if _PREPOSITIONS & set(item):
+        return False
     return item[-1] in column and (len(item) == 1 or set(item) >= set(column) or set(item) <= set(column))
 
 

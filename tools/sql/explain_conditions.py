@@ -1,0 +1,112 @@
+"""Conditions in plain English, negated ones too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from .explain_words import bracketed
+from .names import quote_text
+
+if TYPE_CHECKING:
+    from .explain_expressions import Speaker
+
+_VERBS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.EQ: ("is", "is not"),
+    exp.NEQ: ("is not", "is"),
+    exp.GT: ("is more than", "is at most"),
+    exp.GTE: ("is at least", "is less than"),
+    exp.LT: ("is less than", "is at least"),
+    exp.LTE: ("is at most", "is more than"),
+    exp.NullSafeEQ: ("is the same as", "is not the same as"),
+    exp.NullSafeNEQ: ("is not the same as", "is the same as"),
+    exp.Is: ("is", "is not"),
+    exp.Glob: ("matches the pattern", "does not match the pattern"),
+    exp.Match: ("matches the search", "does not match the search"),
+    exp.RegexpLike: ("matches the expression", "does not match the expression"),
+}
+CONDITIONS = (*_VERBS, exp.Connector, exp.Not, exp.Like, exp.In, exp.Between, exp.Exists, exp.Escape)
+"""Kinds of expressions that `condition` says."""
+
+
+def condition(speaker: Speaker, node: exp.Expr, negated: bool = False) -> str:
+    """A condition as a clause.
+
+    Args:
+        speaker: Says what is compared.
+        node: The condition, one of `CONDITIONS` or anything else.
+        negated: Whether NOT stands before it.
+    """
+    node = node.unnest()
+    if isinstance(node, exp.Not):
+        return condition(speaker, node.this, not negated)
+    if isinstance(node, exp.Connector) and not negated:
+        return _connected(speaker, node)
+    if isinstance(node, exp.Exists):
+        return f"there is {'no' if negated else 'a'} row among ({speaker.query(node.this)})"
+    if isinstance(node, exp.In):
+        return _in(speaker, node, negated)
+    if isinstance(node, exp.Between):
+        bounds = f"{speaker.say(node.args['low'])} and {speaker.say(node.args['high'])}"
+        return f"{speaker.say(node.this)} is {'not ' if negated else ''}between {bounds}"
+    if isinstance(node, exp.Escape) and isinstance(node.this, exp.Like):
+        pattern = f"{speaker.say(node.this.expression)} with escape {speaker.say(node.expression)}"
+        return _pattern(speaker, node.this, pattern, negated)
+    if isinstance(node, exp.Like):
+        return _like(speaker, node, negated)
+    if type(node) in _VERBS:
+        return _compared(speaker, node, negated)
+    said = speaker.say(node)
+    return f"it is not so that {bracketed(said)}" if negated else said
+
+
+def _connected(speaker: Speaker, node: exp.Connector) -> str:
+    word = " and " if isinstance(node, exp.And) else " or "
+    texts: list[str] = []
+    for part in node.flatten(unnest=False):
+        said = condition(speaker, part)
+        texts.append(f"({said})" if isinstance(part.unnest(), exp.Connector) else said)
+    return word.join(texts)
+
+
+def _compared(speaker: Speaker, node: exp.Expr, negated: bool) -> str:
+    left, right = node.this, node.args["expression"]
+    verb = _VERBS[type(node)][negated]
+    if isinstance(right.unnest(), exp.Null):
+        if isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
+            return f"{speaker.say(left)} is {'known' if ' not' in verb else 'missing'}"
+        return f"{speaker.say(left)} {verb} equal to NULL (which never holds)"
+    return f"{speaker.say(left)} {verb} {speaker.say(right)}"
+
+
+def _in(speaker: Speaker, node: exp.In, negated: bool) -> str:
+    is_ = "is not" if negated else "is"
+    left, query = speaker.say(node.this), node.args.get("query")
+    if query is not None:
+        return f"{left} {is_} among ({speaker.query(query)})"
+    if node.args.get("field") is not None:
+        return f"{left} {is_} among the rows of {speaker.say(node.args['field'])}"
+    return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{speaker.all_of(node.expressions, 'or')}"
+
+
+def _like(speaker: Speaker, node: exp.Like, negated: bool) -> str:
+    negated ^= bool(node.args.get("negate"))
+    text = speaker.text(node.expression)
+    core = text.strip("%") if text is not None else ""
+    if text is None or not core or "%" in core or "_" in core:
+        return _pattern(speaker, node, speaker.say(node.expression), negated)
+    verbs = {
+        (True, True): ("starts and ends with", "does not start and end with"),
+        (True, False): ("ends with", "does not end with"),
+        (False, True): ("starts with", "does not start with"),
+        (False, False): ("is", "is not"),
+    }
+    verbs[True, True] = ("contains", "does not contain")
+    verb = verbs[text.startswith("%"), text.endswith("%")][negated]
+    return f"{speaker.say(node.this)} {verb} {quote_text(core)}"
+
+
+def _pattern(speaker: Speaker, node: exp.Like, pattern: str, negated: bool) -> str:
+    negated ^= bool(node.args.get("negate")) and isinstance(node.parent, exp.Escape)
+    return f"{speaker.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
