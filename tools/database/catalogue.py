@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import DatabaseUnavailable
-from .connection import quoted
+from .names import quoted
 from .visibility import Rules, Visibility, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
@@ -30,8 +30,7 @@ class Entry:
     sql: str
 
 
-@dataclass(frozen=True)
-class FileState:
+class FileState(NamedTuple):
     """Tells whether a file may have changed: identity, size and time of the last write."""
 
     device: int
@@ -40,7 +39,7 @@ class FileState:
     modified: int
 
     @classmethod
-    def of(cls, path: Path) -> FileState:
+    def of(cls, path: str) -> FileState:
         """The file's present state.
 
         Raises:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .catalogue import Catalogue
+from .cell_limit import LIKE_PATTERN_LENGTH
 from .guard import Guard
 from .location import read_only_uri
-from .visibility import Visibility
+from .names import quoted
 
 _BUSY_SECONDS = 1.0
 
 # Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
 # enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
 _SQLITE_LIMITS = {
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 200_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LIKE_PATTERN_LENGTH,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
@@ -38,59 +40,72 @@ _PRAGMAS = (
 
 
 @dataclass(frozen=True)
+class ReadConnection:
+    """A connection that only reads, but reads everything: for the schema, never for a query from outside.
+
+    Attributes:
+        sqlite: The connection.
+        immutable: Whether it was opened in the belief that nobody writes (see `location.read_only_uri`).
+    """
+
+    sqlite: sqlite3.Connection
+    immutable: bool
+
+
+@dataclass(frozen=True)
 class QueryConnection:
     """A guarded connection; one thread at a time may use it.
 
     Attributes:
         sqlite: The connection.
         guard: Its authorizer.
-        immutable: Whether it was opened in the belief that nobody writes (see `location.read_only_uri`).
+        catalogue: What the guard was set up from.
+        immutable: As in `ReadConnection`.
     """
 
     sqlite: sqlite3.Connection
     guard: Guard
+    catalogue: Catalogue
     immutable: bool
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection that opens the file for reading only, without any other restriction: for reading the schema."""
-    connection = sqlite3.connect(
-        read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
-    )
-    connection.text_factory = decode
-    try:
-        for pragma in _PRAGMAS:
-            connection.execute(pragma)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def connect_guarded(path: Path, visibility: Visibility, virtual_tables: tuple[str, ...]) -> QueryConnection:
-    """A connection for queries: whatever is sent to it, it only reads what `visibility` shows.
-
-    Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses; they
-    are used once before it is set.
-    """
+def connect(path: Path) -> ReadConnection:
+    """A connection that opens the file for reading only, without any other restriction."""
     uri = read_only_uri(path)
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS, cached_statements=32
     )
+    connection.text_factory = decode
     try:
         for pragma in _PRAGMAS:
-            connection.execute(pragma)
+            connection.execute(pragma).close()
+    except BaseException:
+        connection.close()
+        raise
+    return ReadConnection(connection, "immutable=1" in uri)
+
+
+def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
+    """A connection for queries: whatever is sent to it, it only reads what the catalogue shows.
+
+    Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses; they
+    are used once before it is set.
+    """
+    opened = connect(path)
+    connection = opened.sqlite
+    connection.text_factory = str
+    try:
         connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
-        for name in virtual_tables:
+        for name in catalogue.virtual_tables:
             _touch(connection, name)
-        guard = Guard(visibility)
+        guard = Guard(catalogue.visibility)
         connection.set_authorizer(guard)
         for limit, value in _SQLITE_LIMITS.items():
             connection.setlimit(limit, value)
     except BaseException:
         connection.close()
         raise
-    return QueryConnection(connection, guard, "immutable=1" in uri)
+    return QueryConnection(connection, guard, catalogue, opened.immutable)
 
 
 def _touch(connection: sqlite3.Connection, table: str) -> None:
@@ -102,7 +117,7 @@ def _touch(connection: sqlite3.Connection, table: str) -> None:
 
 
 @contextmanager
-def lenient_text(connection: sqlite3.Connection) -> Iterator[None]:
+def lenient_text(connection: sqlite3.Connection) -> Generator[None]:
     """Read text that is not UTF-8 as well, for some time: see `decode`."""
     connection.text_factory = decode
     try:
@@ -114,8 +129,3 @@ def lenient_text(connection: sqlite3.Connection) -> Iterator[None]:
 def decode(text: bytes) -> str:
     """Text as SQLite holds it, with what is not UTF-8 replaced by U+FFFD."""
     return text.decode("utf-8", "replace")
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'

@@ -6,7 +6,6 @@ import re
 
 from ..errors import QueryError, QueryErrorKind, QueryFailed, QueryRejected, ResultTooLarge
 from .guard import Refusal
-from .table import Limits
 
 _LONGEST = 300
 
@@ -52,8 +51,15 @@ def classify(message: str) -> QueryErrorKind:
     return "other"
 
 
-def failure(error: Exception, sql: str, refusal: Refusal | None, limits: Limits) -> QueryError:
-    """The typed error for what SQLite or Python's binding raised while it ran `sql`."""
+def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -> QueryError:
+    """The typed error for what SQLite or Python's binding raised.
+
+    Args:
+        error: What was raised.
+        sql: The statement.
+        refusal: What the guard refused meanwhile, if anything.
+        longest: The most bytes that a value could have.
+    """
     message = _one_line(str(error))
     if refusal is not None:
         return refused(refusal, sql)
@@ -69,9 +75,7 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, limits: Limits)
         return QueryFailed("the query is not valid Unicode text", "syntax")
     kind = classify(message)
     if kind == "too_large":
-        return ResultTooLarge(
-            f"{message}: a value may have {limits.cell_bytes:,} bytes" if "blob" in message else message
-        )
+        return ResultTooLarge(f"{message}: it may have {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
 
 

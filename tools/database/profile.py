@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .connection import quoted
+from .names import quoted
 from .table import Cell
 from .watchdog import WATCHDOG, RunningQuery
 

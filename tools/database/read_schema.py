@@ -10,14 +10,15 @@ from typing import Literal, cast
 
 from .catalogue import Catalogue, Entry
 from .column_kinds import column_kind
-from .connection import quoted
 from .ddl_comments import ddl_comments
 from .infer_keys import infer_keys
+from .names import quoted
 from .profile import ColumnProfile, Profiler, TableProfile
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
 _PROFILE_SECONDS = 1.5
 _KEPT_SAMPLES = 5
+_LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
 
 
@@ -41,6 +42,7 @@ def read_schema(connection: sqlite3.Connection, guarded: sqlite3.Connection, nam
         name: The database's short name.
         catalogue: Its tables and what of them may be seen.
     """
+    guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
     profiler = Profiler(guarded, _PROFILE_SECONDS)
     tables: list[TableSchema] = []
     declared: list[ForeignKey] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from itertools import chain
 
 from ..errors import ResultTooLarge
 from .table import Cell, Limits
@@ -23,23 +22,23 @@ def fetch(cursor: sqlite3.Cursor, limits: Limits) -> tuple[list[Row], bool]:
     Raises:
         ResultTooLarge: The values together passed `limits.result_bytes`.
     """
-    width = max(1, len(cursor.description or ()))
-    step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (width * max(1, limits.cell_bytes))))
+    step = _OVERSHOOT_BYTES // (max(1, len(cursor.description)) * max(1, limits.cell_bytes))
+    step = max(1, min(_LARGEST_FETCH, step))
     wanted = limits.rows + 1
     rows: list[Row] = []
     size = 0
     while len(rows) < wanted:
-        part: list[Row] = cursor.fetchmany(min(step, wanted - len(rows)))
+        asked = min(step, wanted - len(rows))
+        part: list[Row] = cursor.fetchmany(asked)
         size += _bytes(part)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
             )
-        rows.extend(part)
-        if len(part) < step:
-            break
-    truncated = len(rows) > limits.rows
-    return rows[: limits.rows], truncated
+        rows += part
+        if len(part) < asked:
+            return rows, False
+    return rows[: limits.rows], True
 
 
 def column_types(rows: Sequence[Row], width: int) -> tuple[str, ...]:
@@ -60,5 +59,5 @@ def _bytes(rows: Sequence[Row]) -> int:
     """Roughly what the values take: 8 bytes each, and the length of texts and blobs."""
     if not rows:
         return 0
-    long = sum(len(cell) for cell in chain.from_iterable(rows) if isinstance(cell, str | bytes))
+    long = sum([len(cell) for row in rows for cell in row if isinstance(cell, str | bytes)])
     return 8 * len(rows) * len(rows[0]) + long

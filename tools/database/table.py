@@ -18,7 +18,9 @@ class Limits:
         rows: Rows fetched; one more is looked for, so that `Table.truncated` is known.
         cell_bytes: Largest single value (SQLite's length limit on the connection).
         result_bytes: All values of the result together.
-        memory_bytes: Heap that SQLite may use for the query, where the build supports a limit.
+        memory_bytes: Heap that SQLite may use, where the build supports a limit. SQLite knows this limit only for all
+            connections of a process together, and lets it be lowered but not raised: the lowest one asked for so far
+            holds. 0 asks for none, which lets a few lines of nested common table expressions take all memory.
     """
 
     seconds: float = 5.0

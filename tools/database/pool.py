@@ -1,0 +1,115 @@
+"""Guarded connections to one file, for any number of threads, renewed when the file or its schema changes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+from ..errors import DatabaseUnavailable
+from .catalogue import Catalogue, FileState, read_catalogue, schema_version
+from .connection import QueryConnection, connect, connect_guarded
+from .heap import limit_heap
+from .location import unavailable, unwatched
+from .visibility import Rules
+
+# Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
+_IDLE_CONNECTIONS = 8
+
+
+class ConnectionPool:
+    """Hands out guarded connections, one thread at a time each."""
+
+    def __init__(self, path: Path, rules: Rules) -> None:
+        """Open the file.
+
+        Raises:
+            DatabaseUnavailable: It cannot be opened or read.
+            SettingsError: A rule names what the database doesn't have.
+        """
+        self._path = path
+        self._file = os.fspath(path)
+        self._rules = rules
+        self._lock = threading.Lock()
+        self._idle: list[QueryConnection] = []
+        self._closed = False
+        self._state = FileState.of(self._file)
+        try:
+            self._reader = connect(path)
+            self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
+        except sqlite3.Error as error:
+            raise unavailable(path, error) from None
+
+    def catalogue(self) -> Catalogue:
+        """The names in the database, as of now."""
+        with self._lock:
+            self._check_open()
+            self._refresh()
+            return self._catalogue
+
+    def take(self) -> QueryConnection:
+        """A connection for one query; give it back with `give`.
+
+        Raises:
+            DatabaseUnavailable: The file is gone, damaged or locked, or the pool is closed.
+        """
+        with self._lock:
+            self._check_open()
+            if FileState.of(self._file) != self._state:
+                self._refresh()
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.immutable or unwatched(self._path):
+                    return connection
+                connection.sqlite.close()
+            catalogue = self._catalogue
+        try:
+            return connect_guarded(self._path, catalogue)
+        except sqlite3.Error as error:
+            raise unavailable(self._path, error) from None
+
+    def give(self, connection: QueryConnection) -> None:
+        """Take a connection back."""
+        with self._lock:
+            if not self._closed and len(self._idle) < _IDLE_CONNECTIONS and connection.catalogue is self._catalogue:
+                self._idle.append(connection)
+                return
+        connection.sqlite.close()
+
+    def limit_heap(self, limit: int) -> None:
+        """See `heap.limit_heap`."""
+        limit_heap(self._reader.sqlite, limit)
+
+    def close(self) -> None:
+        """Close every idle connection; those in use are closed when they are given back."""
+        with self._lock:
+            self._closed = True
+            self._drop_idle()
+            self._reader.sqlite.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DatabaseUnavailable(f"the database {self._path.stem} was closed: open it again")
+
+    def _refresh(self) -> None:
+        """Read the names again if the file was replaced or its schema altered."""
+        state = FileState.of(self._file)
+        replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
+        try:
+            # What was opened as immutable doesn't look at the file again.
+            if replaced or (self._reader.immutable and (state != self._state or not unwatched(self._path))):
+                self._reader.sqlite.close()
+                self._drop_idle()
+                self._reader = connect(self._path)
+            if schema_version(self._reader.sqlite, state) != self._catalogue.version:
+                self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
+                self._drop_idle()
+        except sqlite3.Error as error:
+            raise unavailable(self._path, error) from None
+        self._state = state
+
+    def _drop_idle(self) -> None:
+        for connection in self._idle:
+            connection.sqlite.close()
+        self._idle.clear()

@@ -1,0 +1,87 @@
+"""Running one query on a guarded connection, inside its limits."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from ..errors import QueryFailed, QueryTimeout
+from .cancellation import Cancellation
+from .cell_limit import cell_limit
+from .connection import QueryConnection, lenient_text
+from .failures import failure
+from .names import quoted
+from .results import Row, column_types, fetch
+from .table import Cell, Limits, Table
+from .watchdog import WATCHDOG, RunningQuery
+
+_NOT_UTF8 = "Could not decode to UTF-8"
+
+
+def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    """See `Database.execute`."""
+    start = time.monotonic()
+    sqlite = connection.sqlite
+    longest = cell_limit(sql, limits.cell_bytes)
+    sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+    connection.guard.refusal = None
+    query = RunningQuery(sqlite, start + limits.seconds, cancellation)
+    WATCHDOG.watch(query)
+    try:
+        try:
+            columns, rows, truncated = _fetched(sqlite, sql, limits)
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith(_NOT_UTF8):
+                raise
+            with lenient_text(sqlite):
+                columns, rows, truncated = _fetched(sqlite, sql, limits)
+    except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
+        if query.stopped == "cancelled":
+            raise QueryTimeout("the query was cancelled") from None
+        if query.stopped:
+            raise QueryTimeout(
+                f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
+            ) from None
+        raise failure(error, sql, connection.guard.refusal, longest) from None
+    finally:
+        WATCHDOG.release(query)
+    return Table(columns, column_types(rows, len(columns)), tuple(rows), truncated, time.monotonic() - start)
+
+
+def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], list[Row], bool]:
+    cursor = sqlite.execute(sql)
+    try:
+        if cursor.description is None:
+            raise QueryFailed("the text holds no query: write a SELECT", "syntax")
+        rows, truncated = fetch(cursor, limits)
+        return tuple([entry[0] for entry in cursor.description]), rows, truncated
+    finally:
+        cursor.close()
+
+
+def distinct_values(
+    connection: QueryConnection, table: str, column: str, limit: int, seconds: float, cell_bytes: int
+) -> tuple[Cell, ...]:
+    """See `Database.distinct_values`; the names are the declared ones.
+
+    Raises:
+        QueryFailed: SQLite cannot read the column.
+    """
+    sqlite, name = connection.sqlite, quoted(column)
+    sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
+    sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
+    connection.guard.refusal = None
+    values: list[Cell] = []
+    query = RunningQuery(sqlite, time.monotonic() + seconds)
+    WATCHDOG.watch(query)
+    try:
+        with lenient_text(sqlite):
+            for (value,) in sqlite.execute(sql):
+                values.append(value)
+    except sqlite3.Error as error:
+        # Out of time, or a value too long to be of use: what was read until then will do.
+        if not query.stopped and "too big" not in str(error):
+            raise failure(error, sql, connection.guard.refusal, cell_bytes) from None
+    finally:
+        WATCHDOG.release(query)
+    return tuple(values)
