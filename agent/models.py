@@ -113,9 +113,10 @@ def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseCha
     if not key:
         raise ModelError(f"openai:{name} needs OPENAI_API_KEY, or a base URL where a server of your own runs")
     from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
 
     try:
-        return ChatOpenAI(model=name, base_url=base_url, api_key=key, **options)  # pyright: ignore[reportArgumentType]
+        return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), **options)
     except ValueError as error:
         raise ModelError(f"openai:{name} cannot be used: {_line(error)}") from error
 

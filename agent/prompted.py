@@ -25,6 +25,9 @@ R = TypeVar("R")
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """What chat models call their output limit."""
 
+_DEAD_CONNECTIONS: Final = 100
+"""As many as the pools of the usual clients keep alive."""
+
 
 @dataclass(frozen=True)
 class TranslatorOptions:
@@ -114,7 +117,7 @@ class PromptedTranslator:
             call = next(steps)
             while True:
                 try:
-                    reply = await call.model.ainvoke(call.messages)
+                    reply = await _ainvoke(call)
                 except Exception as error:  # noqa: BLE001 - as in `do`
                     call = steps.throw(error)
                 else:
@@ -169,6 +172,21 @@ class PromptedTranslator:
         if found is None:
             found = self._tuned[wanted] = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
         return found
+
+
+async def _ainvoke(call: _Call) -> AIMessage:
+    """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
+
+    Clients are shared, and each such try rids their pool of one dead connection. Without this the second
+    `asyncio.run` of a program would fail.
+    """
+    for _ in range(_DEAD_CONNECTIONS):
+        try:
+            return await call.model.ainvoke(call.messages)
+        except RuntimeError as error:
+            if "Event loop is closed" not in str(error):
+                raise
+    return await call.model.ainvoke(call.messages)
 
 
 def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:

@@ -71,14 +71,18 @@ Script: TypeAlias = Sequence[Behaviour] | Callable[[dict[str, Any]], Behaviour]
 class OpenAIServer:
     """Serves on a free port of 127.0.0.1 while used as a context manager.
 
+    It closes each connection after its answer, so that clients, which nobody closes, leave no sockets behind at which
+    a later test would stumble; with `keep_alive` it doesn't.
+
     Attributes:
         requests: Bodies of the chat requests in the order in which they came.
     """
 
-    def __init__(self, script: Script, models: Sequence[str] = ("scripted",)) -> None:
+    def __init__(self, script: Script, models: Sequence[str] = ("scripted",), *, keep_alive: bool = False) -> None:
         self.requests: list[dict[str, Any]] = []
         self._script = script
         self._models = models
+        self._keep_alive = keep_alive
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._port = 0
@@ -134,8 +138,7 @@ class OpenAIServer:
         raw = await reader.readexactly(length)
         if head.startswith("GET"):
             listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
-            _write(writer, 200, json.dumps(listed))
-            return True
+            return await self._write(writer, 200, json.dumps(listed))
         body = json.loads(raw)
         behaviour = self._next(body)
         await asyncio.sleep(behaviour.delay)
@@ -145,30 +148,31 @@ class OpenAIServer:
             writer.transport.abort()
             return False
         if body.get("stream") and behaviour.status == 200:
-            _write(writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers)
-        else:
-            _write(writer, behaviour.status, json.dumps(_payload(behaviour)), headers=behaviour.headers)
+            return await self._write(writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers)
+        return await self._write(writer, behaviour.status, json.dumps(_payload(behaviour)), headers=behaviour.headers)
+
+    async def _write(
+        self,
+        writer: asyncio.StreamWriter,
+        status: int,
+        text: str,
+        media: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+    ) -> bool:
+        data = text.encode()
+        lines = [f"HTTP/1.1 {status} scripted", f"content-type: {media}", f"content-length: {len(data)}"]
+        lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+        if not self._keep_alive:
+            lines.append("connection: close")
+        writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + data)
         await writer.drain()
-        return True
+        return self._keep_alive
 
     def _next(self, body: dict[str, Any]) -> Behaviour:
         self.requests.append(body)
         if callable(self._script):
             return self._script(body)
         return self._script[min(len(self.requests), len(self._script)) - 1]
-
-
-def _write(
-    writer: asyncio.StreamWriter,
-    status: int,
-    text: str,
-    media: str = "application/json",
-    headers: Mapping[str, str] | None = None,
-) -> None:
-    data = text.encode()
-    lines = [f"HTTP/1.1 {status} scripted", f"content-type: {media}", f"content-length: {len(data)}"]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-    writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + data)
 
 
 def _payload(behaviour: Behaviour) -> dict[str, Any]:
