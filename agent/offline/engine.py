@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -22,6 +23,12 @@ from .read_sql import read_sql
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
 _VALUES = 30
+_GREETING = re.compile(
+    r"^(?:\W*\b(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|there|very much|"
+    r"so much|for that|that(?:'s| is) (?:great|good|interesting|helpful)|interesting|oh|wow|sure|yes|no|good (?:morning|day))\b)+"
+    r"\s*[,.!]+\s*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -92,10 +99,11 @@ class Engine:
         return known
 
     def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
+        question = _GREETING.sub("", question) or question
         base = read_sql(base_sql, names.schema) if base_sql else None
         values = self._values.find(question, _VALUES) if self._values else ()
         parsed = parse(question, names, values, base.used() if base else ())
-        follow_up = base is not None and follows(question, parsed.reading)
+        follow_up = base is not None and follows(question, parsed)
         frame = parsed.frame
         if base is not None and follow_up:
             frame = edited(base, question, parsed.reading)

@@ -292,7 +292,7 @@ def both(reading: Reading, match: re.Match[str]) -> str | None:
     return f"{tables} {_where(reading, first)}"
 
 
-@FILTERS.pattern("equal", rf"{_CUT}({{C}}){_IS} ({{L}})((?:(?: ,)?(?: or)(?: in| from| of)* {{L}})*)(?! {{C}} @)")
+@FILTERS.pattern("equal", rf"{_CUT}({{C}}){_IS} ({{L}})((?:(?: ,)?(?: or)(?: in| from| of)* {{L}})*)")
 def equal(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose name is 'Joe'`, `with id 3`, `country France or Spain`."""
     mark = reading.mark(match[2])

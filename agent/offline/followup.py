@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from .frame import Column, Condition, Frame, Operator, Term
 from .names import NameIndex
+from .parse import Parse
 from .reading import Reading
 from .select import select_terms, to_frame
+from .terms import function_of
 
 _CUE = re.compile(
-    r"\b(?:them|those|these|their|they|theirs|it|its|ones?|also|too|as well|instead|what about|how about|only|"
-    r"of (?:that|this)|that (?:one|list)|this (?:one|list)|he|she|his|her|him|the (?:others?|rest)|above|previous|mentioned|"
-    r"same|results?|list|now|there)\b",
+    r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other ones?|which ones?|"
+    r"of (?:that|this)|(?:that|this) (?:one|list)|he|she|his|her|him|the (?:others?|rest|ones?)|previous|mentioned|same)\b",
     re.IGNORECASE,
 )
+_THAT_THING = re.compile(r"(?:of|for|in|at|by|does|is|was|from|with|to|on|do|did|has|have) (?:#who|this) @[txc]\d+")
 _ABOUT = re.compile(r"^\W*(?:(?:and|ok|okay|so|then|but)\W+)*(?:what|how) about\b", re.IGNORECASE)
 _ADD = re.compile(
     r"\b(?:also|too|as well|in addition|add|along with|include|additionally|together with)\b", re.IGNORECASE
@@ -42,15 +44,15 @@ _NEGATED: dict[Operator, Operator] = {
 }
 
 
-def follows(question: str, reading: Reading) -> bool:
-    """Whether a question leans on the one before: a pronoun, a cue, or nothing of its own to show."""
-    return (
-        bool(_ABOUT.search(question) or _CUE.search(question))
-        or not (reading.markers("tx") or reading.tables or reading.everything)
-        or not select_terms(reading)
-        and not reading.markers("tx")
-        and not reading.terms
-    )
+def follows(question: str, parsed: Parse) -> bool:
+    """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
+    reading = parsed.reading
+    if _CUE.search(question) or _THAT_THING.search(parsed.mask):
+        return True
+    if reading.markers("tx") or reading.tables:
+        return False
+    own = select_terms(reading)
+    return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
 def edited(base: Frame, question: str, reading: Reading) -> Frame:
@@ -60,6 +62,9 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
     if _NOT_THOSE.search(question) and not reading.where:
         return _complement(base, names)
     if _ABOUT.search(question):
+        fresh = [t for t in reading.tables if t not in base.used()]
+        if fresh and not reading.where and terms:
+            return to_frame(reading)
         return _swapped(base, reading, terms)
     frame = _narrowed(base, reading)
     counts = [term for term in terms if term.aggregate == "count" and not term.distinct]
@@ -84,6 +89,8 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
             frame = replace(frame, select=terms, distinct=reading.distinct)
             if any(t.aggregate for t in terms):
                 frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
+        if any(t.column and t.column.table not in base.used() for t in terms) and (base.limit or base.having):
+            return _of_those(base, frame, reading, terms)
     elif base.select and all(t.aggregate for t in base.select) and (_WHICH.search(question) or reading.limit):
         heads = [reading.table(m) for m in reading.markers("tx")] or list(base.used())
         frame = replace(frame, select=tuple(Term(c) for c in names.title(heads[0])))
@@ -105,8 +112,12 @@ def _narrowed(base: Frame, reading: Reading) -> Frame:
     tables = _tables(base.tables, [*reading.tables, *(reading.table(m) for m in reading.markers("t"))])
     order = reading_order(reading, base)
     limit = reading.limit if reading.limit is not None else base.limit
-    where = tuple(dict.fromkeys((*base.where, *reading.where)))
-    having = tuple(dict.fromkeys((*base.having, *reading.having)))
+    kept = tuple(old for old in base.where if not any(_replaces(new, old) for new in reading.where))
+    where = tuple(dict.fromkeys((*kept, *reading.where)))
+    having = tuple(reading.having) or base.having
+    turned = [reading.mark(marker).descending for marker in reading.markers("s")]
+    if turned and not reading.order and base.order and base.limit:
+        order = ((base.order[0][0], turned[0]), *base.order[1:])
     return replace(
         base,
         tables=tables,
@@ -116,6 +127,13 @@ def _narrowed(base: Frame, reading: Reading) -> Frame:
         limit=limit,
         distinct=base.distinct or reading.distinct,
     )
+
+
+def _replaces(new: tuple[Condition, ...], old: tuple[Condition, ...]) -> bool:
+    """Whether a new condition on a column takes the old one's place: no row can equal two values."""
+    if {c.term for c in new} != {c.term for c in old}:
+        return False
+    return any(c.operator in ("=", "like") for c in (*new, *old)) or {c.operator for c in new} == {c.operator for c in old}
 
 
 def _grouped(frame: Frame, reading: Reading) -> Frame:
@@ -150,6 +168,16 @@ def _counted(frame: Frame, names: NameIndex) -> Frame:
     return replace(frame, select=(Term(None, "count"),), order=(), limit=None)
 
 
+def _of_those(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
+    """Columns of another table, for the rows that the base picked by rank or by their group."""
+    key = base.group[0] if base.group else reading.names.key(base.used()[0])
+    if key is None:
+        return frame
+    chosen = (Condition(Term(key), "in", replace(base, select=(Term(key),))),)
+    order = tuple(reading.order)
+    return Frame(terms, (key.table, *reading.tables), (chosen, *reading.where), order=order, limit=reading.limit)
+
+
 def _complement(base: Frame, names: NameIndex) -> Frame:
     """The rows that the frame leaves out."""
     if base.where and len(base.where[-1]) == 1 and base.where[-1][0].operator in _NEGATED:
@@ -164,6 +192,10 @@ def _complement(base: Frame, names: NameIndex) -> Frame:
 def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
     """`what about Spain?` puts the new value in the old one's place; `what about the age?` the column."""
     frame = base
+    functions = re.findall(r"#avg|#sum|@s\d+", reading.text)
+    if functions and not terms and any(t.aggregate for t in base.select):
+        made = tuple(function_of(reading, functions[0]) if t.aggregate else "" for t in base.select)
+        return replace(base, select=tuple(Term(t.column, a) for t, a in zip(base.select, made, strict=True)))
     for group in reading.where:
         columns = {condition.term.column for condition in group}
         kept = tuple(old for old in frame.where if not columns & {condition.term.column for condition in old})
@@ -178,11 +210,3 @@ def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
     having = tuple(reading.having) or frame.having
     tables = _tables(frame.tables, [*reading.tables])
     return replace(frame, having=having, tables=tables)
-
-
-def context_tables(base: Frame | None) -> tuple[str, ...]:
-    """The tables that the conversation is about."""
-    return base.used() if base else ()
-
-
-__all__ = ["Column", "context_tables", "edited", "follows"]

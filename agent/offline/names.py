@@ -66,6 +66,8 @@ class NameIndex:
             self._put(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
             self._put([words[2], words[0]], 0.97, table, column)
+        if len(bare) == 2:
+            self._put([stem("".join(name_words(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._put([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
@@ -114,6 +116,10 @@ class NameIndex:
         return bool(schema.samples) and all(
             not isinstance(s, str) or _QUANTITY.match(s) is not None for s in schema.samples
         )
+
+    def quantity(self, column: Column) -> bool:
+        """Whether the column measures something, rather than naming a row."""
+        return self.numeric(column) and self.key(column.table) != column and self.references(column) is None
 
     def key(self, table: str) -> Column | None:
         """The column that tells the table's rows apart, if one does."""

@@ -134,7 +134,7 @@ def most_rows(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "most_things",
-    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|#who|\w+s|\w+ed) )(?:[a-z]+ )?({S})(?: of)?(?: all)? ({T})(?! with| by (?:@c|@x))",
+    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|did|does|#who|\w+s|\w+ed) )?(?:[a-z]+ )?({S})(?: of)?(?: all)? ({T})(?! with| by (?:@c|@x))",
 )
 def most_things(reading: Reading, match: re.Match[str]) -> str | None:
     """`the stadium with the most concerts`."""
@@ -181,7 +181,7 @@ def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     column = reading.column(match[4])
     mark = reading.mark(match[2])
     hint = reading.names.hinted(mark.hints, [column.table]) if mark.hints else None
-    number = reading.names.numeric(column)
+    number = reading.names.quantity(column)
     if " " in mark.text and not number:
         return None
     if not number and (hint is None or hint.table != column.table):

@@ -141,7 +141,7 @@ def aggregates(reading: Reading, match: re.Match[str]) -> str | None:
     made: list[str] = []
     for column in columns:
         for function in functions:
-            term = Term(reading.column(column), _function(reading, function))
+            term = Term(reading.column(column), function_of(reading, function))
             made.append(reading.add_term(term, reading.mark(column)))
     return " , ".join(made) + rest
 
@@ -152,7 +152,8 @@ def _summable(reading: Reading, marker: str) -> bool:
     return reading.names.kind(column) == "number" and column != key and "year" not in column.name.lower()
 
 
-def _function(reading: Reading, word: str) -> Aggregate:
+def function_of(reading: Reading, word: str) -> Aggregate:
+    """The aggregate that `#avg`, `#sum` or a superlative asks for."""
     if word in ("#avg", "#sum"):
         return "avg" if word == "#avg" else "sum"
     return "max" if reading.mark(word).descending else "min"
