@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+import numpy as np
+import numpy.typing as npt
 from rapidfuzz import fuzz, process
+
+Shares = npt.NDArray[np.float64]
+"""One number a name, from 0 to 1."""
 
 _NEAR = 84.0
 """Least similarity (0 to 100) at which an unknown word is taken for a misspelt one of the schema."""
@@ -17,26 +22,25 @@ class Vocabulary:
 
     def __init__(self, names: Sequence[tuple[str, ...]]) -> None:
         """Indexes names, each given by its stems."""
-        self._names = names
+        self._count = len(names)
         self._holders: dict[str, list[int]] = defaultdict(list)
         for number, name in enumerate(names):
             for part in dict.fromkeys(name):
                 self._holders[part].append(number)
         self._weight = {part: math.log(1 + len(names) / len(held)) for part, held in self._holders.items()}
-        self._size = [sum(self._weight[part] for part in dict.fromkeys(name)) for name in names]
+        self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(name)) for name in names] or [1.0])
         self._spellings = [part for part in self._holders if len(part) > 3]
 
-    def coverage(self, said: Iterable[str]) -> Mapping[int, float]:
+    def coverage(self, said: Iterable[str]) -> Shares:
         """How much of each name a text says, from 0 (left out) to 1.
 
         Args:
             said: The text's stems. A word that no name holds counts for the name's word that it nearly spells.
         """
-        sums: dict[int, float] = defaultdict(float)
+        sums = np.zeros(max(self._count, 1))
         for part, share in self._known(said).items():
-            for number in self._holders[part]:
-                sums[number] += share * self._weight[part]
-        return {number: total / self._size[number] for number, total in sums.items()}
+            sums[self._holders[part]] += share * self._weight[part]
+        return (sums / self._size)[: self._count]
 
     def _known(self, said: Iterable[str]) -> dict[str, float]:
         known: dict[str, float] = {}
