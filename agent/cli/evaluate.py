@@ -1,4 +1,4 @@
-"""The command line's scripted evaluations: `bench`, `data check`, `score`."""
+"""The command line's scripted evaluations: `bench`, `data check`, `score`, `eval`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     """Adds the evaluation commands; what they need is imported only when one runs."""
     app.command("bench")(bench)
     app.command("score")(score)
+    app.command("eval")(evaluate)
     app.add_typer(data_app, name="data")
 
 
@@ -143,6 +144,62 @@ def score(
         typer.echo(f"note: EX means little on {note}", err=True)
     if summary.unjudged:
         typer.echo(f"note: not judged, as the gold fails: {', '.join(summary.unjudged)}", err=True)
+
+
+def evaluate(
+    dataset: DatasetOption,
+    split: SplitOption = "dev",
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE.")] = None,
+    preset: Annotated[str | None, typer.Option("--preset", help="The agent's preset.")] = None,
+    settings: Annotated[Path | None, typer.Option("--settings", help="A settings file, over the preset.")] = None,
+    history: Annotated[
+        str, typer.Option("--history", help="What turns see of earlier ones: predicted SQL, or gold.")
+    ] = "predicted",
+    examples: Annotated[str | None, typer.Option("--examples", help="An example store.")] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")] = 4,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run; the same one resumes it.")] = Path("eval-run"),
+    price: Annotated[
+        tuple[float, float] | None, typer.Option("--price", help="Dollars a million prompt and completion tokens.")
+    ] = None,
+    data: DataOption = None,
+    limit: LimitOption = None,
+    without: WithoutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the agent over a benchmark, or over your own questions, and judge its answers.
+
+    A run that was ended, however hard, goes on where it was when it is started again with the same folder.
+    """
+    import time
+
+    from ...evals.datasets import load_dataset
+    from ...evals.metrics import summarize
+    from ...evals.runner import RunSpec, run_evaluation
+    from ...evals.runner.progress import RunProgress
+    from ...evals.runner.results import run_results, write_results
+    from ..settings import read_settings
+
+    with _plain_errors():
+        if history not in ("gold", "predicted"):
+            raise typer.BadParameter("--history is gold or predicted")
+        questions = load_dataset(dataset, split, data)
+        fields = read_settings(settings) if settings else {}
+        spec = RunSpec(
+            dataset, split, model, preset, fields, history, limit, tuple(without or ()), examples, base_url
+        )  # fmt: skip
+        asked = questions.without(spec.without).first(limit)
+        start = time.perf_counter()
+        with RunProgress(len(asked.questions), price) as progress:
+            answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress)
+        results = run_results(spec, asked, answered, time.perf_counter() - start)
+        write_results(results, out)
+    if as_json:
+        typer.echo(json.dumps({key: results[key] for key in ("run", "strict", "official", "cost")}))
+        return
+    _print_summary(summarize([verdict for _, verdict in answered]), f"{asked.name} {asked.split}, strict")
+    cost = results["cost"]
+    typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
 
 
 def _print_summary(summary: Summary, title: str) -> None:

@@ -50,8 +50,12 @@ class StrictJudge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes what is open."""
         self._names.close()
-        self._close()
+        self._close_database()
 
     def judge(self, question: Question, sql: str) -> Verdict:
         """Judges one prediction."""
@@ -106,11 +110,11 @@ class StrictJudge:
     def _database(self, file: Path) -> Database:
         """One database is open at a time: questions come database by database."""
         if self._open is None or self._open[0] != file:
-            self._close()
+            self._close_database()
             self._open = (file, Database.open(file))
         return self._open[1]
 
-    def _close(self) -> None:
+    def _close_database(self) -> None:
         if self._open is not None:
             self._open[1].close()
             self._open = None

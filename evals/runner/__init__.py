@@ -1,0 +1,9 @@
+"""Runs the agent over a dataset: concurrent, resumable, and without a second call for the same prompt."""
+
+from __future__ import annotations
+
+from .record import TurnRecord
+from .run import Listener, run_evaluation
+from .spec import RunSpec
+
+__all__ = ["Listener", "RunSpec", "TurnRecord", "run_evaluation"]

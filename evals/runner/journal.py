@@ -1,0 +1,96 @@
+"""The journal of a run: one line a question, written when it is answered, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+
+from ...tools.errors import SettingsError
+from .record import TurnRecord
+
+JOURNAL_FILE = "journal.jsonl"
+
+
+class Journal:
+    """Records by question id, in memory and on disk.
+
+    Raises:
+        SettingsError: The file is no journal, or another process is writing it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._records = read_journal(path)
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._lock()
+        # A line that a killed run left half written is cut off; its question is asked again.
+        self._file.seek(_whole_lines(path))
+        self._file.truncate()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    @property
+    def records(self) -> Mapping[str, TurnRecord]:
+        """What is answered so far."""
+        return self._records
+
+    def add(self, record: TurnRecord) -> None:
+        """Keeps a record; it is on disk when this returns.
+
+        Raises:
+            SettingsError: The question has one already.
+        """
+        if record.id in self._records:
+            raise SettingsError(f"{self._path}: question {record.id} was answered twice")
+        self._file.write(json.dumps(asdict(record), ensure_ascii=False).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._records[record.id] = record
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system: no lock, as before two runs met
+            return
+        try:
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise SettingsError(f"{self._path} is being written by another run") from error
+
+
+def read_journal(path: Path) -> dict[str, TurnRecord]:
+    """Records by question id; none where there is no file.
+
+    Raises:
+        SettingsError: A whole line is no record.
+    """
+    if not path.exists():
+        return {}
+    records: dict[str, TurnRecord] = {}
+    for number, line in enumerate(path.read_bytes()[: _whole_lines(path)].splitlines(), 1):
+        try:
+            fields = json.loads(line)
+            for name in ("columns", "attempts", "notes"):
+                fields[name] = tuple(fields[name])
+            fields["rows"] = tuple(map(tuple, fields["rows"]))
+            record = TurnRecord(**fields)
+        except (ValueError, TypeError, KeyError) as error:
+            raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error
+        records[record.id] = record
+    return records
+
+
+def _whole_lines(path: Path) -> int:
+    """Bytes up to and with the last line end."""
+    return path.read_bytes().rfind(b"\n") + 1

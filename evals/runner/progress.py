@@ -1,0 +1,62 @@
+"""A progress bar with running scores, calls, tokens and cost."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..metrics import Verdict
+from .record import TurnRecord
+
+
+class RunProgress:
+    """Shows how a run is going, on standard error.
+
+    Args:
+        total: Questions.
+        price: Dollars a million prompt and completion tokens; None leaves the cost out.
+    """
+
+    def __init__(self, total: int, price: tuple[float, float] | None = None) -> None:
+        self._price = price
+        self._judged = self._right = self._calls = self._prompt = self._completion = 0
+        self._bar = Progress(
+            MofNCompleteColumn(),
+            BarColumn(),
+            TextColumn("{task.description}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("", total=total)
+
+    def __enter__(self) -> RunProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
+        """One more question is done."""
+        self._judged += verdict.ex is not None
+        self._right += verdict.ex is True
+        self._calls += record.calls
+        self._prompt += record.tokens[0]
+        self._completion += record.tokens[1]
+        self._bar.update(self._task, advance=1, description=self._description())
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars so far; None without prices."""
+        if self._price is None:
+            return None
+        return (self._prompt * self._price[0] + self._completion * self._price[1]) / 1e6
+
+    def _description(self) -> str:
+        share = f"{100 * self._right / self._judged:.1f}" if self._judged else "-"
+        text = f"EX {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
+        return text if self.cost is None else f"{text}  ${self.cost:.2f}"

@@ -1,0 +1,80 @@
+"""What is kept of one answered question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...agent import Answer
+
+SHOWN_ROWS = 10
+"""Rows of a result that a record keeps, for people to look at."""
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """An answer as a run keeps it.
+
+    Attributes:
+        id: The question's.
+        sql: The answer's query; empty where there is none.
+        status: As the answer has it, or `failed` for an error that ended the turn.
+        rephrased: The question, self-contained.
+        text: What was said, or why there is no answer.
+        confidence: From 0 to 1.
+        columns: Of the result.
+        rows: The first `SHOWN_ROWS` rows.
+        row_count: All rows.
+        attempts: Each query run, with `sql`, `error`, `row_count`, `feedback`.
+        usage: `llm_calls`, `prompt_tokens`, `completion_tokens`, `seconds`.
+        usage_by_node: Likewise by node.
+        notes: What was left out, repaired or switched off.
+        seconds: Wall time of the turn.
+    """
+
+    id: str
+    sql: str
+    status: str
+    rephrased: str = ""
+    text: str = ""
+    confidence: float = 0.0
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    row_count: int = 0
+    attempts: tuple[dict[str, Any], ...] = ()
+    usage: Mapping[str, float] | None = None
+    usage_by_node: Mapping[str, Mapping[str, float]] | None = None
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def calls(self) -> int:
+        """Requests that a model answered."""
+        return int((self.usage or {}).get("llm_calls", 0))
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Prompt and completion tokens."""
+        usage = self.usage or {}
+        return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+
+
+def record_answer(question_id: str, answer: Answer, seconds: float) -> TurnRecord:
+    """An answer, cut to what is kept."""
+    return TurnRecord(
+        id=question_id,
+        sql=answer.sql or "",
+        status=answer.status,
+        rephrased=answer.rephrased,
+        text=answer.text,
+        confidence=answer.confidence,
+        columns=answer.columns,
+        rows=answer.rows[:SHOWN_ROWS],
+        row_count=answer.row_count,
+        attempts=tuple(asdict(attempt) for attempt in answer.attempts),
+        usage=asdict(answer.usage),
+        usage_by_node={node: asdict(usage) for node, usage in answer.usage_by_node.items()},
+        notes=answer.notes,
+        seconds=round(seconds, 4),
+    )

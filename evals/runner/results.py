@@ -1,0 +1,92 @@
+"""The outcome of a run, as one JSON file that reports and comparisons read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...tools.errors import SettingsError
+from ..datasets import Dataset
+from ..metrics import OfficialJudge, Verdict, as_json, summarize
+from .files import write_whole
+from .record import TurnRecord
+from .spec import RunSpec
+
+RESULTS_FILE = "results.json"
+
+
+def run_results(
+    spec: RunSpec, dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]], seconds: float
+) -> dict[str, Any]:
+    """Scores in both modes, cost, and every question with its answer and gold.
+
+    Args:
+        spec: The run.
+        dataset: Its split.
+        answered: Records with strict verdicts, in the dataset's order.
+        seconds: Wall time of this start of the run.
+    """
+    strict = [verdict for _, verdict in answered]
+    with OfficialJudge(dataset) as judge:
+        official = [judge.judge(verdict.question, record.sql) for record, verdict in answered]
+    return {
+        "run": asdict(spec),
+        "strict": _scores(strict),
+        "official": _scores(official),
+        "cost": {
+            "llm_calls": sum(record.calls for record, _ in answered),
+            "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
+            "completion_tokens": sum(record.tokens[1] for record, _ in answered),
+            "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
+            "wall_seconds": round(seconds, 3),
+        },
+        "questions": [
+            _question(record, ours, theirs) for (record, ours), theirs in zip(answered, official, strict=True)
+        ],
+    }
+
+
+def write_results(results: dict[str, Any], out: Path) -> None:
+    """Writes the file into the run's folder, whole."""
+    write_whole(out / RESULTS_FILE, json.dumps(results, ensure_ascii=False))
+
+
+def read_results(out: Path) -> dict[str, Any]:
+    """Reads the outcome of a run that ended.
+
+    Raises:
+        SettingsError: The folder holds none.
+    """
+    path = out / RESULTS_FILE
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{out} holds no finished run ({error}): finish it with `tableturn eval`") from error
+
+
+def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    scores = as_json(summarize(verdicts), verdicts)
+    scores.pop("per_question")
+    return scores
+
+
+def _question(record: TurnRecord, ours: Verdict, theirs: Verdict) -> dict[str, Any]:
+    question = ours.question
+    return {
+        "question": question.text,
+        "database": question.database,
+        "interaction": question.interaction,
+        "turn": question.turn,
+        "golds": question.golds,
+        "disputed": question.disputed,
+        "hardness": ours.hardness,
+        "ex": ours.ex,
+        "em": ours.em,
+        "official_ex": theirs.ex,
+        "valid": ours.valid,
+        "error": ours.error,
+        **asdict(record),
+    }
