@@ -83,6 +83,8 @@ def parse(sql: str) -> Parsed:
     if not isinstance(tree, exp.Query | exp.Values) or tree.args.get("into"):
         kind = text.split(None, 1)[0].upper()
         raise SQLParseError(f"Expected a query that reads (SELECT ...), found {kind[:40]}.")
+    if isinstance(tree, exp.Select) and not tree.expressions:
+        raise SQLParseError("The SELECT names no columns; write what it should return.")
     _mark_brackets(text, tree)
     return Parsed(text, tokens, tree)
 

@@ -7,7 +7,9 @@ from tableturn.tools.database.schema import ColumnKind, ColumnSchema, ForeignKey
 
 DDL = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, country TEXT, "birth year" INTEGER, manager_id INTEGER);
-CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer(id), placed DATE, total REAL, note TEXT);
+CREATE TABLE orders (
+    id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer(id), placed DATE, total REAL, note TEXT
+);
 CREATE TABLE item (order_id INTEGER, product_id INTEGER, quantity INTEGER, PRIMARY KEY (order_id, product_id));
 CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, price REAL, "order" INTEGER, data TEXT);
 """
