@@ -16,6 +16,9 @@ from .names import quoted
 
 _BUSY_SECONDS = 1.0
 
+NOT_UTF8 = "Could not decode to UTF-8"
+"""How the message begins with which Python refuses a text that is not UTF-8: read it again with `lenient_text`."""
+
 # Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
 # enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
 _SQLITE_LIMITS = {

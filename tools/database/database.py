@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import DatabaseUnavailable, QueryError, QueryFailed
 from .cancellation import Cancellation
 from .catalogue import Catalogue
-from .connection import connect, lenient_text
+from .connection import connect
 from .location import locate, unavailable
 from .pool import ConnectionPool
 from .read_schema import read_schema
@@ -118,8 +118,7 @@ class Database:
         try:
             reader = connect(self.path).sqlite
             try:
-                with lenient_text(guarded.sqlite):
-                    return read_schema(reader, guarded.sqlite, self.name, catalogue)
+                return read_schema(reader, guarded.sqlite, self.name, catalogue)
             finally:
                 reader.close()
         except sqlite3.Error as error:

@@ -7,13 +7,16 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
+from .connection import NOT_UTF8, lenient_text
 from .names import quoted
+from .results import size_of
 from .table import Cell
 from .watchdog import WATCHDOG, RunningQuery
 
 _ROWS = 1_000
-_ROWS_A_FETCH = 100
+_ROWS_A_FETCH = 250
 _BYTES = 4_000_000
 _SAMPLES = 8
 # One table must not use up the time of all the others.
@@ -95,22 +98,34 @@ class Profiler:
     def _column(self, values: Sequence[Cell], complete: bool) -> ColumnProfile:
         counts = Counter(values)
         nulls = counts.pop(None, 0) > 0
-        most = tuple(value for value, _ in counts.most_common(_SAMPLES))
+        if len(counts) == len(values):
+            most = tuple(islice(counts, _SAMPLES))
+        else:
+            most = tuple([value for value, _ in counts.most_common(_SAMPLES)])
         return ColumnProfile(most, len(counts) if complete else None, nulls)
 
     def _rows(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
         """The first rows within the bounds, and whether these are all."""
+        try:
+            return self._fetched(sql)
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith(NOT_UTF8):
+                raise
+            with lenient_text(self.connection):
+                return self._fetched(sql)
+
+    def _fetched(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
-        query = self._watch()
         size = 0
+        query = self._watch()
         try:
             cursor = self.connection.execute(sql)
             while size < _BYTES:
                 part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
-                rows.extend(part)
+                rows += part
                 if len(part) < _ROWS_A_FETCH:
                     return rows, len(rows) <= _ROWS
-                size += sum(len(cell) for row in part for cell in row if isinstance(cell, str | bytes))
+                size += size_of(part)
             cursor.close()
         except sqlite3.Error as error:
             # Too late, or a value too long to be looked at: what was read until then will do.

@@ -27,8 +27,9 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
     for table in schema.tables:
         name = table.name.lower()
         columns = [
-            _column(column, simple.get((name, column.name.lower())), (name, column.name.lower()) in marked, samples)
+            _column(column, simple.get(place), place in marked, samples)
             for column in table.columns
+            for place in ((name, column.name.lower()),)
         ]
         columns += [
             f"({', '.join(map(identifier, key.columns))}) {_arrow(key)} {identifier(key.ref_table)}"
@@ -51,7 +52,8 @@ def _legend(schema: Schema, marked: bool) -> str:
 
 
 def _column(column: ColumnSchema, keys: list[ForeignKey] | None, marked: bool, samples: int) -> str:
-    text = f"{identifier(column.name)}{'*' if column.primary_key else ''}{'^' if marked else ''} {column.kind}"
+    signs = ("*" if column.primary_key else "") + ("^" if marked else "")
+    text = f"{identifier(column.name)}{signs} {column.kind}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {identifier(key.ref_table)}.{identifier(key.ref_columns[0])}"
@@ -59,7 +61,7 @@ def _column(column: ColumnSchema, keys: list[ForeignKey] | None, marked: bool, s
             return text
     values = examples(column, samples)
     if values:
-        text += f" [{values}]"
+        text = f"{text} [{values}]"
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 

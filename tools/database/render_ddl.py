@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from .render_text import examples, identifier, one_line, remark
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
@@ -13,9 +15,11 @@ def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int)
     parts: list[str] = []
     if len(schema.tables) < schema.total_tables:
         parts.append(f"-- {len(schema.tables)} of the database's {schema.total_tables} tables")
+    keys: dict[str, list[ForeignKey]] = defaultdict(list)
+    for key in schema.foreign_keys:
+        keys[key.table.lower()].append(key)
     for table in schema.tables:
-        keys = [key for key in schema.foreign_keys if key.table.lower() == table.name.lower()]
-        parts.append(_table(table, keys, marked, samples))
+        parts.append(_table(table, keys.get(table.name.lower(), []), marked, samples))
     return "\n".join(parts)
 
 
@@ -36,12 +40,12 @@ def _table(table: TableSchema, keys: list[ForeignKey], marked: frozenset[tuple[s
         f"  {text}{'' if last else ','}{f' -- {note}' if note else ''}"
         for (text, note), last in zip(entries, [False] * (len(entries) - 1) + [True], strict=True)
     ]
-    facts = [] if table.kind == "table" else [f"a {table.kind}" if table.kind == "view" else "a virtual table"]
+    facts = {"table": [], "view": ["a view"], "virtual": ["a virtual table"]}[table.kind]
     if table.row_count is not None:
         facts.append(f"{table.row_count} rows")
     if table.comment:
         facts.append(remark(table.comment))
-    head = f"CREATE TABLE {identifier(table.name)} ({f' -- {chr(44).join(facts)}' if facts else ''}"
+    head = f"CREATE TABLE {identifier(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
     return "\n".join((head, *lines, ");"))
 
 

@@ -36,7 +36,9 @@ def identifier(name: str) -> str:
 def literal(value: Cell) -> str:
     """A value as a short SQL literal; what was cut off shows as an ellipsis, bytes as their number."""
     if isinstance(value, str):
-        return "'" + one_line(value, _LONGEST_VALUE).replace("'", "''") + "'"
+        if len(value) > _LONGEST_VALUE or not value.isprintable():
+            value = one_line(value, _LONGEST_VALUE)
+        return "'" + value.replace("'", "''") + "'"
     if isinstance(value, bytes):
         return f"<{len(value)} bytes>"
     return "NULL" if value is None else repr(value)

@@ -30,7 +30,7 @@ def fetch(cursor: sqlite3.Cursor, limits: Limits) -> tuple[list[Row], bool]:
     while len(rows) < wanted:
         asked = min(step, wanted - len(rows))
         part: list[Row] = cursor.fetchmany(asked)
-        size += _bytes(part)
+        size += size_of(part)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
@@ -45,7 +45,7 @@ def column_types(rows: Sequence[Row], width: int) -> tuple[str, ...]:
     """One of `integer`, `real`, `text`, `blob`, `null` or `mixed` a column, by the values."""
     if not rows:
         return ("null",) * width
-    return tuple(_type_of(set(map(type, column))) for column in zip(*rows, strict=True))
+    return tuple([_type_of(set(map(type, column))) for column in zip(*rows, strict=True)])
 
 
 def _type_of(seen: set[type]) -> str:
@@ -55,9 +55,15 @@ def _type_of(seen: set[type]) -> str:
     return _TYPE_NAMES[seen.pop()] if len(seen) == 1 else "mixed"
 
 
-def _bytes(rows: Sequence[Row]) -> int:
-    """Roughly what the values take: 8 bytes each, and the length of texts and blobs."""
+def size_of(rows: Sequence[Row]) -> int:
+    """Roughly the bytes that the values take: 8 each, and the length of texts and blobs."""
     if not rows:
         return 0
-    long = sum([len(cell) for row in rows for cell in row if isinstance(cell, str | bytes)])
-    return 8 * len(rows) * len(rows[0]) + long
+    return 8 * len(rows) * len(rows[0]) + sum([_length(column) for column in zip(*rows, strict=True)])
+
+
+def _length(column: tuple[Cell, ...]) -> int:
+    seen = set(map(type, column))
+    if str not in seen and bytes not in seen:
+        return 0
+    return sum([len(cell) for cell in column if isinstance(cell, str | bytes)])

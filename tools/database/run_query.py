@@ -8,14 +8,12 @@ import time
 from ..errors import QueryFailed, QueryTimeout
 from .cancellation import Cancellation
 from .cell_limit import cell_limit
-from .connection import QueryConnection, lenient_text
+from .connection import NOT_UTF8, QueryConnection, lenient_text
 from .failures import failure
 from .names import quoted
 from .results import Row, column_types, fetch
 from .table import Cell, Limits, Table
 from .watchdog import WATCHDOG, RunningQuery
-
-_NOT_UTF8 = "Could not decode to UTF-8"
 
 
 def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
@@ -31,7 +29,7 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
         try:
             columns, rows, truncated = _fetched(sqlite, sql, limits)
         except sqlite3.OperationalError as error:
-            if not str(error).startswith(_NOT_UTF8):
+            if not str(error).startswith(NOT_UTF8):
                 raise
             with lenient_text(sqlite):
                 columns, rows, truncated = _fetched(sqlite, sql, limits)
