@@ -148,7 +148,9 @@ def contains(reading: Reading, match: re.Match[str]) -> str | None:
     marker = match[5] or match[1] or (inner[0] if inner else "")
     verb = match[3]
     said = match[4]
-    if verb not in ("#contain", "#start", "#end", "like") and not (marker and said.startswith("@q")):
+    if verb not in ("#contain", "#start", "#end", "like") and not (
+        marker and (said.startswith("@q") or "word" in match[0] or "letter" in match[0])
+    ):
         return None
     if said.startswith("@v") and verb == "#contain" and not marker:
         return None

@@ -284,6 +284,10 @@ def _corrected(word: Word, names: NameIndex) -> str:
     for size in (4, 3):
         if len(word.lower) >= size + 3 and word.lower[:size] in names.short:
             return word.lower[:size]
+    if len(word.stem) >= 5:
+        longer = [known for known in names.vocabulary if known.startswith(word.stem)]
+        if len(longer) == 1:
+            return longer[0]
     near = process.extractOne(
         word.stem, names.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=0.8
     )

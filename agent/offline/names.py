@@ -117,6 +117,11 @@ class NameIndex:
             not isinstance(s, str) or _QUANTITY.match(s) is not None for s in schema.samples
         )
 
+    @staticmethod
+    def says_key(text: str) -> bool:
+        """Whether words ask for an identifier itself, not for what it stands for."""
+        return text.lower().split()[-1] in ("id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names")
+
     def quantity(self, column: Column) -> bool:
         """Whether the column measures something, rather than naming a row."""
         return self.numeric(column) and self.key(column.table) != column and self.references(column) is None
@@ -153,6 +158,10 @@ class NameIndex:
             return tuple(people[:2])
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
+        for column in found.columns[:2]:
+            parent = self.references(Column(found.name, column.name))
+            if parent and parent != table and column.primary_key and len(found.primary_key) == 1:
+                return self.title(parent)
         for column in found.columns:
             if column.kind == "text" and not column.primary_key and name_words(column.name)[-1:] != ("id",):
                 return (Column(found.name, column.name),)

@@ -62,6 +62,12 @@ def direction_of(reading: Reading, match: re.Match[str]) -> str | None:
     return _add_order(reading, match[2], match[1])
 
 
+@ORDERING.pattern("sort_descending", rf"(?:listed |ranked )?(?:#sort|by)(?: in| by| of)* ({_DIRECTION}) ({_KEYS})")
+def sort_descending(reading: Reading, match: re.Match[str]) -> str | None:
+    """`ordered by descending age`."""
+    return _add_order(reading, match[2], match[1])
+
+
 @ORDERING.pattern(
     "sort_by",
     r"(?:, )?(?:and )?(?:in |is |are )?#sort(?: (?:them|results?|it|list|by|according|to|on|based|of|their|its|"

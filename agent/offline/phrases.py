@@ -23,7 +23,7 @@ _TABLE = """
 #times: times | time
 #sort: sorted | sort | sorted using | ordered using | ordered by | ordered in | order by | ordered | order them | order the | order these | ranked by | arranged | arrange | in the order of | in order of | in the order | rank them | listed in | list them in | sorting | ordering
 #avg: average | mean | avg
-#sum: total | sum | sum of | total sum of | combined | overall
+#sum: total | sum | sum of | total sum of
 #distinct: different | distinct | unique | various
 #common: common | often | many times | popular | frequent | frequently | prevalent | commonly | commonly used | frequently used | popularly
 #null: missing | null | unknown | empty | blank | not known | not available | not specified

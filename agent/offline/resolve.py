@@ -8,6 +8,7 @@ from ...tools.values.match import ValueMatch
 from .frame import Column
 from .mentions import Mention, chain_words
 from .names import Hit, NameIndex
+from .words import name_words
 
 Item = Mention | str
 
@@ -27,6 +28,7 @@ def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()
     for at, item in enumerate(items):
         if isinstance(item, Mention) and item.kind in ("c", "x"):
             _settle_column(item, at, items, anchors, names)
+    _merge_years(items)
     for at, item in enumerate(items):
         if isinstance(item, Mention) and item.kind == "v":
             _settle_value(item, at, items, anchors, names)
@@ -96,10 +98,32 @@ def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
     if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
         mention.column = names.title(owner)[0]
         return
+    if best.column is not None and best.score < 0.9 and not names.says_key(mention.text):
+        column = Column(best.table, best.column)
+        entity = names.references(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None:
+            mention.kind, mention.table = "t", entity
+            return
     assert best.column is not None
     mention.column = Column(best.table, best.column)
     if mention.kind == "x" and mention.table != best.table and best.table in (before, after):
         mention.kind = "c"
+
+
+def _merge_years(items: Sequence[Item]) -> None:
+    """`opened in year 2005`: the second word says no more than the first column does."""
+    before: Mention | None = None
+    for item in items:
+        if isinstance(item, str):
+            before = before if item in ("in", "on", "of", "by") else None
+        elif item.kind == "c" and item.column is not None:
+            word = item.text.lower()
+            if before is not None and before.column is not None and word in ("year", "date", "time"):
+                if word in name_words(before.column.name) and before.column != item.column:
+                    item.column = before.column
+            before = item
+        elif item.kind != "o":
+            before = None
 
 
 def _table_before(at: int, items: Sequence[Item]) -> str | None:

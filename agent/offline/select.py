@@ -17,22 +17,48 @@ def select_terms(reading: Reading) -> tuple[Term, ...]:
     terms: list[Term] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
-        region = sentence
-        if cut and reading.markers("cxa", sentence[: cut.start()]):
-            region = sentence[: cut.start()]
-        elif cut and reading.markers("t", sentence[: cut.start()]) and not reading.markers("a", sentence):
-            region = sentence[: cut.start()]
-        for marker in reading.markers("cxa", region):
-            mark = reading.mark(marker)
-            if marker.startswith("@x") and (mark.column is None or mark.hits[0].column is None):
-                continue
-            term = reading.term(marker)
-            pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
-            if len(pair) == 2 and term.column in pair and mark.text.lower() in ("name", "names"):
-                terms.extend(Term(column) for column in pair)
-            else:
-                terms.append(term)
+        if cut and (
+            reading.markers("cxa", sentence[: cut.start()])
+            or (reading.markers("t", sentence[: cut.start()]) and not reading.markers("a", sentence))
+        ):
+            sentence = sentence[: cut.start()]
+        terms.extend(_listed(reading, sentence.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
+
+
+def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
+    """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
+    terms: list[Term] = []
+    is_open = True
+    before = ""
+    for at, word in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else ""
+        if word in (",", "and", "#and", "#both"):
+            is_open = True
+        elif re.match(r"@[ca]|@x", word) and is_open and not _only_table(reading, word):
+            terms.extend(_shown(reading, word))
+        elif re.match(r"@[tx]", word):
+            if before in (",", "and", "#and") and terms and is_open and not re.match(r"@[ca]", after):
+                terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
+            is_open = not (terms or more or before in ("of", "for", "all", "#who", "from", "in", "#each"))
+        elif word.startswith("@w"):
+            is_open = False
+        before = word
+    return terms
+
+
+def _only_table(reading: Reading, marker: str) -> bool:
+    mark = reading.mark(marker)
+    return marker.startswith("@x") and (mark.column is None or mark.hits[0].column is None)
+
+
+def _shown(reading: Reading, marker: str) -> list[Term]:
+    """A term; a mere `name` where the table has a first and a last one is both."""
+    term = reading.term(marker)
+    pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
+    if len(pair) == 2 and term.column in pair and reading.mark(marker).text.lower() in ("name", "names"):
+        return [Term(column) for column in pair]
+    return [term]
 
 
 def subject(reading: Reading) -> str | None:

@@ -16,6 +16,17 @@ _SELECT_SO_FAR = re.compile(
 )
 
 
+@TERMS.pattern("title", r"({T}) (?:name|names|title|titles)|(?:name|names|title|titles) of(?: all| #each)* ({T})")
+def title(reading: Reading, match: re.Match[str]) -> str | None:
+    """`city names` where the cities' column has another name."""
+    marker = match[1] or match[2]
+    mark = reading.mark(marker)
+    column = reading.names.title(reading.table(marker))[0]
+    made = Mention("c", mark.start, mark.end, match[0], hits=mark.hits, column=column)
+    reading.marks.append(made)
+    return f"@c{len(reading.marks) - 1} of {marker}"
+
+
 @TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)* (?={C})")
 def name_of_column(reading: Reading, match: re.Match[str]) -> str | None:
     """`names of all directors`, where directors are a column, asks for that column."""

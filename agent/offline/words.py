@@ -71,9 +71,13 @@ def _shared_noun(words: list[Word]) -> list[Word]:
     found: list[Word] = []
     for at, word in enumerate(words):
         found.append(word)
-        after = [other.lower for other in words[at + 1 : at + 4]]
-        if word.lower in _PAIRED and len(after) == 3 and after[0] in ("and", ",", "or") and after[1] in _PAIRED:
-            noun = words[at + 3]
+        if word.lower not in _PAIRED:
+            continue
+        end = at + 1
+        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIRED):
+            end += 1
+        if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
+            noun = words[end]
             found.append(Word(noun.text, noun.lower, noun.stem, word.end, word.end))
     return found
 
