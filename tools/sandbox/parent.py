@@ -20,7 +20,14 @@ _PROGRAM = (
     "importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]))"
 )
 # Arrow and BLAS otherwise start threads, and a process with threads cannot be forked safely.
-_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
+_ENVIRONMENT = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "LC_ALL": "C.UTF-8",
+}
 
 
 class WarmParent:

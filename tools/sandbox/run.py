@@ -90,6 +90,8 @@ def _result(reply: bytes, started: float) -> SandboxResult:
         ValueError: It is no reply.
     """
     content = json.loads(reply)
+    if not isinstance(content, dict):
+        raise TypeError("a reply is an object")
     error, output = content.get("error"), str(content.get("output", ""))
     table = None
     elapsed = time.perf_counter() - started

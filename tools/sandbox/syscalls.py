@@ -18,7 +18,7 @@ from dataclasses import dataclass
 _X86_64 = {
     "read": 0, "write": 1, "close": 3, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13,
     "rt_sigprocmask": 14, "rt_sigreturn": 15, "sched_yield": 24, "mremap": 25, "madvise": 28, "nanosleep": 35,
-    "getpid": 39, "exit": 60, "uname": 63, "gettimeofday": 96, "getrusage": 98, "times": 100, "getuid": 102,
+    "getpid": 39, "exit": 60, "gettimeofday": 96, "getrusage": 98, "times": 100, "getuid": 102,
     "getgid": 104, "geteuid": 107, "getegid": 108, "sigaltstack": 131, "gettid": 186, "time": 201, "futex": 202,
     "sched_getaffinity": 204, "restart_syscall": 219, "clock_gettime": 228, "clock_getres": 229,
     "clock_nanosleep": 230, "exit_group": 231, "getcpu": 309, "getrandom": 318, "rseq": 334,
@@ -27,7 +27,7 @@ _AARCH64 = {
     "close": 57, "read": 63, "write": 64, "exit": 93, "exit_group": 94, "futex": 98, "nanosleep": 101,
     "clock_gettime": 113, "clock_getres": 114, "clock_nanosleep": 115, "sched_getaffinity": 123, "sched_yield": 124,
     "restart_syscall": 128, "sigaltstack": 132, "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139,
-    "times": 153, "uname": 160, "getrusage": 165, "getcpu": 168, "gettimeofday": 169, "getpid": 172, "getuid": 174,
+    "times": 153, "getrusage": 165, "getcpu": 168, "gettimeofday": 169, "getpid": 172, "getuid": 174,
     "geteuid": 175, "getgid": 176, "getegid": 177, "gettid": 178, "brk": 214, "munmap": 215, "mremap": 216,
     "mmap": 222, "mprotect": 226, "madvise": 233, "getrandom": 278, "rseq": 293,
 }  # fmt: skip
