@@ -11,7 +11,7 @@ from .material import Material, fit
 from .replies import Explanation
 from .reply_text import clean_reply, find_json, text_field
 from .task import Message, Prompt, Task
-from .templating import LINE_LIMIT, one_line, render_messages
+from .templating import LINE_LIMIT, line, render_messages
 
 _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "null", "nothing", "there are none"})
 
@@ -48,6 +48,6 @@ class ExplainTask(Task[Explanation]):
         record = find_json(reply)
         meaning = text_field(record, "meaning", "explanation") if record else ""
         if record is None or not meaning:
-            return Explanation(one_line(reply, 3 * LINE_LIMIT))
+            return Explanation(line(reply, 3 * LINE_LIMIT))
         differences = text_field(record, "differences", "difference")
         return Explanation(meaning, "" if differences.lower().strip(" .") in _NONE else differences)

@@ -9,7 +9,7 @@ from ..tools.errors import ReplyError
 from .material import Material, fit
 from .reply_text import clean_reply, is_refusal
 from .task import Prompt, Task
-from .templating import one_line, render_messages
+from .templating import line, render_messages
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class SimplifyTask(Task[str]):
 
     def parse(self, text: str) -> str:
         """The last line of the reply, without a label or quotation marks around it."""
-        lines = [line.strip() for line in clean_reply(text).splitlines() if line.strip(" `*\t")]
+        lines = [one for one in clean_reply(text).splitlines() if one.strip(" `*\t")]
         if not lines or is_refusal(lines[-1]):
             raise ReplyError(
                 "the model did not simplify the question", "malformed", "Reply with the simplified question only."
             )
-        line = lines[-1].strip("*` ")
-        label, colon, rest = line.partition(":")
+        said = lines[-1].strip("*` ")
+        label, colon, rest = said.partition(":")
         if colon and "question" in label.lower() and rest.strip():
-            line = rest
-        return one_line(line.strip().strip('"“”').strip())
+            said = rest
+        return line(said.strip().strip('"“”'))

@@ -28,7 +28,8 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_LABEL = re.compile(
-    r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:sql\s*result|result|answer|explanation|note|notes|question|q|a|sql|output|reasoning)"
+    r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
+    r"(?:sql\s*result|result|answer|explanation|notes?|question|q|a|sql|output|reasoning)"
     r"(?:\*\*|__)?\s*\d*\s*:",
     re.IGNORECASE | re.MULTILINE,
 )

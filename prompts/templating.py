@@ -13,6 +13,7 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from ..tools.database.render_text import identifier, one_line
 from .task import Message
 
 LINE_LIMIT = 500
@@ -24,15 +25,9 @@ VALUE_LIMIT = 120
 BLOCK_LIMIT = 20_000
 """Characters of a block of data. The token budget usually cuts earlier; this holds back a single huge cell."""
 
-CUT = "... [cut]"
+CUT = " ... [cut]"
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def one_line(text: str, limit: int = LINE_LIMIT) -> str:
-    """`text` as one line of at most `limit` characters, so that it cannot look like several entries of a list."""
-    flat = " ".join(_CONTROLS.sub(" ", text[: 4 * limit]).split())
-    return flat if len(flat) <= limit and len(text) <= 4 * limit else flat[:limit] + CUT
 
 
 def block(text: str, name: str, limit: int = BLOCK_LIMIT) -> str:
@@ -46,15 +41,15 @@ def block(text: str, name: str, limit: int = BLOCK_LIMIT) -> str:
     return f"<{tag}>\n{inside.strip()}\n</{tag}>"
 
 
-def literal(value: str) -> str:
+def line(text: str, limit: int = LINE_LIMIT) -> str:
+    """`text` as one line, so that it cannot look like several entries of a list."""
+    return one_line(text, limit).strip()
+
+
+def value(text: str) -> str:
     """A database value as an SQL literal on one line."""
-    if len(value) > VALUE_LIMIT:
-        return f"{_quoted(one_line(value[:VALUE_LIMIT]))}... (cut: match it with LIKE)"
-    return _quoted(one_line(value))
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    quoted = "'" + one_line(text, VALUE_LIMIT).replace("'", "''") + "'"
+    return quoted if len(text) <= VALUE_LIMIT else f"{quoted} (cut off: match it with LIKE)"
 
 
 @cache
@@ -66,9 +61,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        keep_trailing_newline=True,
     )
     filters = cast("dict[str, object]", environment.filters)
-    filters.update(block=block, one_line=one_line, literal=literal)
+    filters.update(block=block, line=line, value=value, identifier=identifier)
     return environment
 
 

@@ -1,0 +1,129 @@
+"""Inputs for prompt tests: a small business, a conversation about it, and every task in every form."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from tableturn.prompts.explain import ExplainTask
+from tableturn.prompts.generate import GenerateTask, PromptStyle
+from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
+from tableturn.prompts.rephrase import RephraseTask
+from tableturn.prompts.replies import Rephrasing
+from tableturn.prompts.revise import ReviseTask
+from tableturn.prompts.simplify import SimplifyTask
+from tableturn.prompts.task import Task
+from tableturn.tools.database.render import SchemaStyle
+from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from tableturn.tools.examples.example import Example
+from tableturn.tools.examples.seeds import DialogueTurn, SeedDialogue
+from tableturn.tools.linking.linked import PastTurn
+from tableturn.tools.values.match import ValueMatch
+
+SCHEMA = Schema(
+    "shop",
+    (
+        TableSchema(
+            "customer",
+            (
+                ColumnSchema("id", "INTEGER", "number", 1),
+                ColumnSchema("name", "TEXT", samples=("Ann O'Neil", "Bo")),
+                ColumnSchema("city", "TEXT", samples=("Lyon", "Paris")),
+            ),
+            row_count=2,
+        ),
+        TableSchema(
+            "order",
+            (
+                ColumnSchema("id", "INTEGER", "number", 1),
+                ColumnSchema("customer id", "INTEGER", "number"),
+                ColumnSchema("total", "REAL", "number", samples=(12.5,)),
+            ),
+            row_count=9,
+        ),
+    ),
+    (ForeignKey("order", ("customer id",), "customer", ("id",)),),
+    total_tables=7,
+)
+HISTORY = (
+    PastTurn("how many customers?", "Give me the number of customers.", "SELECT count(*) FROM customer", "1 row: 2"),
+    PastTurn("list them", "Give me the names of all customers.", "SELECT name FROM customer", "2 rows"),
+)
+EXAMPLES = (
+    Example("How many dogs are there?", "SELECT count(*) FROM dog", "kennel", "dog(id* number, name text)"),
+    Example("Which dogs are old?", "SELECT name FROM dog WHERE age > 9", "kennel", "dog(id* number, age number)"),
+)
+VALUES = (ValueMatch("customer", "name", "Ann O'Neil", "ann oneil", 10, 19, 0.9, "typo"),)
+DIALOGUES = (
+    SeedDialogue(
+        "kennel",
+        "dog(id* number, name text)",
+        (
+            DialogueTurn("dogs?", "Give me the names of all dogs."),
+            DialogueTurn("how many?", "Give me the number of dogs."),
+        ),
+    ),
+)
+REPHRASING = Rephrasing("Give me the orders of the customer Ann O'Neil.", "Give me what Ann O'Neil ordered.")
+SCHEMA_STYLES: dict[PromptStyle, SchemaStyle] = {
+    "full": "compact",
+    "credit": "credit",
+    "craft": "craft",
+    "track": "track",
+    "revision": "ddl",
+}
+
+
+def generate(style: PromptStyle = "full", **changes: Any) -> GenerateTask:
+    """The question in the form of one preset."""
+    inputs: dict[str, Any] = {
+        "question": "what did ann oneil order",
+        "rephrasing": REPHRASING,
+        "schema": SCHEMA,
+        "history": HISTORY,
+        "base": HISTORY[-1],
+        "values": VALUES,
+        "examples": EXAMPLES,
+        "style": style,
+        "schema_style": SCHEMA_STYLES[style],
+        "marked": frozenset({("customer", "name")}),
+        "evidence": "orders are never empty",
+    }
+    return GenerateTask(**inputs | changes)
+
+
+def revise(style: PromptStyle, **changes: Any) -> ReviseTask:
+    """A query that failed, with all feedback there can be."""
+    inputs: dict[str, Any] = {
+        "generate": generate(style),
+        "sql": "SELECT total FROM orders",
+        "feedback": "no such table: orders",
+        "error_kind": "unknown_table",
+        "explanation": "It shows all totals; the question wants those of one customer.",
+        "result_csv": "total\n12.5",
+        "contents": "order.total: 12.5",
+        "code_result": "total\n12.5",
+    }
+    return ReviseTask(**inputs | changes)
+
+
+def every_task() -> dict[str, Task[Any]]:
+    """Each task in each of its forms, by a name for snapshots."""
+    asked = ("Which order?", "the last one")
+    tasks: dict[str, Task[Any]] = {
+        "rephrase_full": RephraseTask("and ann's?", HISTORY, SCHEMA, dialogues=DIALOGUES),
+        "rephrase_full_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, simplify=False),
+        "rephrase_credit": RephraseTask("and ann's?", HISTORY, SCHEMA, style="credit", dialogues=DIALOGUES),
+        "rephrase_credit_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, style="credit"),
+        "simplify": SimplifyTask("Enumerate the appellations of all clients."),
+        "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
+        "reason_pot": ReasonTask(generate("craft"), "pot"),
+        "reason_code_blocks": ReasonTask(generate("craft"), "code_blocks"),
+        "sql_from_code": SQLFromCodeTask(generate("craft"), 'result = db_dict["order"]', "id,total\n1,12.5"),
+        "generate_full_first_turn": generate(history=(), base=None, marked=frozenset(), evidence="", values=()),
+        "revise_full_ran": revise("full", error_kind=None, feedback="", explanation="", contents="", code_result=""),
+        "revise_revision_ran": revise("revision", error_kind=None, feedback="", contents="", explanation=""),
+    }
+    for style in get_args(PromptStyle):
+        tasks[f"generate_{style}"] = generate(style)
+        tasks[f"revise_{style}"] = revise(style)
+    return tasks
