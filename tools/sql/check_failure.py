@@ -95,7 +95,7 @@ def _unknown_table(source: Source, schema: Schema) -> Finding:
 def _reference_finding(reference: Reference, resolution: Resolution, schema: Schema) -> Finding | None:
     place = reference.node.sql(dialect=SQLITE)
     if reference.kind == "ambiguous":
-        choices = [f"{source.name}.{reference.column}" for source in reference.candidates]
+        choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
         return Finding("ambiguous_column", "error", message, place, f"write {one_of(choices)}")
     if reference.kind == "unknown":
@@ -107,19 +107,21 @@ def _reference_finding(reference: Reference, resolution: Resolution, schema: Sch
 
 def _unknown_column(reference: Reference, place: str, schema: Schema) -> Finding:
     sources = _reachable(reference) if reference.source is None else [reference.source]
-    read = one_of([source.node.name or source.name or "the sub-query" for source in sources])
+    read = one_of([source.node.name or source.label for source in sources])
     message = f"There is no column {reference.column} in {read or 'the query'}."
     # The very name in another table says more than a similar one in this table.
     qualifier = reference.source is not None
     owners = [source for source in _reachable(reference) if fold(reference.column) in (source.columns or {})]
     if qualifier and owners:
-        return Finding("unknown_column", "error", message, place, f"use {owners[0].name}.{reference.column}")
+        return Finding("unknown_column", "error", message, place, f"use {owners[0].label}.{reference.column}")
     holders = [table.name for table in schema.tables if table.column(reference.column)]
     near = nearest_names(reference.column, (name for source in sources for name in (source.columns or {}).values()))
     if holders and not (near and fold(near[0]) == fold(reference.column)):
         start = [source.table.name for source in _reachable(reference) if source.table]
         return Finding("unknown_column", "error", message, place, _join_advice(schema, start, holders[0], near))
-    return Finding("unknown_column", "error", message, place, f"use {one_of(near)}" if near else "")
+    held = [name for source in sources for name in (source.columns or {}).values()]
+    advice = f"use {one_of(near)}" if near else f"the columns are {', '.join(held[:12])}" if held else ""
+    return Finding("unknown_column", "error", message, place, advice)
 
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: tuple[str, ...]) -> str:
@@ -134,8 +136,8 @@ def _unknown_source(reference: Reference, place: str, resolution: Resolution, sc
     reachable = _reachable(reference)
     aliased = [source for source in reachable if source.own == fold(qualifier)]
     if aliased:
-        message = f"{qualifier} is called {aliased[0].name} in this query."
-        return Finding("unknown_column", "error", message, place, f"write {aliased[0].name}.{reference.column}")
+        message = f"{qualifier} is called {aliased[0].label} in this query."
+        return Finding("unknown_column", "error", message, place, f"write {aliased[0].label}.{reference.column}")
     message = f"{qualifier} is not among the tables of this SELECT."
     table = schema.table(qualifier) or _table_behind(qualifier, resolution)
     if table is not None:
@@ -144,8 +146,8 @@ def _unknown_source(reference: Reference, place: str, resolution: Resolution, sc
         joins = " and ".join(f"ON {join_condition(key)}" for key in path)
         return Finding("unknown_column", "error", message, place, f"join {table.name} {joins}".strip())
     owners = [source for source in reachable if fold(reference.column) in (source.columns or {})]
-    near = [source.name for source in owners] or list(nearest_names(qualifier, (source.name for source in reachable)))
-    suggestion = f"write {one_of([f'{name}.{reference.column}' for name in near])}" if near else ""
+    labels = [source.label for source in owners or reachable]
+    suggestion = f"write {one_of([f'{label}.{reference.column}' for label in labels])}"
     return Finding("unknown_column", "error", message, place, suggestion)
 
 

@@ -85,6 +85,8 @@ def parse(sql: str) -> Parsed:
         raise SQLParseError(f"Expected a query that reads (SELECT ...), found {kind[:40]}.")
     if isinstance(tree, exp.Select) and not tree.expressions:
         raise SQLParseError("The SELECT names no columns; write what it should return.")
+    if "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
+        raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
     _mark_brackets(text, tree)
     return Parsed(text, tokens, tree)
 

@@ -64,6 +64,11 @@ class Source:
     using: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
 
+    @property
+    def label(self) -> str:
+        """The name by which columns are qualified, as the query spells it."""
+        return self.node.alias_or_name or "the sub-query"
+
 
 @dataclass(eq=False)
 class Scope:
