@@ -50,8 +50,7 @@ def run_evaluation(
     settings = _settings(spec)
     asked = dataset.without(spec.without).first(spec.limit)
     begin(spec, out)
-    model = run_model(spec, dataset, out)
-    with Journal(out / JOURNAL_FILE) as journal:
+    with run_model(spec, dataset, out) as model, Journal(out / JOURNAL_FILE) as journal:
         run = _Run(spec, asked, Agents(asked, model, settings, spec.examples), journal, listener)
         verdicts = asyncio.run(run.all(jobs))
         return [(journal.records[question.id], verdicts[question.id]) for question in asked.questions]

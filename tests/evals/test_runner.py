@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tableturn.evals.datasets import Dataset, load_dataset, read_plain
+from tableturn.evals.metrics import Verdict
+from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
+from tableturn.evals.runner.journal import Journal, read_journal
+from tableturn.evals.runner.results import run_results
+from tableturn.tools.errors import SettingsError
+
+from tests.support.openai_server import Behaviour, OpenAIServer, says
+
+from .conftest import make_database
+
+MAIN = "from tableturn.agent.cli import main; main()"
+
+
+def answering(body: dict[str, object]) -> Behaviour:
+    prompt = str(body["messages"])
+    if "intent" in prompt:
+        return says(
+            json.dumps({"rephrased": "Count it.", "simplified": "Count it.", "intent": "answerable"}), delay=0.1
+        )
+    return says("```sql\nSELECT count(*) FROM player\n```", delay=0.1)
+
+
+def questions_file(folder: Path, count: int, turns: int = 1) -> Path:
+    make_database(folder / "league.sqlite")
+    records = [
+        {
+            "question": f"How many players are there, asked {number}?",
+            "sql": "SELECT count(*) FROM player",
+            "database": "league.sqlite",
+            "interaction": str(number // turns),
+        }
+        for number in range(count)
+    ]
+    path = folder / "own.json"
+    path.write_text(json.dumps(records))
+    return path
+
+
+def silent(record: TurnRecord, verdict: Verdict) -> None:
+    """Listens to nothing."""
+
+
+def command(server: OpenAIServer, dataset: Path, out: Path) -> list[str]:
+    options = ["--model", "openai:scripted", "--base-url", server.base_url, "--jobs", "2", "--out", str(out), "--json"]
+    return [sys.executable, "-c", MAIN, "eval", "--dataset", str(dataset), *options]
+
+
+def test_a_killed_run_goes_on_without_repeating_or_losing_a_question(tmp_path: Path) -> None:
+    dataset, out = questions_file(tmp_path, 16, turns=2), tmp_path / "run"
+    journal = out / "journal.jsonl"
+    with OpenAIServer(answering) as server:
+        process = subprocess.Popen(command(server, dataset, out), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while len(read_journal(journal)) < 5 and time.monotonic() < deadline:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        before = read_journal(journal)
+        assert 5 <= len(before) < 16
+
+        done = subprocess.run(command(server, dataset, out), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        asked = [json.dumps(body["messages"]) for body in server.requests]
+
+    lines = [json.loads(line)["id"] for line in journal.read_text().splitlines()]
+    assert sorted(lines, key=int) == [str(number) for number in range(1, 17)]
+    assert lines[: len(before)] == list(before)
+    assert json.loads(done.stdout)["strict"]["ex"] == 1.0
+    # Only what was under way when the run was killed, at most one request a job, was asked a second time.
+    assert len(asked) - len(set(asked)) <= 2
+
+
+def test_a_repeated_run_makes_no_calls(tmp_path: Path) -> None:
+    path, out = questions_file(tmp_path, 3), tmp_path / "run"
+    with OpenAIServer(answering) as server:
+        spec = RunSpec(str(path), model="openai:scripted", base_url=server.base_url)
+        first = run_evaluation(spec, read_plain(path), out, jobs=2, listener=silent)
+        calls = len(server.requests)
+        (out / "journal.jsonl").unlink()
+        second = run_evaluation(spec, read_plain(path), out, jobs=2, listener=silent)
+        assert len(server.requests) == calls > 0
+    assert [record.sql for record, _ in first] == [record.sql for record, _ in second]
+    assert all(verdict.ex for _, verdict in second)
+
+
+def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Dataset, tmp_path: Path) -> None:
+    drafts = [*(question.golds[0] for question in league.questions[:3]), "SELECT title FROM nowhere"]
+    predictions = tmp_path / "drafts.sql"
+    predictions.write_text("\n".join(drafts))
+    heard: list[str] = []
+    answered = run_evaluation(
+        RunSpec("spider", model=f"replay:{predictions}"),
+        league,
+        tmp_path / "run",
+        jobs=3,
+        listener=lambda record, verdict: heard.append(record.id),
+    )
+    assert [verdict.ex for _, verdict in answered] == [True, True, True, False]
+    assert [record.id for record, _ in answered] == ["0", "1", "2", "3"]
+    assert sorted(heard) == ["0", "1", "2", "3"]
+    results = run_results(RunSpec("spider"), league, answered, 1.0)
+    assert results["strict"]["ex"] == results["official"]["ex"] == 0.75
+    assert results["questions"][3]["error"]
+
+
+def test_history_is_gold_or_ones_own(tmp_path: Path) -> None:
+    """The prompt for a second turn shows the gold SQL of the first, or what the model wrote."""
+    path = questions_file(tmp_path, 2, turns=2)
+    path.write_text(path.read_text().replace('"SELECT count(*) FROM player"', '"SELECT count(*) FROM club"', 1))
+    shown: dict[str, bool] = {}
+    for history in ("gold", "predicted"):
+        with OpenAIServer(answering) as server:
+            spec = RunSpec(str(path), model="openai:m", base_url=server.base_url, history=history)
+            run_evaluation(spec, read_plain(path), tmp_path / history, jobs=1, listener=silent)
+            shown[history] = any("FROM club" in prompt for prompt in server.prompts)
+    assert shown == {"gold": True, "predicted": False}
+
+
+def test_a_folder_holds_one_run(tmp_path: Path) -> None:
+    path = questions_file(tmp_path, 1)
+    spec = RunSpec(str(path), model="offline")
+    run_evaluation(spec, read_plain(path), tmp_path / "run", jobs=1, listener=silent)
+    with pytest.raises(SettingsError, match=r"holds a run with limit=None, not 1"):
+        run_evaluation(
+            RunSpec(str(path), model="offline", limit=1), read_plain(path), tmp_path / "run", jobs=1, listener=silent
+        )
+
+
+def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.add(TurnRecord("1", "SELECT 1", "converged", rows=((1, None),)))
+        with pytest.raises(SettingsError, match="answered twice"):
+            journal.add(TurnRecord("1", "SELECT 2", "converged"))
+        with pytest.raises(SettingsError, match="another run"):
+            Journal(path)
+    path.write_bytes(path.read_bytes() + b'{"id": "2", "sql"')
+    with Journal(path) as journal:
+        assert journal.records["1"].rows == ((1, None),)
+        journal.add(TurnRecord("2", "SELECT 2", "converged"))
+    assert list(read_journal(path)) == ["1", "2"]
+
+
+def test_a_missing_database_fails_its_questions_only(tmp_path: Path) -> None:
+    path = questions_file(tmp_path, 2)
+    records = json.loads(path.read_text())
+    records[0]["database"] = "missing.sqlite"
+    path.write_text(json.dumps(records))
+    answered = run_evaluation(
+        RunSpec(str(path), model="offline"), read_plain(path), tmp_path / "r", jobs=1, listener=silent
+    )
+    assert [record.status for record, _ in answered] == ["failed", "converged"]
+    assert "missing.sqlite" in answered[0][0].text
+
+
+@pytest.mark.data
+def test_offline_over_a_few_dialogues(data_dir: Path, tmp_path: Path) -> None:
+    dataset = load_dataset("sparc", "dev", data_dir)
+    answered = run_evaluation(
+        RunSpec("sparc", model="offline", limit=4), dataset, tmp_path / "run", jobs=2, listener=silent
+    )
+    assert [record.id for record, _ in answered] == [question.id for question in dataset.first(4).questions]
+    assert all(verdict.ex is not None for _, verdict in answered)
