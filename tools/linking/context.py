@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from ..errors import SQLParseError
 from ..examples.embedding import embed
+from ..sql import parse_select
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
@@ -24,7 +26,7 @@ def base_turn(
         question: This turn's question.
         items: This turn's scored schema items.
         history: The turns of the window, oldest first.
-        runs: Whether a past query runs; those that don't are skipped. Without it, all with SQL are candidates.
+        runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
 
     Returns:
         None on the first turn, and where no past query qualifies.
@@ -34,9 +36,18 @@ def base_turn(
         ((relevance(question, now, turn), order) for order, turn in enumerate(history) if turn.sql), reverse=True
     )
     for _, order in ranked:
-        if runs is None or runs(history[order].sql):
-            return history[order]
+        past = history[order]
+        if _parses(past.sql) and (runs is None or runs(past.sql)):
+            return past
     return None
+
+
+def _parses(sql: str) -> bool:
+    try:
+        parse_select(sql)
+    except SQLParseError:
+        return False
+    return True
 
 
 def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
@@ -62,7 +73,8 @@ def divergence(one: Probabilities, other: Probabilities) -> float:
     for item in p.keys() | q.keys():
         a, b = p.get(item, 0.0), q.get(item, 0.0)
         mean = (a + b) / 2
-        total += (a * math.log(a / mean) if a else 0.0) + (b * math.log(b / mean) if b else 0.0)
+        if mean > 0:  # half of the smallest number there is rounds to 0
+            total += (a * math.log(a / mean) if a else 0.0) + (b * math.log(b / mean) if b else 0.0)
     return min(1.0, max(0.0, total / (2 * math.log(2))))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..database import Schema
 from ..values import ValueMatch
-from ..values.words import stems
+from ..values.words import words
 from .linked import STAR, PastTurn
-from .names import name_stems
+from .names import name_words
 from .used import past_items
 from .vocabulary import Shares, Vocabulary
 
@@ -37,8 +37,8 @@ class Names:
         self.columns = [(table.name, column.name) for table in schema.tables for column in table.columns]
         self.table_number = {table.name: number for number, table in enumerate(schema.tables)}
         self.column_number = {place: number for number, place in enumerate(self.columns)}
-        self.tables_said = Vocabulary([name_stems(table.name) for table in schema.tables])
-        self.columns_said = Vocabulary([name_stems(column) for _, column in self.columns])
+        self.tables_said = Vocabulary([name_words(table.name) for table in schema.tables])
+        self.columns_said = Vocabulary([name_words(column) for _, column in self.columns])
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,13 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
         values: Database values that the question mentions.
         names: The schema's.
     """
-    said = stems(question)
+    said = words(question)
+    table_words, column_words = names.tables_said.mentions(said), names.columns_said.mentions(said)
     table_before, column_before = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
     for ago, turn in enumerate(reversed(history), start=1):
-        earlier = stems(turn.question)
-        np.maximum(table_before, _DECAY**ago * names.tables_said.coverage(earlier), out=table_before)
-        np.maximum(column_before, _DECAY**ago * names.columns_said.coverage(earlier), out=column_before)
+        earlier = words(turn.question)
+        for vocabulary, before in ((names.tables_said, table_before), (names.columns_said, column_before)):
+            np.maximum(before, _DECAY**ago * vocabulary.coverage(vocabulary.mentions(earlier)), out=before)
     value = np.zeros(len(names.columns))
     for match in values:
         number = names.column_number.get((match.table, match.column))
@@ -102,8 +103,8 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
     table_last, column_last, star_last = _used(answered[-1:], names)
     table_earlier, column_earlier, _ = _used(answered[:-1], names)
     return Evidence(
-        table_said=names.tables_said.coverage(said),
-        column_said=names.columns_said.coverage(said),
+        table_said=names.tables_said.coverage(table_words),
+        column_said=names.columns_said.coverage(column_words),
         table_before=table_before,
         column_before=column_before,
         value=value,

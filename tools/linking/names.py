@@ -1,10 +1,11 @@
-"""What the names of tables and columns say: their words, spelled out and stemmed."""
+"""What the names of tables and columns say: their words, spelled out."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-from ..values.words import fold, stem
+from ..values.words import fold
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -38,8 +39,8 @@ _SHORT_FORMS = {
 """Short forms that database designers use everywhere, spelled out."""
 
 
-def name_stems(name: str) -> tuple[str, ...]:
-    """The stems of a name's words: split at underscores, case changes and digits, short forms spelled out."""
-    parts = [fold(part) for part in _PART.findall(name)]
-    full = [word for part in parts for word in _SHORT_FORMS.get(part, (part,))]
-    return tuple(stem(word) for word in full) or (fold(name),)
+def name_words(name: str) -> tuple[str, ...]:
+    """A name's words in lower case: split at underscores, case changes and digits, short forms spelled out."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    parts = [fold(part) for part in _PART.findall(plain)]
+    return tuple(word for part in parts for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)

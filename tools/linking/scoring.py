@@ -111,8 +111,7 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "said_wholly": (e.column_said > 0.99).astype(float),
         "said_most": _relative(e.column_said),
         "said_and_table": e.column_said * table,
-        "said_most_in_table": e.column_said
-        * (e.column_said >= _per_table(e.column_said, shape, len(tables))[shape.table_of]),
+        "said_most_in_table": e.column_said * (e.column_said >= most_in_table),
         "value": e.value,
         "value_and_table": e.value * table,
         "before": e.column_before,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz import fuzz, process
+
+from ..values.words import Word, stem
 
 Shares = npt.NDArray[np.float64]
 """One number a name, from 0 to 1."""
@@ -17,40 +20,55 @@ _NEAR = 84.0
 """Least similarity (0 to 100) at which an unknown word is taken for a misspelt one of the schema."""
 
 
+@dataclass(frozen=True)
+class Mention:
+    """A word of a text that names hold.
+
+    Attributes:
+        stem: What the names hold.
+        share: 1, or how alike the spellings are.
+        holders: Numbers of the names that hold it.
+    """
+
+    stem: str
+    share: float
+    holders: npt.NDArray[np.intp]
+
+
 class Vocabulary:
     """The names of one kind of item, by number."""
 
     def __init__(self, names: Sequence[tuple[str, ...]]) -> None:
-        """Indexes names, each given by its stems."""
+        """Indexes names, each given by its words."""
         self._count = len(names)
-        self._holders: dict[str, list[int]] = defaultdict(list)
+        holders: dict[str, list[int]] = defaultdict(list)
         for number, name in enumerate(names):
-            for part in dict.fromkeys(name):
-                self._holders[part].append(number)
-        self._weight = {part: math.log(1 + len(names) / len(held)) for part, held in self._holders.items()}
-        self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(name)) for name in names] or [1.0])
-        self._spellings = [part for part in self._holders if len(part) > 3]
+            for part in {stem(word) for word in name}:
+                holders[part].append(number)
+        self._holders = {part: np.array(held, dtype=np.intp) for part, held in holders.items()}
+        self._weight = {part: math.log(1 + len(names) / len(held)) for part, held in holders.items()}
+        self._size = np.ones(len(names))
+        for number, name in enumerate(names):
+            self._size[number] = sum(self._weight[part] for part in {stem(word) for word in name})
+        self._spellings = {word: stem(word) for name in names for word in name if len(word) > 3}
 
-    def coverage(self, said: Iterable[str]) -> Shares:
-        """How much of each name a text says, from 0 (left out) to 1.
+    def mentions(self, said: Sequence[Word]) -> list[Mention]:
+        """The words of a text that names hold; one that none holds counts for the one that it nearly spells."""
+        shares: dict[str, float] = {}
+        for word in said:
+            if word.stem in self._holders:
+                shares[word.stem] = 1.0
+            elif len(word.folded) > 3 and (near := self._near(word.folded)):
+                shares[near[0]] = max(shares.get(near[0], 0.0), near[1])
+        return [Mention(part, share, self._holders[part]) for part, share in shares.items()]
 
-        Args:
-            said: The text's stems. A word that no name holds counts for the name's word that it nearly spells.
-        """
-        sums = np.zeros(max(self._count, 1))
-        for part, share in self._known(said).items():
-            sums[self._holders[part]] += share * self._weight[part]
-        return (sums / self._size)[: self._count]
+    def coverage(self, mentions: Sequence[Mention]) -> Shares:
+        """How much of each name is mentioned, from 0 (left out) to 1, rare words counting more."""
+        sums = np.zeros(self._count)
+        for mention in mentions:
+            sums[mention.holders] += mention.share * self._weight[mention.stem]
+        return sums / self._size
 
-    def _known(self, said: Iterable[str]) -> dict[str, float]:
-        known: dict[str, float] = {}
-        for part in said:
-            if part in self._holders:
-                known[part] = 1.0
-            elif len(part) > 3 and (near := self._near(part)):
-                known[near[0]] = max(known.get(near[0], 0.0), near[1])
-        return known
-
-    def _near(self, part: str) -> tuple[str, float] | None:
-        found = process.extractOne(part, self._spellings, scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return (found[0], 0.8 * found[1] / 100) if found else None
+    def _near(self, word: str) -> tuple[str, float] | None:
+        found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)
+        return (self._spellings[found[0]], found[1] / 100) if found else None

@@ -1,0 +1,67 @@
+"""Which past query a turn starts from."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.tools.linking import PastTurn, SchemaItem, base_turn
+from tableturn.tools.linking.context import divergence, relevance
+
+SINGER, DOG = ("singer", None), ("dog", "breed")
+
+
+def turn(question: str, sql: str, *items: tuple[str, str | None, float]) -> PastTurn:
+    return PastTurn(question, sql=sql, items=items)
+
+
+SINGERS = turn("Who are the singers?", "SELECT name FROM singer", ("singer", None, 0.9), ("singer", "name", 0.8))
+DOGS = turn("Which dogs are there?", "SELECT breed FROM dog", ("dog", None, 0.9), ("dog", "breed", 0.7))
+ITEMS = (SchemaItem("singer", None, 0.9), SchemaItem("singer", "name", 0.6))
+
+
+def test_the_first_turn_has_none() -> None:
+    assert base_turn("Who sings?", ITEMS, ()) is None
+
+
+def test_the_most_relevant_is_taken() -> None:
+    assert base_turn("And the singers from France?", ITEMS, (SINGERS, DOGS)) is SINGERS
+    assert base_turn("And the singers from France?", ITEMS, (DOGS, SINGERS)) is SINGERS
+
+
+def test_of_equals_the_latest_is_taken() -> None:
+    again = turn(SINGERS.question, "SELECT name FROM singer LIMIT 1", *SINGERS.items)
+    assert base_turn("And from France?", ITEMS, (SINGERS, again)) is again
+
+
+def test_sql_that_does_not_run_is_skipped() -> None:
+    assert base_turn("And the singers?", ITEMS, (SINGERS, DOGS), runs=lambda sql: "dog" in sql) is DOGS
+    assert base_turn("And the singers?", ITEMS, (SINGERS, DOGS), runs=lambda _: False) is None
+
+
+def test_sql_that_does_not_parse_and_turns_without_sql_are_skipped() -> None:
+    assert base_turn("And?", ITEMS, (turn("x", ""), turn("y", "SELEC oops FROM"))) is None
+
+
+def test_relevance_is_between_0_and_2() -> None:
+    now: dict[tuple[str, str | None], float] = {("singer", None): 0.9, ("singer", "name"): 0.8}
+    assert relevance(SINGERS.question, now, SINGERS) == pytest.approx(2, abs=1e-6)
+    assert relevance("xyzzy", {("cat", None): 1.0}, SINGERS) == pytest.approx(0, abs=0.2)
+
+
+def test_divergence_by_hand() -> None:
+    assert divergence({SINGER: 0.5}, {SINGER: 0.1}) == 0, "normalised, they are the same"
+    assert divergence({SINGER: 1}, {DOG: 1}) == pytest.approx(1)
+    # (1/2 ln(2/3) + 1/2 ln 2 + ln(4/3)) / (2 ln 2), by equation 6.
+    assert divergence({SINGER: 1}, {SINGER: 1, DOG: 1}) == pytest.approx(0.3112781, abs=1e-6)
+    assert divergence({}, {SINGER: 1}) == 1
+
+
+probabilities = st.dictionaries(st.tuples(st.sampled_from("abc"), st.none() | st.sampled_from("xy")), st.floats(0, 1))
+
+
+@given(probabilities, probabilities)
+def test_divergence_is_symmetric_and_bounded(one: dict[object, float], other: dict[object, float]) -> None:
+    there, back = divergence(one, other), divergence(other, one)  # type: ignore[arg-type]
+    assert 0 <= there <= 1
+    assert there == pytest.approx(back)

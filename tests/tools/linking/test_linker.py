@@ -1,0 +1,164 @@
+"""Schema linking: what is probable, what is kept, and what earlier turns change."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker
+from tableturn.tools.values import ValueMatch
+
+
+def table(name: str, *columns: str) -> TableSchema:
+    return TableSchema(name, tuple(ColumnSchema(column, primary_key=int(column == columns[0])) for column in columns))
+
+
+CONCERTS = Schema(
+    "concerts",
+    (
+        table("stadium", "Stadium_ID", "Name", "Capacity", "City"),
+        table("singer", "Singer_ID", "Name", "Country", "Age"),
+        table("concert", "concert_ID", "Theme", "Year", "Stadium_ID"),
+        table("singer_in_concert", "concert_ID", "Singer_ID"),
+    ),
+    (
+        ForeignKey("concert", ("Stadium_ID",), "stadium", ("Stadium_ID",)),
+        ForeignKey("singer_in_concert", ("concert_ID",), "concert", ("concert_ID",)),
+        ForeignKey("singer_in_concert", ("Singer_ID",), "singer", ("Singer_ID",)),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def linker() -> SchemaLinker:
+    return SchemaLinker(CONCERTS)
+
+
+def p(linked: LinkedSchema, table: str, column: str | None = None) -> float:
+    return next(item.p for item in linked.items if (item.table, item.column) == (table, column))
+
+
+def kept(linked: LinkedSchema) -> dict[str, list[str]]:
+    return {table.name: [column.name for column in table.columns] for table in linked.kept.tables}
+
+
+def test_scores_every_item_once(linker: SchemaLinker) -> None:
+    linked = linker.link("How many singers are there?")
+    places = [(item.table, item.column) for item in linked.items]
+    assert len(places) == len(set(places)) == 4 + 14 + 4
+    assert [item.p for item in linked.items] == sorted((item.p for item in linked.items), reverse=True)
+    assert all(0 <= item.p <= 1 for item in linked.items)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "column"),
+    [
+        ("How many singers do we have?", "singer", None),
+        ("What is the age of each singer?", "singer", "Age"),
+        ("What are the capacities of all stadiums?", "stadium", "Capacity"),
+        ("What is the capacitiy of the biggest stadum?", "stadium", "Capacity"),  # misspelt
+        ("List the themes of the concerts in each year", "concert", "Theme"),
+        ("names of the stadiums", "stadium", "Name"),
+        ("names of the singers", "singer", "Name"),
+    ],
+)
+def test_what_is_said_comes_first(linker: SchemaLinker, question: str, table: str, column: str | None) -> None:
+    linked = linker.link(question)
+    assert next(item.table for item in linked.items if item.column is None) == table
+    if column:
+        likely = [(item.table, item.column) for item in linked.items if item.column not in (None, STAR)]
+        assert (table, column) in likely[:2]
+
+
+def test_a_value_speaks_for_its_column(linker: SchemaLinker) -> None:
+    match = ValueMatch("singer", "Country", "France", "French", 0, 6, 0.85, "abbreviation")
+    before, after = linker.link("French people"), linker.link("French people", values=[match])
+    assert p(after, "singer", "Country") > p(before, "singer", "Country")
+    assert p(after, "singer") > p(before, "singer")
+    assert after.items[0].table == "singer"
+
+
+def test_earlier_sql_speaks_and_is_marked(linker: SchemaLinker) -> None:
+    past = PastTurn("How old are the singers?", sql="SELECT Age FROM singer WHERE Country = 'France'")
+    linked = linker.link("only those under 30", [past])
+    assert linked.items[0].table == "singer"
+    marked = {(item.table, item.column) for item in linked.items if item.used_before}
+    assert marked == {("singer", None), ("singer", "Age"), ("singer", "Country")}
+    assert p(linked, "singer", "Age") > p(linker.link("only those under 30"), "singer", "Age")
+
+
+def test_broken_past_sql_is_passed_over(linker: SchemaLinker) -> None:
+    linked = linker.link("only those", [PastTurn("x", sql="SELEC oops FROM"), PastTurn("y", sql="")])
+    assert not any(item.used_before for item in linked.items)
+
+
+def test_all_columns_are_asked_for(linker: SchemaLinker) -> None:
+    asked, not_asked = linker.link("Show all information about singers"), linker.link("Show the age of singers")
+    assert p(asked, "singer", STAR) > 2 * p(not_asked, "singer", STAR)
+
+
+def test_threshold_0_keeps_the_whole_schema_in_order(linker: SchemaLinker) -> None:
+    linked = linker.link("What is the age of each singer?")
+    assert next(iter(kept(linked))) == "singer"
+    assert kept(linked)["singer"][0] == "Age"
+    assert {name: sorted(columns) for name, columns in kept(linked).items()} == {
+        table.name: sorted(column.name for column in table.columns) for table in CONCERTS.tables
+    }
+    assert len(linked.kept.foreign_keys) == 3
+
+
+def test_a_threshold_leaves_out_what_is_unlikely(linker: SchemaLinker) -> None:
+    shown = kept(linker.link("What is the age of each singer?", threshold=0.3))
+    assert "Age" in shown["singer"]
+    assert "Singer_ID" in shown["singer"], "its primary key always stays"
+    assert "stadium" not in shown
+    assert linker.link("What is the age of each singer?", threshold=0.3).kept.total_tables == 4
+
+
+def test_what_is_kept_can_be_joined(linker: SchemaLinker) -> None:
+    linked = linker.link("names of singers and the capacity of stadiums", threshold=0.3)
+    assert set(kept(linked)) == {"singer", "stadium", "concert", "singer_in_concert"}
+    assert len(linked.kept.foreign_keys) == 3
+
+
+def test_never_empty(linker: SchemaLinker) -> None:
+    for question in ("", "xyzzy", "🙂"):
+        assert linker.link(question, threshold=1.0).kept.tables
+        assert linker.link(question, threshold=1.0).kept.tables[0].columns
+
+
+def test_max_columns(linker: SchemaLinker) -> None:
+    shown = kept(linker.link("ages of singers", max_columns=1))
+    assert shown == {"singer": ["Age", "Singer_ID"]}
+
+
+def test_odd_names_and_empty_schemas() -> None:
+    odd = Schema("odd", (table("order details", "Größe (cm)", "select", "___", "用户"), TableSchema("void", ())))
+    linked = SchemaLinker(odd).link("die Größe, please", threshold=0.1)
+    assert linked.kept.tables[0].name == "order details"
+    assert SchemaLinker(Schema("none", ())).link("anything").items == ()
+
+
+def test_uses_the_value_index_it_is_given() -> None:
+    class Index:
+        def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
+            return (ValueMatch("stadium", "City", "Ayr", "Ayr", 0, 3, 1.0, "exact"),)
+
+    linked = SchemaLinker(CONCERTS, Index()).link("Ayr")  # type: ignore[arg-type]
+    assert (linked.items[0].table, linked.items[0].column) in {("stadium", None), ("stadium", "City")}
+
+
+def test_a_thousand_tables_are_quick() -> None:
+    words = [f"{a}{b}" for a in ("ven", "cust", "ship", "pay", "inv") for b in ("dor", "omer", "ment", "roll", "oice")]
+    tables = tuple(
+        table(f"{words[i % 25]}_{i}", *(f"{words[(i + j) % 25]}_{words[j]}_{j}" for j in range(10)))
+        for i in range(1000)
+    )
+    linker = SchemaLinker(Schema("wide", tables))
+    linker.link("warm up")
+    began = time.process_time()
+    linked = linker.link("Which vendors of shipment 17 got no invoice?", threshold=0.1, max_columns=100)
+    assert time.process_time() - began < 0.4, "80 ms is the aim on a free machine"
+    assert len(linked.items) == 12_000
+    assert sum(len(table.columns) for table in linked.kept.tables) < 500
