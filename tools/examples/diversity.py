@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -13,8 +14,11 @@ Matrix = npt.NDArray[np.float64]
 Method = Literal["kmeans", "agglomerative", "spectral"]
 """CREDIT-SQL's table 4."""
 
-_MOST_PAIRWISE = 4_000
-"""Distinct rows up to which methods that compare all pairs are run; beyond, on an even sample of them."""
+Centroids = Callable[[int], list[Matrix]]
+"""Cluster centroids by seed."""
+
+_MOST_PAIRWISE = 8_000
+"""Rows up to which the methods that compare all pairs are run (half a gigabyte); beyond, on an even sample of them."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +46,29 @@ def distinct(vectors: Matrix) -> Distinct:
 def diverse(vectors: Matrix, n: int, seed: int, method: Method = "kmeans") -> list[int]:
     """One sample of n row numbers: the nearest to each cluster's centroid, then farthest points (equation of 3.3).
 
-    Equally near rows: the first.
+    Of equally near rows, the first.
     """
-    return _diverse(distinct(vectors), n, seed, method)
+    few = distinct(vectors)
+    return _sample(few, n, _clusters(few, n, method)(seed))
 
 
 def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
     """The n rows chosen most often in `rounds` samples with different seeds, most chosen first.
 
-    Equally often chosen: the first.
+    Of equally often chosen rows, the first. Agglomerative clustering is the same for every seed.
     """
     few = distinct(vectors)
+    clusters = _clusters(few, n, method)
     counts: Counter[int] = Counter()
-    for trial in range(rounds):
-        counts.update(_diverse(few, n, seed * rounds + trial, method))
+    for trial in range(1 if method == "agglomerative" else rounds):
+        counts.update(_sample(few, n, clusters(seed * rounds + trial)))
     ranked = sorted(counts, key=lambda row: (-counts[row], row))
     return ranked[:n]
 
 
-def _diverse(few: Distinct, n: int, seed: int, method: Method) -> list[int]:
+def _sample(few: Distinct, n: int, centroids: list[Matrix]) -> list[int]:
     chosen: list[int] = []
-    for centroid in _centroids(few, min(n, len(few.rows)), seed, method):
+    for centroid in centroids:
         nearest = int(np.argmin(((few.rows - centroid) ** 2).sum(axis=1)))
         if nearest not in chosen:
             chosen.append(nearest)
@@ -76,19 +82,55 @@ def _diverse(few: Distinct, n: int, seed: int, method: Method) -> list[int]:
     return [int(few.first[row]) for row in chosen]
 
 
-def _centroids(few: Distinct, clusters: int, seed: int, method: Method) -> list[Matrix]:
-    # Loading scikit-learn takes over a second; only this needs it.
-    from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
+def _clusters(few: Distinct, n: int, method: Method) -> Centroids:
+    n = min(n, len(few.rows))
+    if n == len(few.rows):
+        return lambda seed: list(few.rows)
+    if n < 2:
+        return lambda seed: [np.average(few.rows, axis=0, weights=few.weights)] if n else []
+    return {"kmeans": _kmeans, "agglomerative": _ward, "spectral": _spectral}[method](few, n)
 
-    if clusters < 2:
-        return [np.average(few.rows, axis=0, weights=few.weights)] if clusters else []
-    if method == "kmeans":
-        fitted = KMeans(clusters, n_init=cast(Any, 1), random_state=seed).fit(few.rows, sample_weight=few.weights)
+
+# scikit-learn takes over a second to load; only what follows needs it.
+
+
+def _kmeans(few: Distinct, n: int) -> Centroids:
+    from sklearn.cluster import KMeans
+
+    def centroids(seed: int) -> list[Matrix]:
+        fitted = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit(few.rows, sample_weight=few.weights)
         return list(fitted.cluster_centers_)
-    step = -(-len(few.rows) // _MOST_PAIRWISE)
-    rows, weights = few.rows[::step], few.weights[::step]
-    if method == "agglomerative":
-        labels = AgglomerativeClustering(clusters, linkage="ward").fit_predict(rows)
-    else:
-        labels = SpectralClustering(clusters, assign_labels="kmeans", n_init=1, random_state=seed).fit_predict(rows)
-    return [np.average(rows[labels == c], axis=0, weights=weights[labels == c]) for c in np.unique(labels)]
+
+    return centroids
+
+
+def _ward(few: Distinct, n: int) -> Centroids:
+    """Ward linkage, for which weights have to be spelt out as repeated rows."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    rows = _thinned(np.repeat(few.rows, few.weights.astype(int), axis=0))
+    labels = AgglomerativeClustering(n, linkage="ward").fit_predict(rows)
+    found = [rows[labels == label].mean(axis=0) for label in np.unique(labels)]
+    return lambda seed: found
+
+
+def _spectral(few: Distinct, n: int) -> Centroids:
+    """K-means of the spectrum. Weighting the affinities gives the spectrum that the repeated rows would have."""
+    from sklearn.cluster import KMeans
+    from sklearn.manifold import spectral_embedding
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    rows, weights = _thinned(few.rows), _thinned(few.weights)
+    affinity = rbf_kernel(rows, gamma=1.0) * np.outer(weights, weights)
+    spectrum = spectral_embedding(affinity, n_components=n, drop_first=False, random_state=0)
+
+    def centroids(seed: int) -> list[Matrix]:
+        labels = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit_predict(spectrum, sample_weight=weights)
+        groups = [labels == label for label in np.unique(labels)]
+        return [np.average(rows[group], axis=0, weights=weights[group]) for group in groups]
+
+    return centroids
+
+
+def _thinned(rows: Matrix) -> Matrix:
+    return rows[:: -(-len(rows) // _MOST_PAIRWISE)]

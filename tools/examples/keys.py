@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import lru_cache
 
 from ..sql import sql_skeleton
 from .example import Example
 from .masking import mask
 
+_LITERAL = re.compile(
+    r"""(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])
+      | (?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/)""",
+    re.VERBOSE | re.DOTALL,
+)
 
-@lru_cache(maxsize=65_536)
+
 def skeleton_of(sql: str) -> str:
-    """`sql_skeleton`, remembered: the same SQL often stands under several questions.
+    """`sql_skeleton`, remembered: the same query with other values has the same skeleton, and parsing costs the most.
 
     Raises:
         SQLParseError: It is not one query.
     """
+    return _skeleton(_LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql))
+
+
+@lru_cache(maxsize=65_536)
+def _skeleton(sql: str) -> str:
     return sql_skeleton(sql)
 
 

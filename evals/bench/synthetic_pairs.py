@@ -1,0 +1,118 @@
+"""Any number of made-up question-SQL pairs, for measuring size and speed; no two questions are the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...tools.examples import Example
+
+_TABLES = """
+album anchor apiary archive auction bakery balcony barge basket beacon bridge cabin canal candle canoe castle cellar
+chapel cinema clinic coach comet cottage crane depot desk dock drone engine estate exhibit farm ferry festival field
+forge fountain gallery garage garden glacier grove harbour hostel hotel island kennel kiosk kitchen lake lantern
+library lighthouse locker market meadow mill mine monument mural museum nursery orchard organ oven palace park
+parcel pasture pavilion pier pitch plaza pond pool pottery quarry railway ranch reef refuge reserve river road roof
+sail school shed shelter ship shop shrine silo skatepark spring stable stadium stage station statue storehouse
+studio tent theatre tower trail tram tunnel valley vault viaduct village vineyard wagon warehouse well wharf
+windmill workshop yard
+"""
+_COLUMNS = """age altitude area budget capacity circumference cost debt depth diameter discount distance duration
+elevation energy expense fee height humidity income length level load loss mass noise output payload percentage
+population pressure price profit quota radius reach rate rating rent revenue salary score seats share size speed
+staff storage strength surface tariff tax temperature tonnage turnover value visitors voltage volume wage weight
+wealth width yield"""
+_LABELS = """brand category city climate colour contractor country county curator designer director district founder
+genre keeper language maker manager material mayor model name nickname operator owner patron producer province
+publisher purpose region season sector shape sponsor state status style supplier surname theme title town variety"""
+_NAMES = """Abelard Amaranth Balthazar Bellweather Calloway Cordelia Dunmore Eastlake Ellery Fairburn Fenwick Galloway
+Greyfriars Halcyon Hartwell Ingleside Jessamy Kestrel Kingsley Lavender Lindqvist Marchmont Montrose Northgate Oakhurst
+Ottoline Pemberton Quillon Ravenna Rosalind Saltmarsh Silverdale Tamsin Thornbury Underhill Valencia Whitlock Wolfram
+Yarrow Zephyrine"""
+_OPENINGS = """
+Show|List|Find|Give me|What are|Please tell me|I want to see|Could you show me|Return|Look up|Display|Name| Let me
+know|Which are|Get me|Report|Tell me about|Pick out|Search for|Write down
+"""
+_ENDINGS = (
+    "|?|.|, please|, if there are any| for the report| for our meeting| as of today| in our records| that we know of"
+)
+
+_FORMS = (
+    ("{o} the {l} of every {t} with a {c} above {n}{e}", "SELECT {l} FROM {t} WHERE {c} > {n}"),
+    ("{o} the {l} of each {t} whose {c} is below {n}{e}", "SELECT {l} FROM {t} WHERE {c} < {n}"),
+    ("How many {t}s have {v} as their {l}{e}", "SELECT count(*) FROM {t} WHERE {l} = '{v}'"),
+    ("{o} the average {c} of {t}s for each {l}{e}", "SELECT {l}, avg({c}) FROM {t} GROUP BY {l}"),
+    ("{o} the {n} {t}s with the highest {c}{e}", "SELECT * FROM {t} ORDER BY {c} DESC LIMIT {n}"),
+    ("{o} {l}s that more than {n} {t}s share{e}", "SELECT {l} FROM {t} GROUP BY {l} HAVING count(*) > {n}"),
+    ("{o} {t}s whose {l} contains {v}, sorted by {c}{e}", "SELECT * FROM {t} WHERE {l} LIKE '%{v}%' ORDER BY {c}"),
+    ("What is the total {c} of {t}s whose {l} is not {v}{e}", "SELECT sum({c}) FROM {t} WHERE {l} != '{v}'"),
+    (
+        "{o} the {l} of {t}s with more {c} than the {t} of {v}{e}",
+        "SELECT {l} FROM {t} WHERE {c} > (SELECT {c} FROM {t} WHERE {l} = '{v}')",
+    ),
+    (
+        "{o} {t}s of a {u} whose {l} is {v}{e}",
+        "SELECT {t}.* FROM {t} JOIN {u} ON {u}.{u}_id = {t}.{u}_id WHERE {u}.{l} = '{v}'",
+    ),
+    (
+        "For each {u}, how many {t}s have a {c} of at least {n}{e}",
+        "SELECT {u}.name, count(*) FROM {u} JOIN {t} ON {t}.{u}_id = {u}.{u}_id WHERE {t}.{c} >= {n} "
+        "GROUP BY {u}.{u}_id",
+    ),
+    ("{o} {u}s without any {t}{e}", "SELECT * FROM {u} WHERE {u}_id NOT IN (SELECT {u}_id FROM {t})"),
+)
+
+
+@dataclass(frozen=True)
+class _Database:
+    """Two tables, the first referring to the second, with a few columns each."""
+
+    table: str
+    other: str
+    columns: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def schema(self) -> str:
+        held = ", ".join((*self.columns, *self.labels))
+        return f"{self.table}({self.table}_id, {self.other}_id, {held})\n{self.other}({self.other}_id, name, {held})"
+
+
+def pairs(seed: int) -> Iterator[Example]:
+    """Pairs over 300 databases, without end; the same for the same seed."""
+    choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
+    databases = _databases()
+    names = _NAMES.split()
+    openings = [part.strip() for part in _OPENINGS.split("|")]
+    endings = _ENDINGS.split("|")
+    seen: set[int] = set()
+    while True:
+        question, sql = choose.choice(_FORMS)
+        database = choose.choice(databases)
+        fields = {
+            "o": choose.choice(openings),
+            "e": choose.choice(endings),
+            "t": database.table,
+            "u": database.other,
+            "c": choose.choice(database.columns),
+            "l": choose.choice(database.labels),
+            "n": choose.randrange(2, 1_000),
+            "v": choose.choice(names),
+        }
+        asked = question.format(**fields)
+        if hash(asked) in seen:
+            continue
+        seen.add(hash(asked))
+        name = f"{database.table}_{database.other}"
+        yield Example(asked, sql.format(**fields), name, database.schema, source="import:synthetic")
+
+
+def _databases() -> list[_Database]:
+    choose = random.Random(0)  # noqa: S311 - made-up data, no secret
+    tables, columns, labels = (text.split() for text in (_TABLES, _COLUMNS, _LABELS))
+    made: list[_Database] = []
+    for _ in range(300):
+        table, other = choose.sample(tables, 2)
+        made.append(_Database(table, other, tuple(choose.sample(columns, 6)), tuple(choose.sample(labels, 6))))
+    return made
