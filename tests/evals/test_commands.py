@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tableturn.agent.cli.app import app
+from tableturn.evals.bench import registry
+from typer.testing import CliRunner
+
+from .conftest import QUESTIONS
+
+runner = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TABLETURN_DATA", raising=False)
+
+
+def test_listing_benchmarks_imports_none_of_them() -> None:
+    script = (
+        "import sys; from tableturn.evals.bench.registry import BENCHES; "
+        "heavy = {'langgraph', 'pandas', 'sqlglot', 'chromadb'}; "
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_listed_benchmark_exists() -> None:
+    folder = Path(registry.__file__).parent
+    assert [name for name, bench in registry.BENCHES.items() if not (folder / f"{bench.module}.py").is_file()] == []
+    assert list(registry.BENCHES) == sorted(registry.BENCHES)
+    listed = runner.invoke(app, ["bench"]).output
+    assert all(name in listed for name in registry.BENCHES)
+
+
+def test_a_benchmark_without_its_data_says_so() -> None:
+    result = runner.invoke(app, ["bench", "parity", "--json"])
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "TABLETURN_DATA" in result.stderr
+
+
+def test_an_unknown_benchmark_says_so() -> None:
+    result = runner.invoke(app, ["bench", "nonsense"])
+    assert result.exit_code == 2
+    assert "no benchmark is called 'nonsense'" in result.stderr
+
+
+def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
+    predictions = tmp_path / "p.json"
+    records = [{"id": str(number), "sql": sql} for number, (_, sql) in enumerate(QUESTIONS)][:3]
+    predictions.write_text(json.dumps(records))
+    options = ["score", "--dataset", "spider", "--predictions", str(predictions), "--data", str(spider_root), "--json"]
+    for mode in ([], ["--official"]):
+        result = runner.invoke(app, [*options, *mode])
+        assert result.exit_code == 0, result.output
+        found = json.loads(result.stdout)
+        assert (found["n"], found["ex"], found["em"], found["valid"]) == (4, 0.75, 0.75, 0.75)
+        assert found["by_hardness"]["easy"]["n"] == 3
+        assert found["per_question"][3] == {
+            "id": "3", "ex": False, "em": False, "hardness": "medium", "error": "no prediction"
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT 1", "has 1 queries, spider dev has 4"),
+        ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
+        ('[{"sql": "SELECT 1"}]', "record 1: expected"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_predictions_that_do_not_fit(spider_root: Path, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / ("p.sql" if text.startswith("SELECT") else "p.json")
+    path.write_text(text)
+    result = runner.invoke(
+        app, ["score", "--dataset", "spider", "--predictions", str(path), "--data", str(spider_root)]
+    )
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_eval_runs_and_resumes(spider_root: Path, tmp_path: Path) -> None:
+    options = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline", "--json"]
+    options += ["--out", str(tmp_path / "run")]
+    first = runner.invoke(app, options)
+    assert first.exit_code == 0, first.output
+    found = json.loads(first.stdout)
+    assert found["strict"]["n"] == 4
+    again = json.loads(runner.invoke(app, options).stdout)
+    assert again["strict"] == found["strict"]
+    other = runner.invoke(app, [*options, "--limit", "1"])
+    assert other.exit_code == 2
+    assert "holds a run with limit" in other.stderr
+
+
+def test_data_check(spider_root: Path, tmp_path: Path) -> None:
+    result = runner.invoke(app, ["data", "check", str(spider_root), "--json"])
+    assert result.exit_code == 1
+    (report,) = json.loads(result.stdout)
+    assert [finding["kind"] for finding in report["findings"]] == ["count"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert runner.invoke(app, ["data", "check", str(empty)]).exit_code == 2
+    assert runner.invoke(app, ["data", "check", str(tmp_path / "nowhere")]).exit_code == 2

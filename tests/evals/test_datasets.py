@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tableturn.evals.datasets import Dataset, load_dataset, read_plain
+from tableturn.evals.datasets.check import check_data, check_dataset
+from tableturn.tools.errors import DatabaseUnavailable, SettingsError
+
+from .conftest import make_database
+
+
+def test_spider_layout(league: Dataset, spider_root: Path) -> None:
+    assert [question.id for question in league.questions] == ["0", "1", "2", "3"]
+    assert league.database("league") == spider_root / "spider" / "database" / "league" / "league.sqlite"
+    with pytest.raises(DatabaseUnavailable, match="no database 'cup'"):
+        league.database("cup")
+    assert load_dataset("spider", "dev", spider_root / "spider").questions == league.questions
+
+
+def test_dialogues_use_spiders_databases(spider_root: Path) -> None:
+    turns = [{"utterance": "How many?", "query": "SELECT count(*) FROM player WHERE goals > = 1"}] * 2
+    folder = spider_root / "cosql_dataset" / "sql_state_tracking"
+    folder.mkdir(parents=True)
+    (folder / "cosql_dev.json").write_text(json.dumps([{"database_id": "league", "interaction": turns}] * 2))
+    dataset = load_dataset("cosql", "dev", spider_root)
+    assert [(question.id, question.turn) for question in dataset.questions] == [
+        ("0.1", 1), ("0.2", 2), ("1.1", 1), ("1.2", 2)
+    ]  # fmt: skip
+    assert dataset.questions[0].golds == ("SELECT count(*) FROM player WHERE goals >= 1",)
+    assert dataset.database("league").is_file()
+    assert [question.id for question in dataset.first(1).questions] == ["0.1", "0.2"]
+
+
+def test_bird_layout(tmp_path: Path) -> None:
+    record = {
+        "question_id": 7,
+        "db_id": "cup",
+        "question": "Q",
+        "evidence": "E",
+        "SQL": "SELECT 1",
+        "difficulty": "simple",
+    }
+    make_database(tmp_path / "bird" / "dev_databases" / "cup" / "cup.sqlite")
+    (tmp_path / "bird" / "dev.json").write_text(json.dumps([record]))
+    question = load_dataset("bird", "dev", tmp_path).questions[0]
+    assert (question.id, question.evidence, question.level) == ("7", "E", "simple")
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "message"),
+    [
+        ("spidr", "dev", "no dataset is called 'spidr'"),
+        ("spider", "final", "has no split 'final'"),
+        ("sparc", "dev", "no dev.json in sparc"),
+    ],
+)
+def test_what_is_not_there_is_said(spider_root: Path, name: str, split: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        load_dataset(name, split, spider_root)
+
+
+def test_a_file_in_another_format_is_said(spider_root: Path) -> None:
+    (spider_root / "spider" / "dev.json").write_text('[{"db_id": "league", "sql": "SELECT 1"}]')
+    with pytest.raises(SettingsError, match="not in its published format: KeyError"):
+        load_dataset("spider", "dev", spider_root)
+
+
+OWN = [
+    {"question": "How many?", "sql": "SELECT 1", "database": "own.sqlite", "interaction": "a"},
+    {"question": "And now?", "sql": ["SELECT 2", "SELECT 3"], "database": "own.sqlite", "interaction": "a"},
+]
+
+
+def test_own_questions_in_four_formats(tmp_path: Path) -> None:
+    make_database(tmp_path / "own.sqlite")
+    (tmp_path / "q.json").write_text(json.dumps(OWN))
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, OWN)))
+    (tmp_path / "q.yaml").write_text(json.dumps(OWN))
+    from_json = read_plain(tmp_path / "q.json")
+    assert [(question.turn, question.golds) for question in from_json.questions] == [
+        (1, ("SELECT 1",)),
+        (2, ("SELECT 2", "SELECT 3")),
+    ]
+    assert from_json.database("own.sqlite") == tmp_path / "own.sqlite"
+    assert read_plain(tmp_path / "q.jsonl").questions == from_json.questions
+    assert read_plain(tmp_path / "q.yaml").questions == from_json.questions
+    (tmp_path / "q.csv").write_text('question,sql,database\n"How many,\nall told?",SELECT 1,own.sqlite\n')
+    assert read_plain(tmp_path / "q.csv").questions[0].text == "How many,\nall told?"
+
+
+SAME = '{"question": "Q", "sql": "S", "database": "d", "id": 1}'
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ('{"question": 1}', "expected a list"),
+        ("[1]", "record 1: expected fields"),
+        ('[{"question": "Q", "sql": "SELECT 1"}]', "record 1: 'database' is missing"),
+        ('[{"question": "Q", "sql": "S", "database": "d", "gold": "S"}]', "unknown field 'gold'"),
+        (f"[{SAME}, {SAME}]", "more than once"),
+        ("nonsense", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_own_questions_that_are_wrong(tmp_path: Path, records: str, message: str) -> None:
+    path = tmp_path / "q.json"
+    path.write_text(records)
+    with pytest.raises(SettingsError, match=message):
+        read_plain(path)
+
+
+def test_findings(spider_root: Path) -> None:
+    path = spider_root / "spider" / "dev.json"
+    records = json.loads(path.read_text())
+    records += [
+        {"db_id": "cup", "question": "Q", "query": "SELECT 1"},
+        {"db_id": "league", "question": "Q", "query": "SELECT nothing FROM club"},
+    ]
+    path.write_text(json.dumps(records))
+    folder = spider_root / "spider" / "database" / "league"
+    make_database(folder / "league.sqlite", "CREATE TABLE hollow (id INTEGER)")
+    (report,) = check_data(spider_root)
+    found = {finding.kind: finding for finding in report.findings}
+    assert set(found) == {"count", "missing_database", "empty_database", "gold_fails"}
+    assert found["empty_database"].message == "tables without rows: hollow"
+    assert found["empty_database"].questions == 5
+    assert found["gold_fails"].where == "5"
+
+
+@pytest.mark.data
+def test_published_sets_are_as_described(data_dir: Path) -> None:
+    reports = {name: check_dataset(load_dataset(name, "dev", data_dir)) for name in ("spider", "sparc", "cosql")}
+    assert {name: (report.interactions, report.questions) for name, report in reports.items()} == {
+        "spider": (1034, 1034), "sparc": (422, 1203), "cosql": (293, 1007)
+    }  # fmt: skip
+    kinds = {name: [(finding.kind, finding.where) for finding in report.findings] for name, report in reports.items()}
+    assert kinds["spider"] == [("empty_database", "wta_1")]
+    assert kinds["sparc"] == [("empty_database", "wta_1"), ("gold_fails", "161.2")]
+    assert kinds["cosql"] == [("empty_database", "wta_1"), ("gold_fails", "100.2")]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tableturn.evals.datasets import Dataset, load_dataset
+from tableturn.evals.metrics import StrictJudge, Verdict, summarize
+
+
+def judged(league: Dataset, predicted: str, *golds: str) -> Verdict:
+    with StrictJudge(league) as judge:
+        return judge.judge(replace(league.questions[0], golds=golds), predicted)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "same"),
+    [
+        ("SELECT town FROM club", "SELECT DISTINCT town FROM club", False),
+        ("SELECT fee, name FROM player", "SELECT name, fee FROM player", True),
+        ("SELECT 0.1 + 0.2", "SELECT 0.3", True),
+        ("SELECT NULL", "SELECT 0", False),
+        ("SELECT 5", "SELECT 5.0", True),
+        ("SELECT '5'", "SELECT 5", False),
+        # Ann of the Rovers and Cleo are tied at five goals; the gold's own order of the two says nothing.
+        ("SELECT name FROM player ORDER BY goals DESC, name DESC", "SELECT name FROM player ORDER BY goals DESC", True),
+        ("SELECT name FROM player ORDER BY goals", "SELECT name FROM player ORDER BY goals DESC", False),
+        ("SELECT name FROM player ORDER BY 1 DESC", "SELECT name FROM player ORDER BY name", False),
+        (
+            "SELECT name, count(*) FROM player GROUP BY name ORDER BY name DESC",
+            "SELECT name, count(*) AS c FROM player GROUP BY name ORDER BY c, name LIMIT 9",
+            False,
+        ),
+        (
+            "SELECT name FROM player ORDER BY name DESC",
+            "SELECT name FROM player WHERE id IN (SELECT id FROM player ORDER BY goals)",
+            True,
+        ),
+        ("SELECT name FROM player UNION ALL SELECT 'x'", "SELECT name FROM player", False),
+    ],
+)
+def test_strict_rules(league: Dataset, predicted: str, gold: str, same: bool) -> None:
+    verdict = judged(league, predicted, gold)
+    assert verdict.ex is same
+    assert verdict.valid
+
+
+def test_any_accepted_gold_counts(league: Dataset) -> None:
+    assert judged(league, "SELECT 2", "SELECT 1", "SELECT 2").ex
+    assert not judged(league, "SELECT 3", "SELECT 1", "SELECT 2").ex
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM player", "SELECT nothing FROM player", "SELECT 1; SELECT 2", ""])
+def test_what_does_not_run_is_wrong_and_says_why(league: Dataset, sql: str) -> None:
+    verdict = judged(league, sql, "SELECT name FROM player WHERE id > 99")
+    assert verdict.ex is False
+    assert not verdict.valid
+    assert verdict.error
+
+
+def test_a_gold_that_fails_is_not_held_against_the_prediction(league: Dataset) -> None:
+    verdict = judged(league, "SELECT 1", "SELECT nothing FROM player")
+    assert verdict.ex is None
+    assert "gold query does not run" in verdict.error
+    summary = summarize([verdict, judged(league, "SELECT 1", "SELECT 1")])
+    assert summary.all.ex == 1.0
+    assert summary.unjudged == ("0",)
+
+
+def test_interactions_are_right_when_all_turns_are(league: Dataset) -> None:
+    with StrictJudge(league) as judge:
+        turns = [
+            replace(
+                league.questions[0], id=f"{number // 2}.{number % 2}", interaction=str(number // 2), turn=number % 2 + 1
+            )
+            for number in range(4)
+        ]
+        right = turns[0].golds[0]
+        verdicts = [judge.judge(turn, sql) for turn, sql in zip(turns, [right, right, right, "SELECT 0"], strict=True)]
+    summary = summarize(verdicts)
+    assert summary.all.ex == 0.75
+    assert summary.interactions.ex == 0.5
+    assert {turn: scores.ex for turn, scores in summary.by_turn.items()} == {"1": 1.0, "2": 0.5}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "unjudged"), [("spider", 0), ("spider-dk", 1)])
+def test_gold_as_prediction_scores_all_or_says_why(data_dir: Path, name: str, unjudged: int) -> None:
+    dataset = load_dataset(name, "dev", data_dir)
+    with StrictJudge(dataset) as judge:
+        verdicts = [judge.judge(question, question.golds[0]) for question in dataset.questions]
+    summary = summarize(verdicts)
+    assert summary.all.ex == 1.0
+    assert len(summary.unjudged) == unjudged
+    assert all(verdict.question.disputed for verdict in verdicts if verdict.ex is None)
