@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
@@ -39,15 +40,20 @@ class Material:
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
-        return sum(self._counts())
+        return sum(self._counts)
 
+    @cached_property
+    def _spare(self) -> list[tuple[str, str]]:
+        return _spare_columns(self.schema)
+
+    @cached_property
     def _counts(self) -> tuple[int, ...]:
         return (
             len(self.dialogues),
             len(self.examples),
             len(self.values),
             int(self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)),
-            len(_spare_columns(self.schema)),
+            len(self._spare),
             len(self.history),
             max(0, len(self.schema.tables) - 1),
         )
@@ -55,12 +61,12 @@ class Material:
     def cut(self, steps: int) -> tuple[Material, tuple[str, ...]]:
         """What is left after that many cuts, and a sentence for each kind of thing left out."""
         taken: list[int] = []
-        for count in self._counts():
+        for count in self._counts:
             taken.append(min(count, steps))
             steps -= taken[-1]
         dialogues, examples, values, samples, columns, turns, tables = taken
         left = Material(
-            schema=_without(self.schema, columns, tables),
+            schema=_without(self.schema, set(self._spare[:columns]), tables),
             history=self.history[turns:],
             examples=self.examples[: len(self.examples) - examples],
             dialogues=self.dialogues[: len(self.dialogues) - dialogues],
@@ -151,10 +157,9 @@ def _spare_columns(schema: Schema) -> list[tuple[str, str]]:
     return [(table, name) for _, _, table, name in ranked]
 
 
-def _without(schema: Schema, columns: int, tables: int) -> Schema:
-    if not columns and not tables:
+def _without(schema: Schema, gone: set[tuple[str, str]], tables: int) -> Schema:
+    if not gone and not tables:
         return schema
-    gone = set(_spare_columns(schema)[:columns])
     kept = schema.tables[: len(schema.tables) - tables]
     part = schema.part(
         [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in kept]

@@ -99,7 +99,7 @@ def _choices(value: object) -> tuple[str, ...]:
 def _from_lines(reply: str, question: str) -> Rephrasing:
     if found := _LINE.search(reply):
         intent = _LINE_INTENTS[found.group(1).lower()]
-        text = found.group(2).strip().strip('"“”')
+        text = found.group(2).strip(' *_"“”\r\t')
         if intent == "answerable":
             return Rephrasing(text, text)
         return Rephrasing(question, question, intent, text)

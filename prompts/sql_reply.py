@@ -34,14 +34,17 @@ _NEXT_LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PROSE_LINE = re.compile(
-    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Where|Which|However|If|You|I|We|Let|Please|Hope)\b"
+    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Which|However|If|You|I|We|Let|Please|Hope)\b"
     r"[ ,:]+[a-z`\"(]",
     re.MULTILINE,
 )
-_CONTINUES = re.compile(
-    r"\s*(?:FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL"
-    r"|AND|OR|ON|SELECT|WINDOW|[(),])"
+_CLAUSES = (
+    "FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL|AND|OR|ON"
+    "|SELECT|WINDOW"
 )
+_CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
+"""How a paragraph starts that still belongs to the statement: prose would have a capital there, then small letters."""
+
 _INLINE = re.compile(r"(?<!`)`((?:SELECT|WITH)\s[^`\n]+)`(?!`)", re.IGNORECASE)
 _ASIDE = re.compile(
     r"alternativ|equivalent|you could also|you can also|another way|optional|for comparison|to verify|sanity check",

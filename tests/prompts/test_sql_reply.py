@@ -52,6 +52,8 @@ FOUND = {
     "semicolon in a string": ("SELECT ';' FROM t; x", "SELECT ';' FROM t"),
     "semicolon in a comment": ("SELECT 1 -- a; b\nFROM t", "SELECT 1 -- a; b\nFROM t"),
     "empty line inside": ("SELECT a\nFROM t\n\nWHERE b = 1", "SELECT a\nFROM t\n\nWHERE b = 1"),
+    "empty line inside, lower case": ("select a\nfrom t\n\nwhere b = 1", "select a\nfrom t\n\nwhere b = 1"),
+    "title case": ("SELECT a\nFrom t\nWhere b = 1", "SELECT a\nFrom t\nWhere b = 1"),
     "empty line in brackets": ("SELECT a FROM (\n\nselect 1 AS a\n\n)", "SELECT a FROM (\n\nselect 1 AS a\n\n)"),
     "ticks as quotes": ("SELECT `a b` FROM `t`", "SELECT `a b` FROM `t`"),
     "several lines": ("```sql\nSELECT a,\n       b\nFROM t\n```", "SELECT a,\n       b\nFROM t"),

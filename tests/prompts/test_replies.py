@@ -1,0 +1,123 @@
+"""Reading replies that are not SQL: rephrasings, simplifications, explanations, code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.prompts.explain import ExplainTask
+from tableturn.prompts.reason import ReasonTask
+from tableturn.prompts.rephrase import RephraseTask
+from tableturn.prompts.replies import CodeDraft, Explanation, Rephrasing
+from tableturn.prompts.simplify import SimplifyTask
+from tableturn.tools.errors import ReplyError
+
+from .samples import HISTORY, SCHEMA, every_task, generate
+
+REPHRASE = RephraseTask("and ann's?", HISTORY, SCHEMA)
+GIVE = "Give me the orders of Ann."
+
+REPHRASED = {
+    "json": (
+        json.dumps({"intent": "answerable", "rephrased": GIVE, "simplified": "Give me her orders."}),
+        "Give me her orders.",
+    ),
+    "json in a fence": (f'Sure:\n```json\n{{"intent": "answerable", "rephrased": "{GIVE}"}}\n```', GIVE),
+    "json with a raw line break": (f'{{"rephrased": "{GIVE}",\n "remark": "a\nb"}}', GIVE),
+    "other names and cases": (json.dumps({"Intent": "ANSWERABLE", "Rephrased_Question": GIVE}), GIVE),
+    "an unknown intent": (json.dumps({"intent": "follow-up", "rephrased": GIVE}), GIVE),
+    "a labelled line": (f"Rephrased: {GIVE}", GIVE),
+    "a bold labelled line": (f"**Rephrased:** {GIVE}", GIVE),
+    "a quotation": (f'Okay. The question is "{GIVE}"', GIVE),
+    "reasoning first": (f"<think>Give me nothing</think>{GIVE}", GIVE),
+}
+
+
+@pytest.mark.parametrize(("reply", "simplified"), REPHRASED.values(), ids=REPHRASED.keys())
+def test_rephrasings(reply: str, simplified: str) -> None:
+    assert REPHRASE.parse(reply) == Rephrasing(GIVE, simplified)
+
+
+def test_an_ambiguous_turn_keeps_its_choices() -> None:
+    reply = {"intent": "ambiguous", "rephrased": "", "reply": "Which Ann?", "choices": ["Ann Lee", "", 3, "Ann Poe"]}
+    found = REPHRASE.parse(json.dumps(reply))
+    assert (found.intent, found.reply, found.choices) == ("ambiguous", "Which Ann?", ("Ann Lee", "Ann Poe"))
+    assert found.rephrased == "and ann's?"
+
+
+@pytest.mark.parametrize(
+    ("line", "intent"),
+    [("Ask back: which?", "ambiguous"), ("Cannot answer: no ages", "unanswerable"), ("Small talk: hi!", "small_talk")],
+)
+def test_labelled_intents(line: str, intent: str) -> None:
+    found = REPHRASE.parse(line)
+    assert (found.intent, found.reply) == (intent, line.partition(": ")[2])
+
+
+@pytest.mark.parametrize("reply", ["I would count them.", "{}", '{"intent": "answerable"}', "null", "[]"])
+def test_no_rephrasing(reply: str) -> None:
+    with pytest.raises(ReplyError) as caught:
+        REPHRASE.parse(reply)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "List all customers.",
+        '"List all customers."',
+        "Simplified question: List all customers.",
+        "Sure!\n\n**List all customers.**",
+    ],
+)
+def test_simplifications(reply: str) -> None:
+    assert SimplifyTask("?").parse(reply) == "List all customers."
+
+
+def test_a_refused_simplification() -> None:
+    with pytest.raises(ReplyError):
+        SimplifyTask("?").parse("I'm sorry, I can't.")
+
+
+EXPLAINED = {
+    '{"meaning": "all names", "differences": "ages are missing"}': Explanation("all names", "ages are missing"),
+    '{"meaning": "all names", "differences": "None."}': Explanation("all names"),
+    '{"explanation": "all names"}': Explanation("all names"),
+    "It shows all names.": Explanation("It shows all names."),
+}
+
+
+@pytest.mark.parametrize(("reply", "explanation"), EXPLAINED.items())
+def test_explanations(reply: str, explanation: Explanation) -> None:
+    assert ExplainTask("?", "?", "SELECT 1", SCHEMA).parse(reply) == explanation
+
+
+CODE = "x = db_dict['order']\nresult = x[['id']]"
+
+
+def test_code_and_sql() -> None:
+    reply = f"One column.\n```python\n{CODE}\n```\n```sql\nSELECT id FROM t;\n```"
+    assert ReasonTask(generate(), "pot").parse(reply) == CodeDraft(CODE, "SELECT id FROM t")
+    assert ReasonTask(generate(), "code_blocks").parse(reply) == CodeDraft(CODE)
+
+
+def test_code_in_several_blocks_is_one_program() -> None:
+    first, second = CODE.split("\n")
+    reply = f"First:\n```python\n{first}\n```\nthen:\n```py\n{second}\n```"
+    assert ReasonTask(generate(), "code_blocks").parse(reply).code == CODE
+
+
+@pytest.mark.parametrize("reply", ["result = 1", "```sql\nSELECT 1\n```", f"```python\n{CODE}\n```\nThat is all."])
+def test_code_or_sql_missing(reply: str) -> None:
+    with pytest.raises(ReplyError):
+        ReasonTask(generate(), "pot").parse(reply)
+
+
+@given(st.text(max_size=200), st.sampled_from(sorted(every_task())))
+def test_any_reply_is_read_or_a_reply_error(text: str, name: str) -> None:
+    try:
+        every_task()[name].parse(text)
+    except ReplyError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - most replies are read
