@@ -47,6 +47,11 @@ class Bench:
 
 BENCHES: Mapping[str, Bench] = {
     "concurrency": Bench("concurrency", "turns a second with 200 conversations, as a share of the ideal"),
+    "examples-scale": Bench("examples_scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
+    "examples-skeleton": Bench(
+        "examples_skeleton", "retrieved examples that show the gold query's SQL skeleton", needs_data=True
+    ),
+    "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
     "score-speed": Bench(
