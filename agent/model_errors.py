@@ -51,6 +51,8 @@ def _told(error: Exception) -> tuple[str, str]:
         if any(part in name for name in names):
             return happened, advice
     status = status_of(error)
+    if status == 400 and "context length" in str(error).lower():
+        return _BY_STATUS[413]
     if status is not None and status >= 500:
         return f"has trouble of its own, status {status}", "try again later"
     return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))

@@ -190,7 +190,7 @@ async def _ainvoke(call: _Call) -> AIMessage:
 
 
 def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:
-    fields = type(model).model_fields
+    fields = getattr(type(model), "model_fields", {})
     update: dict[str, object] = {}
     if "temperature" in fields and (tuning.temperature is not None or drop_temperature):
         update["temperature"] = tuning.temperature
