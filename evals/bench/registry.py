@@ -54,6 +54,7 @@ BENCHES: Mapping[str, Bench] = {
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
+    "sandbox": Bench("sandbox", "escapes held, milliseconds that a warm run adds, and what 10,000 runs leave behind"),
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
