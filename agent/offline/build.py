@@ -54,19 +54,19 @@ class _Builder:
         query = exp.select(*(self._term(term) for term in frame.select or (Term(),)))
         query = self._joined(query)
         if frame.distinct:
-            query = query.distinct()
+            query = query.distinct(copy=False)
         for group in frame.where:
-            query = query.where(exp.or_(*(self._condition(condition) for condition in group)))
+            query = query.where(exp.or_(*(self._condition(condition) for condition in group), copy=False), copy=False)
         if frame.group:
-            query = query.group_by(*(self._column(column) for column in frame.group))
+            query = query.group_by(*(self._column(column) for column in frame.group), copy=False)
         for condition in frame.having:
-            query = query.having(self._condition(condition))
+            query = query.having(self._condition(condition), copy=False)
         if frame.order:
             query = query.order_by(
                 *(exp.Ordered(this=self._term(t), desc=d, nulls_first=not d) for t, d in frame.order)
             )
         if frame.limit is not None:
-            query = query.limit(frame.limit)
+            query = query.limit(frame.limit, copy=False)
         if frame.combine is not None:
             operator, other = frame.combine
             return _SET[operator](this=query, expression=build(other, self.schema), distinct=True)
@@ -74,13 +74,13 @@ class _Builder:
 
     def _joined(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}
-        query = query.from_(_table(self.tables[0]))
+        query = query.from_(_table(self.tables[0]), copy=False)
         for key in self.path:
             new = key.ref_table if key.table in inside else key.table
             inside.add(new)
             pairs = zip(key.columns, key.ref_columns, strict=True)
             on = [exp.EQ(this=_name(key.table, own), expression=_name(key.ref_table, ref)) for own, ref in pairs]
-            query = query.join(_table(new), on=exp.and_(*on))
+            query = query.join(_table(new), on=exp.and_(*on, copy=False), copy=False)
         lost = [table for table in self.tables if table not in inside]
         if lost:
             raise NotUnderstood(

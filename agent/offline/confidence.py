@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from .frame import Condition, Frame
+from .frame import Condition, Frame, Term
 from .parse import Parse
 from .reading import Reading
 
@@ -37,21 +37,43 @@ def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
     left = [word for word in unread(reading) if word.isalpha()]
     marks = [m for m in reading.marks if m.kind in ("c", "x", "t") and m.hits]
     weak = sum(m.hits[0].score < 0.8 for m in marks)
+    said = {m.table for m in marks if m.table} | {m.column.table for m in marks if m.column}
+    said |= {m.column.table for m in reading.marks if m.kind == "v" and m.column}
+    columns = [m for m in marks if m.kind != "t" and m.column]
+    rivals = sum(sum(h.column is not None and h.score >= m.hits[0].score - 0.05 for h in m.hits) > 1 for m in columns)
+    far = sum(m.column is not None and m.column.table != m.hits[0].table for m in columns)
+    loose = sum(m.kind == "v" and m.matches[0].score < 0.95 for m in reading.marks if m.matches)
+    tables = len(frame.used())
     return (
         1.0,
         float(min(len(left), 4)),
+        float(bool(left)),
         float(len(reading.markers("onvqs"))),
         float(min(weak, 4)),
-        float(min(len(frame.used()) - 1, 4)),
+        float(tables > 1),
+        float(max(min(tables - 2, 3), 0)),
         float(_nested(frame)),
         float(frame.combine is not None),
         float(bool(frame.group)),
         float(rows == 0),
-        float(len(frame.select) > 2),
-        float(min(len(parse.mask.split()) / 10, 3)),
+        float(rows is None),
+        float(len(parse.mask.split()) / 10),
         float(any(len(group) > 1 for group in frame.where)),
         float(len(frame.where) > 1),
         float(not reading.markers("cxa") and not reading.everything),
+        float(min(rivals, 3)),
+        float(min(far, 3)),
+        float(loose > 0),
+        float(any(m.kind == "x" for m in marks)),
+        float(bool(frame.limit)),
+        float(bool(frame.having)),
+        float(frame.select[:1] == (Term(None, "count"),)),
+        float(len(frame.select) == 1),
+        float(len(frame.select) > 2),
+        float(frame.distinct),
+        float(" . " in parse.mask),
+        float(sum(table not in said for table in frame.used())),
+        float(len({column.table for column in frame.columns()}) < tables),
     )
 
 
@@ -60,7 +82,37 @@ def _nested(frame: Frame) -> bool:
     return any(isinstance(condition.value, Frame) for condition in conditions)
 
 
-WEIGHTS = (2.0, -0.6, -0.9, -0.4, -0.4, -0.3, -0.5, -0.2, -1.0, -0.1, -0.2, -0.2, -0.1, -0.1)
+WEIGHTS = (
+    2.44,
+    -0.45,
+    -0.4,
+    -2.0,
+    -0.29,
+    -0.25,
+    -0.3,
+    0.15,
+    1.7,
+    -0.16,
+    -1.3,
+    -1.84,
+    -0.97,
+    0.17,
+    -0.25,
+    -1.59,
+    0.03,
+    -0.11,
+    -1.36,
+    -0.31,
+    0.13,
+    0.55,
+    0.21,
+    0.11,
+    -0.2,
+    -0.17,
+    0.55,
+    -0.28,
+    -0.26,
+)
 """Of `features`, in order."""
 
 

@@ -104,10 +104,13 @@ class Engine:
         values = self._values.find(question, _VALUES) if self._values else ()
         parsed = parse(question, names, values, base.used() if base else ())
         follow_up = base is not None and follows(question, parsed)
+        if base is not None and not follow_up:
+            parsed = parse(question, names, values)
         frame = parsed.frame
         if base is not None and follow_up:
             frame = edited(base, question, parsed.reading)
-        if not frame.used():
+        nothing = not parsed.reading.marks and not parsed.reading.pending and frame in (base, parsed.frame)
+        if nothing or not frame.used():
             words = unread(parsed.reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
         sql = build(frame, names.schema).sql("sqlite")

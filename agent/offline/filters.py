@@ -139,7 +139,7 @@ def against_all(reading: Reading, match: re.Match[str]) -> str | None:
 @FILTERS.pattern(
     "contains",
     rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?((?:do |does |did )?(?:#not |#isnot )?)(#contain|#start|#end|with|has|have|having|like)"
-    r"(?: [a-z]+(?= word)| word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| in| its| their| #who| @[cx]\d+)*"
+    r"(?: [a-z]+(?= word)| word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| sub| in| its| their| #who| @[cx]\d+)*"
     r" (@[qv]\d+|[a-z])(?! @[c])(?: (?:in|of|as part of|inside|somewhere in)(?: its| their| of)* ({C}))?",
 )
 def contains(reading: Reading, match: re.Match[str]) -> str | None:
@@ -168,6 +168,30 @@ def contains(reading: Reading, match: re.Match[str]) -> str | None:
     text = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     stood = _add(reading, Term(column), "not like" if match[2] else "like", text)
     return f"{match[1]} {stood}" if (match[1] or "").startswith("@t") else stood
+
+
+@FILTERS.pattern("self_reference", r"({C})(?: to| by| is| of| under)* ((?:{V} ?)+)")
+def self_reference(reading: Reading, match: re.Match[str]) -> str | None:
+    """`who report to Ann`: rows whose reference leads to Ann's row of the same table."""
+    column = reading.column(match[1])
+    key = reading.names.key(column.table)
+    values = [reading.mark(marker) for marker in reading.markers("v", match[2])]
+    if key is None or reading.names.references(column) != column.table:
+        return None
+    if not values or any(v.column is None or v.column.table != column.table for v in values):
+        return None
+    inner = tuple((Condition(Term(v.column), "=", v.literal),) for v in values)
+    return _where(reading, Condition(Term(column), "in", Frame((Term(key),), where=inner)))
+
+
+@FILTERS.pattern("flag", r"({C}) (?={T})|(?:#who )?(?:is|are|was|were) (#not |)({C})(?= \.|$| and| or)")
+def flag(reading: Reading, match: re.Match[str]) -> str | None:
+    """`discontinued products`, where the column holds yes or no."""
+    column = reading.column(match[1] or match[3])
+    yes = reading.names.yes(column)
+    if yes is None:
+        return None
+    return _where(reading, Condition(Term(column), "!=" if match[2] else "=", yes))
 
 
 @FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null")
@@ -199,7 +223,7 @@ def compare_after(reading: Reading, match: re.Match[str]) -> str | None:
     return _dated(reading, column, _comparison(reading, match[1], column), _number(reading, match[2]))
 
 
-@FILTERS.pattern("compare_inside", rf"{_CUT}({{O}}) ({{C}}) ({{N}})")
+@FILTERS.pattern("compare_inside", rf"{_CUT}({{O}}) ({{C}})(?: of)? ({{N}})")
 def compare_inside(reading: Reading, match: re.Match[str]) -> str | None:
     """`above age 20`."""
     column = reading.column(match[2])
@@ -222,7 +246,7 @@ def compare_hinted(reading: Reading, match: re.Match[str]) -> str | None:
     if not hints and _year(reading, value):
         hints = ("year", "date", "time")
     column = reading.names.hinted(hints, reading.near()) if hints else None
-    if column is None:
+    if column is None or ("birth" in column.name.lower() and not _year(reading, value) and not isinstance(value, str)):
         return None
     return _dated(reading, column, _comparison(reading, match[1], column), value)
 

@@ -52,6 +52,8 @@ def follows(question: str, parsed: Parse) -> bool:
     if reading.markers("tx") or reading.tables:
         return False
     own = select_terms(reading)
+    if reading.group and any(term.aggregate for term in own):
+        return False
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
@@ -84,7 +86,12 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
         )
     if terms:
         if _ADD.search(question):
-            frame = replace(frame, select=tuple(dict.fromkeys((*base.select, *terms))))
+            kept = (
+                base.select
+                if base.group or any(t.aggregate for t in terms)
+                else tuple(t for t in base.select if not t.aggregate)
+            )
+            frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
         else:
             frame = replace(frame, select=terms, distinct=reading.distinct)
             if any(t.aggregate for t in terms):
@@ -133,7 +140,9 @@ def _replaces(new: tuple[Condition, ...], old: tuple[Condition, ...]) -> bool:
     """Whether a new condition on a column takes the old one's place: no row can equal two values."""
     if {c.term for c in new} != {c.term for c in old}:
         return False
-    return any(c.operator in ("=", "like") for c in (*new, *old)) or {c.operator for c in new} == {c.operator for c in old}
+    return any(c.operator in ("=", "like") for c in (*new, *old)) or {c.operator for c in new} == {
+        c.operator for c in old
+    }
 
 
 def _grouped(frame: Frame, reading: Reading) -> Frame:

@@ -124,7 +124,12 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[f
             and not proper
             and all(m.value.isupper() and len(m.value) < 5 for m in matches)
         ):
-            if matches[0].how != "abbreviation":
+            before = words[start - 1].lower if start else ""
+            if matches[0].how != "abbreviation" and before not in ("in", "from", "at", "of", "code", "called", "named"):
+                continue
+        if len(span) == 1 and not quoted and not proper:
+            matches = [m for m in matches if m.how != "typo" or abs(len(m.value) - len(span[0].lower)) < 3]
+            if not matches:
                 continue
         if verb and all(match.how == "inflection" for match in matches):
             continue

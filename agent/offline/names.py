@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...tools.database.schema import ColumnSchema, Schema
-from .frame import Column
+from .frame import Column, Scalar
 from .lexicon import GENERIC, SYNONYMS
 from .words import name_words, stem
 
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
 _NAMES = ("name", "title")
+_PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
+_YES = frozenset({"1", "y", "yes", "t", "true"})
+_NO = frozenset({"0", "n", "no", "f", "false"})
 _KINDS = ("date", "name", "type", "code", "time", "year", "number")
 
 
@@ -61,12 +64,15 @@ class NameIndex:
 
     def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
         words = [stem(word) for word in name_words(column)]
+        if len(words) > 1 and 3 <= len(words[0]) <= 4:
+            words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
         for variant, factor in (*_variants(words), *_variants(bare)):
             self._put(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
             self._put([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
+            self._put(bare[::-1], 0.85, table, column)
             self._put([stem("".join(name_words(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._put([bare[0], bare[-1]], 0.6, table, column)
@@ -76,7 +82,9 @@ class NameIndex:
         if rest != bare:
             for variant, factor in _variants(rest):
                 self._put(variant, 0.97 * factor, table, column)
-        for start in range(len(table_words)):
+        for start in range(
+            0 if self.references(Column(table, column)) != table else len(table_words), len(table_words)
+        ):
             for variant, factor in _variants(rest):
                 self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
         for part, share in _parts(bare):
@@ -120,7 +128,28 @@ class NameIndex:
     @staticmethod
     def says_key(text: str) -> bool:
         """Whether words ask for an identifier itself, not for what it stands for."""
-        return text.lower().split()[-1] in ("id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names")
+        return text.lower().split()[-1] in (
+            "id",
+            "ids",
+            "code",
+            "codes",
+            "number",
+            "numbers",
+            "key",
+            "no",
+            "name",
+            "names",
+        )
+
+    def yes(self, column: Column) -> Scalar | None:
+        """What a column of yes and no holds for yes; None for other columns."""
+        samples = {str(sample).lower(): sample for sample in self.column(column).samples}
+        if not samples or not set(samples) <= _YES | _NO:
+            return None
+        for word, sample in samples.items():
+            if word in _YES and isinstance(sample, int | str):
+                return sample
+        return 1 if "0" in samples else None
 
     def quantity(self, column: Column) -> bool:
         """Whether the column measures something, rather than naming a row."""
@@ -158,9 +187,9 @@ class NameIndex:
             return tuple(people[:2])
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
-        for column in found.columns[:2]:
+        for column in found.columns[:3]:
             parent = self.references(Column(found.name, column.name))
-            if parent and parent != table and column.primary_key and len(found.primary_key) == 1:
+            if parent and parent != table and set(name_words(parent)) & _PEOPLE and self.named(parent):
                 return self.title(parent)
         for column in found.columns:
             if column.kind == "text" and not column.primary_key and name_words(column.name)[-1:] != ("id",):
@@ -173,6 +202,10 @@ class NameIndex:
         found = self.schema.table(table)
         keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
         return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
+
+    def named(self, table: str) -> bool:
+        """Whether the table's rows have a name or title of their own."""
+        return any(c.table == table and name_words(c.name)[-1] in _NAMES for c in self.title(table))
 
     def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""

@@ -36,6 +36,29 @@ def _add_order(reading: Reading, keys: str, direction: str) -> str:
     return ""
 
 
+@ORDERING.pattern("by_group", r"by ({C}|{T})(?= \.|$| ,| #sort| in)")
+def by_group(reading: Reading, match: re.Match[str]) -> str | None:
+    """`total freight by country` groups, where something is computed."""
+    before = reading.text[: match.start()]
+    return f"#each {match[1]}" if reading.markers("a", before) and "#sort" not in before else None
+
+
+@ORDERING.pattern(
+    "spent_most", r"(?:have |has )?(?:spent|spend|spends|paid|pay|pays|earned|earn|earns) ({S})(?: money)?"
+)
+def spent_most(reading: Reading, match: re.Match[str]) -> str | None:
+    """`who spent the most`: the greatest total of what was paid."""
+    column = reading.names.hinted(("total", "amount", "payment", "salary", "price", "cost"), reading.near(), 3)
+    if column is None:
+        return None
+    many = column.table != next(iter(reading.near()), column.table)
+    term = Term(column, "sum") if many else Term(column)
+    reading.order.append((term, reading.mark(match[1]).descending))
+    reading.per_subject = many
+    _limit(reading, None)
+    return ""
+
+
 @ORDERING.pattern("several", r"(?:{S} )?({N}) (?={T}|@c\d+ (?:with|#who|have)|{S})")
 def several(reading: Reading, match: re.Match[str]) -> str | None:
     """`the two stores with the most ...`: how many are wanted, where a superlative follows."""

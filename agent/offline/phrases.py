@@ -29,7 +29,7 @@ _TABLE = """
 #null: missing | null | unknown | empty | blank | not known | not available | not specified
 #contain: contains | contain | containing | substring | include | includes | including | included
 #start: starting with | starts with | start with | begins with | beginning with | begin with | started with | prefixed with | starts from
-#end: ending with | ends with | end with | ends in | ending in | suffix
+#end: ending with | end in | ends with | end with | ends in | ending in | suffix
 #isnot: is not | are not | was not | were not | isn't | aren't
 #not: not | never | don't | doesn't | didn't | haven't | hasn't | hadn't | cannot | can't | neither | nor | without | lack | lacks | lacking | no | outside | outside of
 #except: except | excluding | except for | but not | apart from | other than those | aside from

@@ -105,6 +105,8 @@ def to_frame(reading: Reading) -> Frame:
         group = _subject_key(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and any(not t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
+    if (reading.group or reading.group_tables) and not counts:
+        terms, group = _totals(reading, terms, group)
     order = list(reading.order)
     if reading.pending and any(term.column or term.aggregate for term in terms):
         term = _pending_key(reading, terms)
@@ -139,6 +141,17 @@ def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
         return frame
     inner = replace(frame, select=(Term(key),), group=(key,), order=(), limit=None)
     return Frame((Term(key, "count", True),), (key.table,), ((Condition(Term(key), "in", inner),),))
+
+
+def _totals(reading: Reading, terms: list[Term], group: list[Column]) -> tuple[list[Term], list[Column]]:
+    """`the total sales per country`, where the total is a column, adds it up."""
+    asked = [marker for marker in reading.markers("c") if reading.mark(marker).text.lower().startswith("total")]
+    if not asked:
+        return terms, group
+    total = reading.term(asked[0])
+    terms = [Term(total.column, "sum") if term == total else term for term in terms]
+    keys = [reading.names.key(table) or reading.names.title(table)[0] for table in reading.group_tables]
+    return terms, [*group, *reading.group, *keys]
 
 
 def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:

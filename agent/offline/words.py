@@ -13,7 +13,7 @@ from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 _TOKEN = re.compile(
     r"\"[^\"]+\"|“[^”]+”|(?<![A-Za-z])'[^']+'(?![A-Za-z])|(?<![A-Za-z])`[^`']+[`']"
     r"|\d{4}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d+/\d+/\d+|\d+(?:,\d{3})+(?:\.\d+)?|(?<!\w)-?\d+(?:\.\d+)?(?![A-Za-z0-9])"
-    r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[,;?.!%$@]"
+    r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[,;?!%$@]|\.(?=\s+[^a-z\s]|\s*$)"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _STRAIGHT = str.maketrans("‘’´", "'''")
