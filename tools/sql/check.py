@@ -45,10 +45,10 @@ def check(
 
 
 def _unparsed(sql: str, reason: str, schema: Schema) -> tuple[Finding, ...]:
-    message = refusal(sql, (table for table in schema.tables if table.kind != "virtual"))
-    if message is None:
+    error = refusal(sql, (table for table in schema.tables if table.kind != "virtual"))
+    if error is None:
         return (Finding("syntax", "info", f"SQLite accepts this query, but it cannot be checked further: {reason}"),)
-    return tuple(failure_findings(sql, message, None, schema))
+    return tuple(failure_findings(sql, error, None, schema))
 
 
 def _failures(sql: str, resolution: Resolution, schema: Schema) -> list[Finding]:
@@ -56,5 +56,5 @@ def _failures(sql: str, resolution: Resolution, schema: Schema) -> list[Finding]
     if any(source.table is not None and source.table.kind == "virtual" for source in sources):
         return list(name_findings(resolution, schema))
     tables = {source.table.name: source.table for source in sources if source.table is not None}
-    message = refusal(sql, tables.values())
-    return [] if message is None else failure_findings(sql, message, resolution, schema)
+    error = refusal(sql, tables.values())
+    return [] if error is None else failure_findings(sql, error, resolution, schema)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from ..database.failures import classify
 from ..database.schema import Schema
-from ..errors import QueryErrorKind
+from ..errors import QueryError, QueryErrorKind
 from .findings import Finding
 from .names import fold
 from .parse import SQLITE, join_split_operators
@@ -44,16 +43,16 @@ _OTHER_DIALECTS = {
 """Functions of other databases, and what SQLite has in their place."""
 
 
-def failure_findings(sql: str, message: str, resolution: Resolution | None, schema: Schema) -> list[Finding]:
+def failure_findings(sql: str, error: QueryError, resolution: Resolution | None, schema: Schema) -> list[Finding]:
     """Findings for a query that SQLite refuses, the one for SQLite's own message first.
 
     Args:
         sql: As it would be sent.
-        message: SQLite's.
+        error: SQLite's refusal.
         resolution: The query's names; None if it could not be parsed.
         schema: The database's schema.
     """
-    kind = _kind(message)
+    kind, message = error.kind, str(error)
     found = list(name_findings(resolution, schema)) if resolution is not None else []
     of_kind = [finding for finding in found if finding.kind == kind]
     if of_kind:
@@ -73,10 +72,6 @@ def name_findings(resolution: Resolution, schema: Schema) -> Iterator[Finding]:
         if finding is not None and finding.place not in seen:
             seen.add(finding.place)
             yield finding
-
-
-def _kind(message: str) -> QueryErrorKind:
-    return "rejected" if message.startswith("not authorized") else classify(message)
 
 
 def _named_first(findings: list[Finding], message: str) -> list[Finding]:
@@ -147,7 +142,7 @@ def _unknown_source(reference: Reference, place: str, resolution: Resolution, sc
         return Finding("unknown_column", "error", message, place, f"join {table.name} {joins}".strip())
     owners = [source for source in reachable if fold(reference.column) in (source.columns or {})]
     labels = [source.label for source in owners or reachable]
-    suggestion = f"write {one_of([f'{label}.{reference.column}' for label in labels])}"
+    suggestion = f"write {one_of([f'{label}.{reference.column}' for label in labels])}" if labels else ""
     return Finding("unknown_column", "error", message, place, suggestion)
 
 
@@ -175,6 +170,9 @@ def _plain_finding(kind: QueryErrorKind, sql: str, message: str, resolution: Res
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
         return Finding(kind, "error", text, named[1], _instead(function))
+    if kind == "rejected":
+        named = _FUNCTION.search(message)
+        return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
         return _aggregate_misuse(text, message, resolution)
     if kind == "syntax":

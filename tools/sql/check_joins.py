@@ -14,6 +14,9 @@ from .parse import SQLITE
 from .scope import Reference, Resolution, Scope, Source
 from .suggest import join_condition, keys_between, one_of, path_between
 
+_SAID_OF_ANYTHING = frozenset({"id", "code", "key", "uid"})
+"""Column names whose being the same in two tables means nothing."""
+
 
 def join_findings(resolution: Resolution, schema: Schema) -> list[Finding]:
     """Cartesian products, and comparisons of columns where a foreign key says otherwise."""
@@ -112,7 +115,8 @@ def _matches_key(one: Reference, other: Reference, keys: list[ForeignKey], schem
         ends = zip(key.columns, key.ref_columns, strict=True)
         if any({(fold(key.table), fold(a)), (fold(key.ref_table), fold(b))} == pair for a, b in ends):
             return True
-    return fold(one.column) == fold(other.column) or bool(_targets(one, schema) & _targets(other, schema))
+    same_name = fold(one.column) == fold(other.column) and fold(one.column) not in _SAID_OF_ANYTHING
+    return same_name or bool(_targets(one, schema) & _targets(other, schema))
 
 
 def _targets(reference: Reference, schema: Schema) -> set[tuple[str, str]]:

@@ -1,8 +1,7 @@
 """Whether SQLite would accept a query, asked of SQLite itself without the data.
 
 A parser that reads many dialects lets pass what SQLite refuses. So the tables that a query reads are declared, empty
-and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind an authorizer that allows nothing
-but reading.
+and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard as on the database.
 """
 
 from __future__ import annotations
@@ -11,47 +10,38 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
-from ..database.functions import ALLOWED_FUNCTIONS
+from ..database.failures import failure
+from ..database.guard import Guard
 from ..database.schema import TableSchema
+from ..database.table import Limits
+from ..database.visibility import Visibility
+from ..errors import QueryError
 
 _PLAIN_TYPE = re.compile(r"[A-Za-z][A-Za-z ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?\Z")
-_ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 
 
-def refusal(sql: str, tables: Iterable[TableSchema]) -> str | None:
-    """SQLite's message if it refuses to compile a query; None if it accepts.
+def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
+    """Why SQLite refuses to compile a query; None if it accepts.
 
     Args:
         sql: As it would be sent to the database.
         tables: All tables that it may read; none of them virtual.
     """
+    declared = list(tables)
+    guard = Guard(Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {}))
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    denied: list[str] = []
     try:
-        for table in tables:
+        for table in declared:
             connection.execute(_declaration(table))
-        connection.set_authorizer(_authorizer(denied))
+        if "json_" in sql.lower():  # table functions come into being on first use, which the guard would refuse
+            connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
+        connection.set_authorizer(guard)
         connection.execute(f"EXPLAIN {sql}").close()
     except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError) as error:
-        return denied[0] if denied else str(error)
+        return failure(error, sql, guard.refusal, Limits().cell_bytes)
     finally:
         connection.close()
     return None
-
-
-def _authorizer(denied: list[str]):
-    def authorize(
-        action: int, first: str | None, second: str | None, _database: str | None, _source: str | None
-    ) -> int:
-        if action not in _ALLOWED:
-            denied.append("not authorized: only reading is allowed")
-            return sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and second and second.lower() not in ALLOWED_FUNCTIONS:
-            denied.append(f"not authorized to use function: {second.lower()}")
-            return sqlite3.SQLITE_DENY
-        return sqlite3.SQLITE_OK
-
-    return authorize
 
 
 def _declaration(table: TableSchema) -> str:

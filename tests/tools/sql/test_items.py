@@ -1,0 +1,39 @@
+import pytest
+from tableturn.tools.sql import used_items
+
+from .shop import SHOP
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables", "columns"),
+    [
+        ("SELECT * FROM CUSTOMER", {"customer"}, {"customer.*"}),
+        ("SELECT count(*) FROM customer", {"customer"}, set[str]()),
+        ('SELECT NAME FROM customer WHERE country = "France"', {"customer"}, {"customer.name", "customer.country"}),
+        (
+            "SELECT c.*, o.id FROM customer c, orders o",
+            {"customer", "orders"},
+            {"customer.*", "orders.id"},
+        ),
+        (
+            'SELECT name FROM customer WHERE id IN (SELECT customer_id FROM orders WHERE total > "birth year")',
+            {"customer", "orders"},
+            {"customer.name", "customer.id", "orders.customer_id", "orders.total", "customer.birth year"},
+        ),
+        (
+            "SELECT note FROM customer JOIN orders USING (id)",
+            {"customer", "orders"},
+            {"orders.note", "customer.id", "orders.id"},
+        ),
+        (
+            "WITH b AS (SELECT name AS n FROM product) SELECT n FROM b ORDER BY n",
+            {"product"},
+            {"product.name"},
+        ),
+        ("SELECT x FROM nowhere", set[str](), set[str]()),
+    ],
+)
+def test_used_items(sql: str, tables: set[str], columns: set[str]) -> None:
+    used = used_items(sql, SHOP)
+    assert used.tables == tables
+    assert {f"{table}.{column}" for table, column in used.columns} == columns
