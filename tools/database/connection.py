@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .bounded_work import LIKE_PATTERN_LENGTH
 from .catalogue import Catalogue
-from .cell_limit import LIKE_PATTERN_LENGTH
 from .guard import Guard
 from .location import read_only_uri
 from .names import quoted

@@ -47,7 +47,8 @@ class Database:
             path_or_url: A path, or an SQLAlchemy-style URL such as `sqlite:///shop.db`.
             allow: What may be seen: `table` or `table.column` entries in any case, `*` for any run of characters.
                 Empty: everything.
-            deny: What may not; wins over `allow`. What is hidden can neither be read nor is it listed anywhere.
+            deny: What may not; wins over `allow`. What is hidden can neither be read nor is it listed anywhere; a view
+                that reads it is hidden with it. A generated column shows what it computes: deny it too.
 
         Raises:
             DatabaseUnavailable: The file is missing, no database, empty, locked or damaged, or the URL is not SQLite's.

@@ -42,6 +42,8 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
     ),
 )
 
+_WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
+
 
 def classify(message: str) -> QueryErrorKind:
     """The kind of failure that one of SQLite's messages tells of."""
@@ -65,6 +67,8 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         return refused(refusal, sql)
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
+    if _WRITES.search(message):
+        return QueryRejected(f"this connection only reads: {message}")
     if isinstance(error, MemoryError):
         return ResultTooLarge("the query needs more memory than it may use: ask for less, or aggregate")
     if "number of bindings" in message:

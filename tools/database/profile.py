@@ -19,6 +19,8 @@ _ROWS = 1_000
 _ROWS_A_FETCH = 250
 _BYTES = 4_000_000
 _SAMPLES = 8
+_CUT = 1_000
+_LONGEST = 100_000_000
 # One table must not use up the time of all the others.
 _SECONDS_A_QUERY = 0.25
 
@@ -73,8 +75,7 @@ class Profiler:
         Raises:
             sqlite3.Error: The table cannot be read at all.
         """
-        listed = ", ".join(map(quoted, columns))
-        rows, complete = self._rows(f"SELECT {listed} FROM {quoted(table)} LIMIT {_ROWS + 1}")
+        rows, complete = self._rows(table, columns)
         row_count = len(rows) if complete else self._number(f"SELECT count(*) FROM {quoted(table)}")
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles = [self._column(values, complete) for values in held]
@@ -104,8 +105,9 @@ class Profiler:
             most = tuple([value for value, _ in counts.most_common(_SAMPLES)])
         return ColumnProfile(most, len(counts) if complete else None, nulls)
 
-    def _rows(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
+    def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         """The first rows within the bounds, and whether these are all."""
+        sql = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} LIMIT {_ROWS + 1}"
         try:
             return self._fetched(sql)
         except sqlite3.OperationalError as error:
@@ -113,6 +115,22 @@ class Profiler:
                 raise
             with lenient_text(self.connection):
                 return self._fetched(sql)
+        except sqlite3.DataError:
+            return self._shortened(table, columns)
+
+    def _shortened(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+        """As `_rows`, for a table with values too long to be taken whole."""
+        listed = ", ".join(
+            f"CASE WHEN typeof({name}) IN ('text', 'blob') THEN substr({name}, 1, {_CUT}) ELSE {name} END"
+            for name in map(quoted, columns)
+        )
+        before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        try:
+            with lenient_text(self.connection):
+                rows, _ = self._fetched(f"SELECT {listed} FROM {quoted(table)} LIMIT {_ROWS + 1}")
+        finally:
+            self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+        return rows, False
 
     def _fetched(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
@@ -127,9 +145,9 @@ class Profiler:
                     return rows, len(rows) <= _ROWS
                 size += size_of(part)
             cursor.close()
-        except sqlite3.Error as error:
-            # Too late, or a value too long to be looked at: what was read until then will do.
-            if not query.stopped and "too big" not in str(error):
+        except sqlite3.Error:
+            # Out of time: what was read until then will do.
+            if not query.stopped:
                 raise
         finally:
             WATCHDOG.release(query)

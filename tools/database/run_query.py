@@ -6,10 +6,11 @@ import sqlite3
 import time
 
 from ..errors import QueryFailed, QueryTimeout
+from .bounded_work import cell_limit, refuse_unbounded
 from .cancellation import Cancellation
-from .cell_limit import cell_limit
 from .connection import NOT_UTF8, QueryConnection, lenient_text
 from .failures import failure
+from .hidden import conceal, refuse_hidden_joins
 from .names import quoted
 from .results import Row, column_types, fetch
 from .table import Cell, Limits, Table
@@ -18,6 +19,9 @@ from .watchdog import WATCHDOG, RunningQuery
 
 def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
     """See `Database.execute`."""
+    refuse_unbounded(sql)
+    if connection.catalogue.visibility.restricted:
+        refuse_hidden_joins(sql, connection.catalogue.visibility)
     start = time.monotonic()
     sqlite = connection.sqlite
     longest = cell_limit(sql, limits.cell_bytes)
@@ -40,7 +44,8 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
             raise QueryTimeout(
                 f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
             ) from None
-        raise failure(error, sql, connection.guard.refusal, longest) from None
+        failed = failure(error, sql, connection.guard.refusal, longest)
+        raise conceal(failed, connection.catalogue.visibility) from None
     finally:
         WATCHDOG.release(query)
     return Table(columns, column_types(rows, len(columns)), tuple(rows), truncated, time.monotonic() - start)

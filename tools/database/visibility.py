@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from ..errors import SettingsError
 
@@ -34,9 +34,13 @@ class Rules:
     def shows(self, table: str, column: str) -> bool:
         """Whether a column may be seen."""
         names = (table.lower(), f"{table}.{column}".lower())
-        denied = any(fnmatchcase(name, entry) for entry in self.deny for name in names)
-        allowed = not self.allow or any(fnmatchcase(name, entry) for entry in self.allow for name in names)
+        denied = any(_matches(entry, name) for entry in self.deny for name in names)
+        allowed = not self.allow or any(_matches(entry, name) for entry in self.allow for name in names)
         return allowed and not denied
+
+
+def _matches(entry: str, name: str) -> bool:
+    return re.fullmatch(re.escape(entry).replace(r"\*", ".*"), name, re.DOTALL) is not None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""How long a value may be for one statement, so that no single step of it runs for long.
+"""Keeping every single step of a statement short, so that the statement can be interrupted.
 
 A query can be interrupted between rows, not inside a function call or in a row's straight run of expressions. The
 work of most functions grows with the length of their argument, so a row's work stays below length of a value times
 length of the statement. Some functions compare two values character by character; where both may be long, their work
-is the product of the lengths. Values are held to a length that keeps either below a few seconds.
+is the product of the lengths. Values are held to a length that keeps either below a few seconds. One function,
+printf, counts up to whatever number its format gives, so that the format must be written out in the statement.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from math import isqrt
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
+from ..errors import QueryRejected
+
 # Characters looked at in a row, and pairs of characters compared in it: about four seconds each.
 _LINEAR_WORK = 4_000_000_000
 _PRODUCT_WORK = 1_500_000_000
@@ -22,6 +25,22 @@ LIKE_PATTERN_LENGTH = 1_000
 _PRODUCT_NAMES = ("like", "glob", "trim", "replace", "instr")
 _PRODUCT_CALL = re.compile(r"""(?:\b(?:instr|replace|[lr]?trim)\b|["`\[](?:instr|replace|[lr]?trim)["`\]])\s*""", re.I)
 _COMPUTED_PATTERN = re.compile(r"""\b(?:like|glob)\b(?!\s*['"])""", re.I)
+
+_FORMAT_CALL = re.compile(r"""\b(?:printf|format)["`\]]?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(""", re.I | re.S)
+_SAFE_FORMAT = re.compile(r"\s*'(?:[^'*0-9]|''|[0-9]{1,4}(?![0-9]))*'\s*[,)]")
+
+
+def refuse_unbounded(sql: str) -> None:
+    """Refuse a call of printf or format that could count to any number.
+
+    Raises:
+        QueryRejected: The format is computed, has a `*`, or a number of five digits.
+    """
+    for call in _FORMAT_CALL.finditer(sql):
+        if not _SAFE_FORMAT.match(sql, call.end()):
+            raise QueryRejected(
+                "printf() and format() need their format written as a text, without * and with widths below 10000"
+            )
 
 
 def cell_limit(sql: str, cell_bytes: int) -> int:

@@ -1,0 +1,22 @@
+"""A shop in a folder of its own, opened for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+
+from .shop import make_shop
+
+
+@pytest.fixture(scope="session")
+def shop_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shop(tmp_path_factory.mktemp("shop") / "shop.db")
+
+
+@pytest.fixture(scope="session")
+def shop(shop_path: Path) -> Iterator[Database]:
+    with Database.open(shop_path) as database:
+        yield database

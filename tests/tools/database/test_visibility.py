@@ -1,0 +1,128 @@
+"""What is hidden can't be read, isn't listed, and looks as if it didn't exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database, SchemaStyle, render_schema
+from tableturn.tools.errors import DatabaseUnavailable, QueryError, SettingsError
+
+
+@pytest.fixture(scope="module")
+def partial(shop_path: Path) -> Iterator[Database]:
+    with Database.open(shop_path, deny=["customer.city", "STAFF", "orders.total", "note.body"]) as database:
+        yield database
+
+
+LEAKS = [
+    ("SELECT city FROM customer", "unknown_column"),
+    ("SELECT customer.CITY FROM customer", "unknown_column"),
+    ('SELECT "city" FROM customer', "unknown_column"),
+    ("SELECT * FROM customer", "rejected"),
+    ("SELECT c.* FROM customer c", "rejected"),
+    ("SELECT name FROM customer WHERE city = 'Oslo'", "unknown_column"),
+    ("SELECT name FROM customer ORDER BY city", "unknown_column"),
+    ("SELECT count(*) FROM customer GROUP BY city", "unknown_column"),
+    ("SELECT count(city) FROM customer", "unknown_column"),
+    ("SELECT 1 FROM customer a JOIN customer b USING (city)", "unknown_column"),
+    ("SELECT 1 FROM customer a NATURAL JOIN customer b", "rejected"),
+    ("SELECT (SELECT city FROM customer LIMIT 1)", "unknown_column"),
+    ("WITH x AS (SELECT city AS y FROM customer) SELECT y FROM x", "unknown_column"),
+    ("WITH x AS (SELECT * FROM customer) SELECT count(*) FROM x", "rejected"),
+    ("SELECT name FROM customer WHERE id IN (SELECT id FROM customer WHERE city LIKE 'O%')", "unknown_column"),
+    ("SELECT sum(length(city)) OVER () FROM customer", "unknown_column"),
+    ("EXPLAIN SELECT city FROM customer", "rejected"),
+    ("EXPLAIN QUERY PLAN SELECT count(*) FROM customer", "rejected"),
+    ("/* a */ EXPLAIN SELECT id FROM customer", "rejected"),
+    ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING (city)", "unknown_column"),
+    ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING(id, \"City\")", "unknown_column"),
+    ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) using/**/( [city] )", "unknown_column"),
+    ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING ('city')", "unknown_column"),
+    ("SELECT 1 FROM customer LEFT JOIN (SELECT 'Oslo' AS city) USING (`city`)", "unknown_column"),
+    ("SELECT 1 FROM main.customer JOIN (SELECT 'Oslo' AS city) USING -- a\n (city)", "unknown_column"),
+    ("SELECT 1 FROM customer /* /* */ NATURAL /* */ JOIN (SELECT 'Oslo' AS city)", "rejected"),
+    ("SELECT 1 FROM customer natural LEFT JOIN (SELECT 'Oslo' AS city)", "rejected"),
+    ("SELECT 1 FROM customer AS 'a' NATURAL JOIN (SELECT '--' AS city) --'", "rejected"),
+    ("SELECT value FROM customer, json_each(customer.city)", "unknown_column"),
+    ("SELECT 1 FROM customer ORDER BY +city", "unknown_column"),
+    ("SELECT rank() OVER (PARTITION BY city) FROM customer", "unknown_column"),
+    ("SELECT 1 FROM customer a JOIN customer b ON (a.id, a.city) = (b.id, b.city)", "unknown_column"),
+    ("SELECT city FROM customer a, customer b", "unknown_column"),
+    ("SELECT id FROM customer UNION SELECT city FROM customer", "unknown_column"),
+    ("SELECT * FROM staff", "unknown_table"),
+    ("SELECT count(*) FROM staff", "unknown_table"),
+    ("SELECT 1 FROM staff", "unknown_table"),
+    ("SELECT 1 WHERE EXISTS (SELECT 1 FROM staff)", "unknown_table"),
+    ("SELECT name FROM main.staff", "unknown_table"),
+    ("SELECT total FROM paid", "unknown_column"),
+    ("SELECT id FROM paid", "rejected"),
+    ("SELECT title FROM note", "unknown_table"),
+    ("SELECT title FROM note WHERE note MATCH 'parcel'", "unknown_table"),
+    ("SELECT c1 FROM note_content", "unknown_table"),
+    ("SELECT block FROM note_data", "unknown_table"),
+    ("SELECT * FROM sqlite_master", "unknown_table"),
+    ("SELECT count(*) FROM sqlite_master", "unknown_table"),
+    ("SELECT sql FROM sqlite_schema", "unknown_table"),
+    ("SELECT seq FROM sqlite_sequence", "unknown_table"),
+]
+
+
+@pytest.mark.parametrize(("sql", "kind"), LEAKS)
+def test_hidden_things_are_not_there(partial: Database, sql: str, kind: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        partial.execute(sql)
+    assert caught.value.kind == kind
+    if "city" not in sql.lower():
+        assert "city" not in str(caught.value)
+
+
+def test_the_rest_still_works(partial: Database) -> None:
+    assert partial.execute("SELECT id, name FROM customer WHERE id = 1").rows == ((1, "Anna Berg"),)
+    assert partial.execute("SELECT count(*) FROM customer").rows == ((4,),)
+    assert len(partial.execute("SELECT o.id FROM orders o JOIN line USING (id) WHERE status <> 'natural'").rows) == 2
+    assert len(partial.execute("SELECT rowid, status FROM orders").rows) == 4
+    assert len(partial.execute("SELECT * FROM old_note WHERE old_note MATCH 'letter'").rows) == 2
+
+
+@pytest.mark.parametrize("style", ["compact", "ddl", "credit", "track", "craft"])
+def test_nothing_hidden_is_in_a_prompt(partial: Database, style: SchemaStyle) -> None:
+    text = render_schema(partial.schema(), style)
+    assert "status" in text
+    for hidden in ("city", "Oslo", "staff", "Ada", "boss_id", "120.5", "parcel", "note_data"):
+        assert hidden not in text
+
+
+def test_hidden_values_are_refused(partial: Database) -> None:
+    for table, column in (("customer", "city"), ("staff", "name"), ("note", "title")):
+        with pytest.raises(QueryError):
+            partial.distinct_values(table, column, 10)
+    assert partial.distinct_values("customer", "name", 1) == ("Anna Berg",)
+
+
+def test_allow_list(shop_path: Path) -> None:
+    with Database.open(shop_path, allow=["orders", "customer.name"], deny=["orders.total"]) as database:
+        shown = {table.name: [column.name for column in table.columns] for table in database.schema().tables}
+        assert shown == {"customer": ["name"], "orders": ["id", "customer_id", "status", "ordered_on"]}
+        assert database.schema().foreign_keys == ()
+        assert len(database.execute("SELECT name FROM customer").rows) == 4
+        for sql in ("SELECT id FROM customer", "SELECT * FROM product", "SELECT total FROM orders"):
+            with pytest.raises(QueryError):
+                database.execute(sql)
+
+
+def test_wildcards(shop_path: Path) -> None:
+    with Database.open(shop_path, deny=["*.name", "*note*", "pai*"]) as database:
+        names = {table.name for table in database.schema().tables}
+        assert names == {"customer", "orders", "product", "line", "staff", "country", "odd name", "empty", "place"}
+        with pytest.raises(QueryError):
+            database.execute("SELECT name FROM staff")
+
+
+def test_entries_that_name_nothing_are_told(shop_path: Path) -> None:
+    for entry in ("custmer", "customer.town", "city"):
+        with pytest.raises(SettingsError, match=entry):
+            Database.open(shop_path, deny=[entry])
+    with pytest.raises(DatabaseUnavailable, match="may be seen"):
+        Database.open(shop_path, deny=["*"])

@@ -1,0 +1,70 @@
+"""What the authorizer is not asked about: joins that compare columns without naming them in an expression.
+
+SQLite (checked up to 3.40) compiles NATURAL JOIN and USING without asking whether the compared columns may be read,
+so that a join against a guessed value would tell whether a hidden column holds it; and EXPLAIN shows index names,
+which often are column names. Only statements on a database with something hidden are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ..errors import QueryError, QueryFailed, QueryRejected
+from .visibility import Visibility
+
+# SQLite's own rules for what is no keyword: texts, quoted names and comments.
+_TOKEN = re.compile(
+    r"""('(?:[^']|'')*')|("(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)|(\w+)|(\S)""", re.DOTALL
+)
+
+
+def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
+    """Refuse what would compare hidden columns behind the authorizer's back.
+
+    Raises:
+        QueryFailed: USING names a column that is hidden in some table.
+        QueryRejected: The statement has a NATURAL JOIN, or is an EXPLAIN.
+    """
+    hidden = frozenset(name for names in visibility.hidden_columns.values() for name in names)
+    words = [_word(match) for match in _TOKEN.finditer(sql)]
+    words = [word for word in words if word]
+    if words and words[0] == "explain":
+        raise QueryRejected("EXPLAIN may not be used on a database with hidden parts")
+    if hidden and "natural" in words:
+        raise QueryRejected("NATURAL JOIN may not be used where columns are hidden: name the columns with ON")
+    for name in _names_after_using(words):
+        if name in hidden:
+            raise QueryFailed(f"no such column: {name}", "unknown_column")
+
+
+def conceal(error: QueryError, visibility: Visibility) -> QueryError:
+    """The error as it would be if hidden columns didn't exist: none of them is ambiguous."""
+    name = str(error).rpartition(" ")[2].rpartition(".")[2].lower()
+    if error.kind == "ambiguous_column" and any(name in names for names in visibility.hidden_columns.values()):
+        return QueryFailed(f"no such column: {name}", "unknown_column")
+    return error
+
+
+def _names_after_using(words: list[str]) -> Iterator[str]:
+    inside = False
+    for before, word in pairwise(words):
+        inside = (inside or (before == "using" and word == "(")) and word != ")"
+        if inside:
+            yield _unquoted(word)
+
+
+def _word(match: re.Match[str]) -> str:
+    """A name or keyword in lower case, or a sign; nothing for comments.
+
+    A text may stand for a name: SQLite takes 'city' for a column where only a column makes sense.
+    """
+    text, name, word, sign = match.groups()
+    return (text or name or word or sign or "").lower()
+
+
+def _unquoted(name: str) -> str:
+    if name[0] in "\"'`":
+        return name[1:-1].replace(name[0] * 2, name[0])
+    return name[1:-1] if name[0] == "[" else name
