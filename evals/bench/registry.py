@@ -46,6 +46,7 @@ class Bench:
 
 
 BENCHES: Mapping[str, Bench] = {
+    "check": Bench("check", "errors found in gold SQL, and failing predictions foreseen", needs_data=True),
     "concurrency": Bench("concurrency", "turns a second with 200 conversations, as a share of the ideal"),
     "examples-scale": Bench("examples_scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
     "examples-skeleton": Bench(
@@ -54,6 +55,7 @@ BENCHES: Mapping[str, Bench] = {
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
+    "regularize": Bench("regularize", "gold SQL with the same result once regularised", needs_data=True),
     "sandbox": Bench("sandbox", "escapes held, milliseconds that a warm run adds, and what 10,000 runs leave behind"),
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
