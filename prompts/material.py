@@ -77,10 +77,10 @@ class Material:
             _said(dialogues, len(self.dialogues), "example dialogues"),
             _said(examples, len(self.examples), "examples"),
             _said(values, len(self.values), "database values that the question mentions"),
-            "Sample values of the columns do not fit." if samples else "",
-            _said(columns, _columns(self.schema), "columns, the least likely ones,"),
-            _said(turns, len(self.history), "earlier turns, the oldest,"),
-            _said(tables, len(self.schema.tables), "tables, the least likely ones,"),
+            "The prompt has no room for sample values of the columns." if samples else "",
+            _said(columns, _columns(self.schema), "columns, the least likely ones"),
+            _said(turns, len(self.history), "earlier turns, the oldest"),
+            _said(tables, len(self.schema.tables), "tables, the least likely ones"),
         )
         return left, tuple(sentence for sentence in said if sentence)
 
@@ -125,7 +125,7 @@ def fit(
 
 
 def _said(gone: int, total: int, what: str) -> str:
-    return f"{gone} of {total} {what} do not fit." if gone else ""
+    return f"The prompt has no room for {gone} of {total} {what}." if gone else ""
 
 
 def _columns(schema: Schema) -> int:

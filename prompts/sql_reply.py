@@ -51,7 +51,8 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+)?", re.IGNORECASE)
-_SQL_LANGUAGES = frozenset({"sql", "sqlite", "sqlite3", "postgresql", "postgres", "mysql", "tsql", "plsql"})
+_OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
+_TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 
 _TRIES = 10
 """Places in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
@@ -79,7 +80,7 @@ def find_sql(text: str) -> SQLReply:
     """
     reply = clean_reply(text)
     notes: list[str] = []
-    readers = (_from_json, _from_labels, _from_prose)
+    readers = (_from_json, _from_tags, _from_labels, _from_prose)
     if starts_like_sql(reply):
         readers = (_from_prose, *readers)
     candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
@@ -116,9 +117,7 @@ def _from_fences(reply: str, notes: list[str]) -> str:
 
 
 def _is_sql(fence: Fence) -> bool:
-    if fence.language not in _SQL_LANGUAGES and fence.language != "":
-        return False
-    return starts_like_sql(fence.content)
+    return fence.language not in _OTHER_LANGUAGES and starts_like_sql(fence.content)
 
 
 def _from_json(reply: str) -> str:
@@ -129,6 +128,16 @@ def _from_json(reply: str) -> str:
     if "```" in found:
         return _from_fences(found, [])
     return found if starts_like_sql(found) else ""
+
+
+def _from_tags(reply: str) -> str:
+    """Models that see data between tags like to answer between tags."""
+    for tag in islice(_TAG.finditer(reply), _TRIES):
+        end = reply.lower().find(f"</{tag.group(1).lower()}>", tag.end())
+        content = reply[tag.end() : end if end >= 0 else len(reply)].strip()
+        if starts_like_sql(content):
+            return content
+    return ""
 
 
 def _from_labels(reply: str) -> str:

@@ -196,7 +196,7 @@ def test_prompts_keep_to_the_budget() -> None:
     with OpenAIServer([says("Hm."), sql(Q)]) as server:
         done = PromptedTranslator(chat(server), TranslatorOptions(prompt_tokens=700)).do(wide)
     assert any("columns" in note for note in done.notes)
-    assert "do not fit" in server.prompts[0]
+    assert "has no room" in server.prompts[0]
     assert all(len(prompt) < 4 * 700 for prompt in server.prompts)
 
 

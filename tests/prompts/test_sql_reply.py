@@ -41,6 +41,10 @@ FOUND = {
     "json in a fence": (f'```json\n{{"thought": "easy", "sql": "{Q};"}}\n```', Q),
     "json with a fence inside": (f'{{"query": "```sql\\n{Q}\\n```"}}', Q),
     "json with a trailing comma": (f'{{"SQL": "{Q}",}}', Q),
+    "tags": (f"Fine.\n<sql>\n{Q};\n</sql>\nDone.", Q),
+    "answer tags": (f"<answer>{Q}</answer>", Q),
+    "fence in tags": (f"<sql>\n```sql\n{Q}\n```\n</sql>", Q),
+    "fence of an odd name": (f"```text\n{Q}\n```", Q),
     "think tags": (f"<think>maybe SELECT 1?</think>\n{Q}", Q),
     "think tags, opening swallowed": (f"hmm SELECT 1 maybe\n</think>\n```sql\n{Q}\n```", Q),
     "steps, then the answer": (f"The old one was\n```sql\nSELECT 1\n```\nAdd a filter:\n```sql\n{Q}\n```", Q),
@@ -128,6 +132,8 @@ HOSTILE = (
     "select x\n",
     "SQL:\n",
     "SELECT\n/*\n",
+    "<sql>",
+    "<sql>SELECT ",
     "<a>",
 )
 
