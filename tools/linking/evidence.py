@@ -10,9 +10,9 @@ import numpy as np
 
 from ..database import Schema
 from ..values import ValueMatch
+from ..values.names import name_words
 from ..values.words import words
 from .linked import STAR, PastTurn
-from .names import name_words
 from .used import past_items
 from .vocabulary import Shares, Vocabulary
 

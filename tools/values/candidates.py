@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from .aliases import aliases
+from .flags import flagged
+from .known import Known
 from .likeness import nearest_words
+from .names import name_stems
 from .question import Question, Span, spans
 from .store import Store, Stored, StoredColumn
-from .words import stems
 
 _COMMON = 100
 """A word that more values hold is only looked for together with its neighbour."""
@@ -33,24 +35,17 @@ class Candidate:
     how: str
 
 
-def candidates(
-    question: Question, names: Container[str], store: Store, columns: Mapping[int, StoredColumn]
-) -> Iterator[Candidate]:
-    """All candidates, the same value perhaps more than once.
-
-    Args:
-        question: As read.
-        names: Stems of the schema's names, which are not taken for misspelt values.
-        store: Where values are looked up.
-        columns: Its columns by number.
-    """
-    respelt = _respelt(question, names, store)
+def candidates(question: Question, store: Store, known: Known) -> Iterator[Candidate]:
+    """All candidates, the same value perhaps more than once."""
+    respelt = _respelt(question, known.names, store)
     by_key = spans(question, respelt)
     for value in store.by_key(list(by_key)):
         for span in by_key[value.key]:
             yield Candidate(value, span, *_fit(span, value.text))
-    yield from _by_alias(by_key, store, columns)
+    yield from _by_alias(by_key, store, known.columns)
     yield from _by_part(question, respelt, store)
+    for value, number, score in flagged(question, known):
+        yield Candidate(value, question.span(number, number + 1, []), score, "flag")
 
 
 def _fit(span: Span, text: str) -> tuple[float, str]:
@@ -80,7 +75,7 @@ def _by_alias(
             if value.key != alias.key or (alias.code and value.text.strip() != alias.text):
                 continue
             column = columns[value.column]
-            if not alias.columns or alias.columns & set(stems(f"{column.name} {column.table}".replace("_", " "))):
+            if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
                 yield Candidate(value, span, 0.75 if alias.code else 0.85, "abbreviation")
     upper = {span.text.lower(): span for group in by_key.values() for span in group if _is_initials(span.text)}
     for value, initials in store.by_initials(list(upper)):

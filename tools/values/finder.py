@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 
-from ..database.schema import Schema
 from .candidates import Candidate, candidates
+from .known import Known
 from .match import ValueMatch
+from .names import name_stems
 from .question import Question, read
 from .store import Store, StoredColumn
-from .words import stems
 
 _GOOD = 0.9
 """Score from which a longer mention leaves little to those inside it."""
 
 
-def schema_stems(schema: Schema) -> frozenset[str]:
-    """The stems of all words in the names of a schema's tables and columns."""
-    return frozenset(part for table in schema.tables for name in (table, *table.columns) for part in _parts(name.name))
-
-
-def find(text: str, store: Store, columns: Mapping[int, StoredColumn], names: Set[str]) -> list[ValueMatch]:
+def find(text: str, store: Store, known: Known) -> list[ValueMatch]:
     """The values that a question mentions, best first, each once.
 
     Args:
         text: The question.
         store: Where values are looked up.
-        columns: Its columns by number.
-        names: The schema's `schema_stems`.
+        known: What else is known of the database.
     """
     question = read(text)
-    found = list(candidates(question, names, store, columns))
-    ranking = _Ranking(question, names, found)
+    found = list(candidates(question, store, known))
+    ranking = _Ranking(question, known.names, found)
     best: dict[int, tuple[float, Candidate]] = {}
     for candidate in found:
-        rank = ranking.of(candidate, columns[candidate.value.column])
-        known = best.get(candidate.value.id)
-        if known is None or rank > known[0]:
+        rank = ranking.of(candidate, known.columns[candidate.value.column])
+        before = best.get(candidate.value.id)
+        if before is None or rank > before[0]:
             best[candidate.value.id] = (rank, candidate)
     ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].span.start, pair[1].value.id))
-    return [_match(candidate, columns[candidate.value.column]) for _, candidate in ranked]
+    return [_match(candidate, known.columns[candidate.value.column]) for _, candidate in ranked]
 
 
 class _Ranking:
@@ -65,12 +59,12 @@ class _Ranking:
         elif question.in_quotes(span.start, span.end):
             rank += 0.1
         rank += 0.2 * sum(bool(word.start) and not word.text[0].islower() for word in words) / len(words)
-        own = set(_parts(column.name))
+        own = set(name_stems(column.name))
         if self._inside(span.first, span.last, own):
             rank -= 0.5
-        if all(word.stem in self._names for word in words):
+        if candidate.how != "flag" and all(word.stem in self._names for word in words):
             rank -= 0.35
-        return rank + 0.15 * self._named(own) + 0.1 * self._named(set(_parts(column.table)))
+        return rank + 0.15 * self._named(own) + 0.1 * self._named(set(name_stems(column.table)))
 
     def _inside(self, first: int, last: int, own: Set[str]) -> bool:
         """Whether a longer mention holds these words and others that are not the column's own name."""
@@ -83,10 +77,6 @@ class _Ranking:
 
     def _named(self, parts: Set[str]) -> float:
         return sum(part in self._said for part in parts) / len(parts) if parts else 0.0
-
-
-def _parts(name: str) -> list[str]:
-    return stems(name.replace("_", " "))
 
 
 def _match(candidate: Candidate, column: StoredColumn) -> ValueMatch:

@@ -11,7 +11,8 @@ from typing import TypeVar
 from ..database import Database, Limits
 from ..errors import QueryError
 from .build import DEFAULT_BOUNDS, IndexBounds, fill
-from .finder import find, schema_stems
+from .finder import find
+from .known import Known
 from .match import ValueMatch
 from .nearest import nearest
 from .place import cache_folder, database_state, open_store
@@ -37,9 +38,8 @@ class ValueIndex:
         self._lock = threading.Lock()
         self._state = ""
         self._store: Store | None = None
-        self._columns: dict[int, StoredColumn] = {}
+        self._known = Known()
         self._by_name: dict[tuple[str, str], StoredColumn] = {}
-        self._names: frozenset[str] = frozenset()
         self._complete = False
 
     @classmethod
@@ -63,7 +63,7 @@ class ValueIndex:
         Raises:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
-        return self._ask(lambda store: tuple(find(question, store, self._columns, self._names)[:limit]))
+        return self._ask(lambda store: tuple(find(question, store, self._known)[:limit]))
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column holds exactly this text.
@@ -133,7 +133,6 @@ class ValueIndex:
             self._close()
             self._store = open_store(self._database, self._folder)
             self._state = state
-            self._names = schema_stems(self._database.schema())
         if not self._complete:
             self._fill(self._store)
         return self._store
@@ -143,8 +142,8 @@ class ValueIndex:
             self._complete = fill(store, self._database, self._bounds)
         except sqlite3.OperationalError:
             self._complete = False  # another process is building, or the disk is full: what is there has to do
-        self._columns = {column.id: column for column in store.columns()}
-        self._by_name = {(column.table.lower(), column.name.lower()): column for column in self._columns.values()}
+        self._known = Known.of(store, self._database.schema())
+        self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._known.columns.values()}
 
     def _close(self, *, remove: bool = False) -> None:
         if self._store is not None:

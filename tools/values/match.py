@@ -17,7 +17,8 @@ class ValueMatch:
         start: Character offset of the mention in the question.
         end: Offset just past the mention.
         score: From 0 to 1; 1 is the same text.
-        how: `exact`, `case`, `inflection`, `typo`, `abbreviation` or `part`.
+        how: `exact`, `case`, `inflection`, `typo`, `abbreviation`, `part`, or `flag`: a yes or no of the
+            column that the mention names.
     """
 
     table: str

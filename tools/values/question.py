@@ -58,13 +58,20 @@ class Question:
     quoted: tuple[tuple[int, int], ...]
 
     def says_nothing(self, number: int) -> bool:
-        """Whether a word is too common to mention a value by itself; capitals ("IT", a grade "A") or quotes tell."""
+        """Whether a word is too common to mention a value by itself; a capital ("May", "IT") or quotes tell."""
         word = self.words[number]
         if word.folded not in _stop_words():
             return False
         if word.text == "I":
             return True
-        return not (word.text.isupper() and word.start) and not self.in_quotes(word.start, word.end)
+        return not (word.text[0].isupper() and not self._begins(word.start)) and not self.in_quotes(
+            word.start, word.end
+        )
+
+    def _begins(self, start: int) -> bool:
+        """Whether a sentence begins at this place."""
+        before = self.text[:start].rstrip("\"'“‘( \n\t")
+        return not before or before[-1] in ".?!:"
 
     def in_quotes(self, start: int, end: int) -> bool:
         """Whether a place lies between quotation marks."""

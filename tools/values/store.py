@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby, starmap
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,14 @@ class Store:
 
     def by_id(self, ids: Sequence[int]) -> list[Stored]:
         return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE id", ids)]
+
+    def few_valued(self) -> list[tuple[int, list[Stored]]]:
+        """The columns that hold two values or one, with these."""
+        rows = self._db.execute(
+            "SELECT val.id, col, text, key FROM val JOIN col ON col.id = val.col"
+            " WHERE held BETWEEN 1 AND 2 AND state = 'whole' ORDER BY col, val.id"
+        )
+        return [(column, list(values)) for column, values in groupby(starmap(Stored, rows), lambda value: value.column)]
 
     def by_initials(self, initials: Sequence[str]) -> list[tuple[Stored, str]]:
         """The values of several words that begin with these letters, with the initials of each."""

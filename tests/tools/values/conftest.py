@@ -16,8 +16,9 @@ CREATE TABLE customer(id INTEGER PRIMARY KEY, name TEXT, country TEXT, sex TEXT,
 INSERT INTO customer VALUES
     (1, 'Bob Fosse', 'France', 'M', 'x1'), (2, 'Ann O''Neil', 'Netherlands', 'F', 'x2'),
     (3, 'Zoë Müller', 'Germany', 'F', 'Rosebud'), (4, 'Astrid Gruber', 'United States of America', 'F', 'x4');
-CREATE TABLE bureau(id INTEGER PRIMARY KEY, title TEXT, state TEXT);
-INSERT INTO bureau VALUES (1, 'Federal Energy Regulatory Board', 'CA'), (2, 'Office of Naval Works', 'NY');
+CREATE TABLE bureau(id INTEGER PRIMARY KEY, title TEXT, state TEXT, WiFi TEXT, is_temporary_acting TEXT, month TEXT);
+INSERT INTO bureau VALUES
+    (1, 'Federal Energy Regulatory Board', 'CA', 'Yes', 'T', 'May'), (2, 'Office of Naval Works', 'NY', 'No', 'F', '');
 CREATE TABLE product(code TEXT, label TEXT, grade TEXT, price REAL, maker VARCHAR(20), note TEXT);
 INSERT INTO product VALUES
     ('ACCT-211', 'Rocking Chairs', 'A', 3.5, 'Sonoma', ''), ('A340-300', 'Airliner', 'B', 9, 'The Who', NULL),

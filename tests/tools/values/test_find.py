@@ -34,6 +34,10 @@ from tableturn.tools.values import ValueIndex
         ('products with grade "A"', "product.grade", "A", "exact"),
         ("products of grade A", "product.grade", "A", "exact"),
         ("notes about IT", "product.note", "IT", "exact"),
+        ("the happy hour in May", "bureau.month", "May", "exact"),
+        ("bureaus with wifi", "bureau.WiFi", "Yes", "flag"),
+        ("bureaus that do not have wifi", "bureau.WiFi", "No", "flag"),
+        ("bureaus that are acting", "bureau.is_temporary_acting", "T", "flag"),
     ],
 )
 def test_finds(index: ValueIndex, question: str, place: str, value: str, how: str) -> None:

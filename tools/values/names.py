@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..values.words import fold
+from .words import fold, stem
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -44,3 +44,8 @@ def name_words(name: str) -> tuple[str, ...]:
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     parts = [fold(part) for part in _PART.findall(plain)]
     return tuple(word for part in parts for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+
+
+def name_stems(name: str) -> tuple[str, ...]:
+    """The stems of a name's words."""
+    return tuple(stem(word) for word in name_words(name))
