@@ -1,4 +1,4 @@
-"""The command line's scripted evaluations: `bench`, `data check`, `score`, `eval`."""
+"""The command line's scripted evaluations: `bench`, `data check`, `score`, `eval`, `report`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command("bench")(bench)
     app.command("score")(score)
     app.command("eval")(evaluate)
+    app.command("report")(report)
     app.add_typer(data_app, name="data")
 
 
@@ -200,6 +201,18 @@ def evaluate(
     _print_summary(summarize([verdict for _, verdict in answered]), f"{asked.name} {asked.split}, strict")
     cost = results["cost"]
     typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of finished runs; the first is compared with.")],
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write one self-contained page about finished runs, side by side, with every question."""
+    from ...evals.report import write_report
+
+    with _plain_errors():
+        write_report(folders, out)
+    typer.echo(str(out))
 
 
 def _print_summary(summary: Summary, title: str) -> None:

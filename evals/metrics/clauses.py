@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from ...tools.errors import DatabaseUnavailable
 from ..datasets import Dataset, Question
-from ..official import OfficialDatabases, Unparsed, exact_set_match, hardness, parse, read_foreign_key_maps
+from ..official import (
+    OfficialDatabases,
+    Unparsed,
+    differing_clauses,
+    exact_set_match,
+    hardness,
+    parse,
+    read_foreign_key_maps,
+)
 from ..official.query import Query
 
 
@@ -35,6 +43,17 @@ class ClauseJudge:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
         return exact_set_match(self._read(question, sql.replace("value", "1")), gold, foreign_keys)
+
+    def differing(self, question: Question, sql: str) -> tuple[str, ...]:
+        """The clauses in which a prediction differs from the first gold; none where that cannot be judged."""
+        foreign_keys = self._foreign_keys.get(question.database, {})
+        gold = self._read(question, question.golds[0])
+        return () if gold is None else differing_clauses(self._read(question, sql), gold, foreign_keys)
+
+    def outputs(self, question: Question, sql: str) -> int | None:
+        """How many columns a query gives, as the official tool reads it; None where it cannot."""
+        query = self._read(question, sql)
+        return None if query is None else len(query.outputs)
 
     def _read(self, question: Question, sql: str) -> Query | None:
         try:

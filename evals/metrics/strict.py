@@ -75,6 +75,13 @@ class StrictJudge:
             return Verdict(question, sql, False, matched, valid=False, hardness=level, error=str(error))
         return Verdict(question, sql, same, matched, valid=True, hardness=level)
 
+    def gold_table(self, question: Question) -> Table | None:
+        """The first gold's result on the schema's first database; None where it does not run."""
+        try:
+            return self._gold(self._dataset.database(question.database), question.golds[0]).table
+        except (QueryError, DatabaseUnavailable):
+            return None
+
     def _same(self, file: Path, sql: str, golds: list[_Gold]) -> bool:
         # One row more than any gold has tells as much as all of them.
         most = max(len(gold.table.rows) for gold in golds)

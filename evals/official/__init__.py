@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .execution import Execution, OfficialDatabases, execute_both, suite_files
 from .hardness import Hardness, hardness
-from .matching import exact_set_match
+from .matching import differing_clauses, exact_set_match
 from .names import Names, read_foreign_key_maps
 from .parsing import Unparsed, parse
 
@@ -19,6 +19,7 @@ __all__ = [
     "Names",
     "OfficialDatabases",
     "Unparsed",
+    "differing_clauses",
     "exact_set_match",
     "execute_both",
     "hardness",

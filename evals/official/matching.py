@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from .query import ColumnUnit, Condition, Conditions, Order, Output, Query, ValueUnit
+
+Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keywords", "from"]
+"""What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
 
 
 def exact_set_match(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> bool:
@@ -17,7 +21,16 @@ def exact_set_match(predicted: Query | None, gold: Query, foreign_keys: Mapping[
         gold: As read from the gold SQL.
         foreign_keys: What each foreign-key column stands for (`read_foreign_key_maps`).
     """
-    return _matches(_normalised(predicted or Query(), foreign_keys), _normalised(gold, foreign_keys))
+    return next(_differences(*_both(predicted, gold, foreign_keys)), None) is None
+
+
+def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
+    """The clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none where they match exactly."""
+    return tuple(_differences(*_both(predicted, gold, foreign_keys)))
+
+
+def _both(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Query, Query]:
+    return _normalised(predicted or Query(), foreign_keys), _normalised(gold, foreign_keys)
 
 
 def nested_queries(query: Query) -> list[Query]:
@@ -91,17 +104,23 @@ def _map_column(unit: ColumnUnit, same: Mapping[str, str]) -> ColumnUnit:
     return ColumnUnit(unit.aggregate, same.get(unit.column, unit.column), None)
 
 
-def _matches(predicted: Query, gold: Query) -> bool:
-    return (
-        _same_items(predicted.outputs, gold.outputs)
-        and _same_items(predicted.where.units, gold.where.units)
-        and set(predicted.where.words) == set(gold.where.words)
-        and _same_grouping(predicted, gold)
-        and _same_order(predicted, gold)
-        and _same_combination(predicted.combined, gold.combined)
-        and _keywords(predicted) == _keywords(gold)
-        and (not gold.tables or _same_items(predicted.tables, gold.tables))
-    )
+def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
+    if not _same_items(predicted.outputs, gold.outputs):
+        yield "select"
+    if not _same_items(predicted.where.units, gold.where.units):
+        yield "where"
+    if not _same_grouping(predicted, gold):
+        yield "group"
+    if not _same_order(predicted, gold):
+        yield "order"
+    if set(predicted.where.words) != set(gold.where.words):
+        yield "and/or"
+    if not _same_combination(predicted.combined, gold.combined):
+        yield "IUEN"
+    if _keywords(predicted) != _keywords(gold):
+        yield "keywords"
+    if gold.tables and not _same_items(predicted.tables, gold.tables):
+        yield "from"
 
 
 def _same_items(left: Iterable[Hashable], right: Iterable[Hashable]) -> bool:
@@ -132,7 +151,7 @@ def _same_order(predicted: Query, gold: Query) -> bool:
 def _same_combination(predicted: tuple[str, Query] | None, gold: tuple[str, Query] | None) -> bool:
     if predicted is None or gold is None:
         return predicted is gold
-    return predicted[0] == gold[0] and _matches(predicted[1], gold[1])
+    return predicted[0] == gold[0] and next(_differences(predicted[1], gold[1]), None) is None
 
 
 def _keywords(query: Query) -> set[str]:

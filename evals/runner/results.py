@@ -8,11 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...tools.database.table import Cell
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
-from ..metrics import OfficialJudge, Verdict, as_json, summarize
+from ..metrics import OfficialJudge, StrictJudge, Verdict, as_json, summarize
+from ..metrics.clauses import ClauseJudge
+from ..metrics.errors import error_class
+from ..official import OfficialDatabases
 from .files import write_whole
-from .record import TurnRecord
+from .record import SHOWN_ROWS, TurnRecord
 from .spec import RunSpec
 
 RESULTS_FILE = "results.json"
@@ -32,6 +36,11 @@ def run_results(
     strict = [verdict for _, verdict in answered]
     with OfficialJudge(dataset) as judge:
         official = [judge.judge(verdict.question, record.sql) for record, verdict in answered]
+    with OfficialDatabases(dataset.database) as databases:
+        clauses = ClauseJudge(dataset, databases)
+        differences = [_difference(verdict, clauses) for verdict in strict]
+    with StrictJudge(dataset) as judge:
+        shown = [_by_attempt(record, verdict, judge) for record, verdict in answered]
     return {
         "run": asdict(spec),
         "strict": _scores(strict),
@@ -44,7 +53,8 @@ def run_results(
             "wall_seconds": round(seconds, 3),
         },
         "questions": [
-            _question(record, ours, theirs) for (record, ours), theirs in zip(answered, official, strict=True)
+            _question(record, ours, theirs) | difference | more
+            for (record, ours), theirs, difference, more in zip(answered, official, differences, shown, strict=True)
         ],
     }
 
@@ -65,6 +75,32 @@ def read_results(out: Path) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{out} holds no finished run ({error}): finish it with `tableturn eval`") from error
+
+
+def _difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:
+    """Where a wrong answer went wrong."""
+    found = error_class(verdict, clauses)
+    differing = clauses.differing(verdict.question, verdict.sql) if found else ()
+    return {"error_class": found, "clauses": differing}
+
+
+def _by_attempt(record: TurnRecord, verdict: Verdict, judge: StrictJudge) -> dict[str, Any]:
+    """Whether each attempt was right (revision chain, figure 3), and the gold's result for people to look at."""
+    right = [judge.judge(verdict.question, attempt["sql"]).ex for attempt in record.attempts]
+    gold = judge.gold_table(verdict.question)
+    if gold is None:
+        return {"attempts_right": right, "gold_columns": (), "gold_rows": (), "gold_row_count": None}
+    rows = [[_plain(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
+    return {
+        "attempts_right": right,
+        "gold_columns": gold.columns,
+        "gold_rows": rows,
+        "gold_row_count": len(gold.rows),
+    }
+
+
+def _plain(cell: Cell) -> int | float | str | None:
+    return cell.hex() if isinstance(cell, bytes) else cell
 
 
 def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -144,10 +144,11 @@ async def _take(turn: Question, conversation: Conversation) -> TurnRecord:
     start = time.perf_counter()
     try:
         answer = await conversation.aask(question)
-    except TableturnError as error:
+    except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
         return _failed(turn, error)
     return record_answer(turn.id, answer, time.perf_counter() - start)
 
 
-def _failed(turn: Question, error: TableturnError) -> TurnRecord:
-    return TurnRecord(id=turn.id, sql="", status="failed", text=str(error))
+def _failed(turn: Question, error: Exception) -> TurnRecord:
+    said = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
+    return TurnRecord(id=turn.id, sql="", status="failed", text=said)

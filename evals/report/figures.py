@@ -1,0 +1,107 @@
+"""What a report says in numbers, from the results of finished runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
+
+Results: TypeAlias = Mapping[str, Any]
+"""A run's results.json."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: a name, and per run the text of its cell."""
+
+    name: str
+    cells: tuple[str, ...]
+
+
+def score_rows(runs: Sequence[Results]) -> list[Row]:
+    """The main scores side by side, EX with its interval."""
+    rows = [
+        Row("questions", tuple(str(run["strict"]["n"]) for run in runs)),
+        Row("EX, strict", tuple(_with_interval(run) for run in runs)),
+        Row("EX, official", tuple(_percent(run["official"]["ex"]) for run in runs)),
+        Row("EM", tuple(_percent(run["strict"]["em"]) for run in runs)),
+        Row("runs", tuple(_percent(run["strict"]["valid"]) for run in runs)),
+    ]
+    if any(run["strict"]["interactions"]["n"] < run["strict"]["n"] for run in runs):
+        rows.append(Row("interactions right", tuple(_percent(run["strict"]["interactions"]["ex"]) for run in runs)))
+    return rows
+
+
+def group_rows(runs: Sequence[Results], group: str) -> list[Row]:
+    """EX by `by_hardness`, `by_turn` or `by_database`."""
+    names = list(dict.fromkeys(name for run in runs for name in run["strict"][group]))
+    return [Row(name, tuple(_group_cell(run["strict"][group].get(name)) for run in runs)) for name in names]
+
+
+def error_rows(runs: Sequence[Results]) -> list[Row]:
+    """Wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
+    classes = [Counter(q["error_class"] for q in run["questions"] if q["error_class"]) for run in runs]
+    clauses = [Counter(f"differs in {name}" for q in run["questions"] for name in q["clauses"]) for run in runs]
+    names = [
+        name for counts in (classes, clauses) for name in dict.fromkeys(name for count in counts for name in count)
+    ]
+    return [
+        Row(name, tuple(str(a[name] or b[name] or 0) for a, b in zip(classes, clauses, strict=True))) for name in names
+    ]
+
+
+def cost_rows(runs: Sequence[Results]) -> list[Row]:
+    """Calls, tokens and seconds."""
+    rows = [
+        ("model calls", "llm_calls"),
+        ("prompt tokens", "prompt_tokens"),
+        ("completion tokens", "completion_tokens"),
+    ]
+    found = [Row(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in rows]
+    seconds = [sorted(question["seconds"] for question in run["questions"]) or [0.0] for run in runs]
+    found.append(Row("seconds a turn, p50", tuple(f"{statistics.median(times):.2f}" for times in seconds)))
+    found.append(Row("seconds a turn, p95", tuple(f"{times[int(0.95 * (len(times) - 1))]:.2f}" for times in seconds)))
+    return found
+
+
+def attempt_rows(runs: Sequence[Results]) -> list[Row]:
+    """EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+    most = max((len(q["attempts_right"]) for run in runs for q in run["questions"]), default=0)
+    return [Row(f"after attempt {n}", tuple(_percent(_right_at(run, n)) for run in runs)) for n in range(1, most + 1)]
+
+
+def comparisons(runs: Sequence[Results]) -> list[Comparison]:
+    """Each further run against the first."""
+    first, *others = [_judged(run) for run in runs]
+    return [compare(first, other) for other in others]
+
+
+def _right_at(run: Results, attempt: int) -> float | None:
+    judged = [q["attempts_right"] for q in run["questions"] if q["ex"] is not None]
+    right = [bool(attempts) and attempts[min(attempt, len(attempts)) - 1] is True for attempts in judged]
+    return sum(right) / len(right) if right else None
+
+
+def _judged(run: Results) -> dict[str, Judged]:
+    """Outcomes by question; they hang together within an interaction, or within a database where none has two turns."""
+    dialogues = any(question["turn"] > 1 for question in run["questions"])
+    key = "interaction" if dialogues else "database"
+    return {q["id"]: Judged(q[key], q["ex"]) for q in run["questions"] if q["ex"] is not None}
+
+
+def _with_interval(run: Results) -> str:
+    found: Interval | None = interval(list(_judged(run).values()))
+    share = _percent(run["strict"]["ex"])
+    return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+
+
+def _group_cell(scores: Mapping[str, Any] | None) -> str:
+    return "" if scores is None else f"{_percent(scores['ex'])} of {scores['n']}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

@@ -1,0 +1,65 @@
+"""Writing the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ...tools.errors import SettingsError
+from ..runner.files import write_whole
+from ..runner.results import read_results
+from . import figures
+
+
+def write_report(folders: Sequence[Path], out: Path) -> None:
+    """Writes one page about finished runs.
+
+    The page asks for nothing from anywhere: style, script and data are in it, and it forbids itself the rest.
+
+    Args:
+        folders: Of `tableturn eval`.
+        out: The HTML file.
+
+    Raises:
+        SettingsError: A folder holds no finished run, or the page cannot be written.
+    """
+    runs = [read_results(folder) for folder in folders]
+    names = [folder.resolve().name for folder in folders]
+    environment = Environment(
+        loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    try:
+        tables = {
+            "Scores": figures.score_rows(runs),
+            "EX by difficulty": figures.group_rows(runs, "by_hardness"),
+            "EX by turn": figures.group_rows(runs, "by_turn"),
+            "EX by attempt": figures.attempt_rows(runs),
+            "Where accuracy was lost": figures.error_rows(runs),
+            "Cost": figures.cost_rows(runs),
+            "EX by database": figures.group_rows(runs, "by_database"),
+        }
+        page = environment.get_template("page.html.j2").render(
+            names=names,
+            runs=[run["run"] for run in runs],
+            tables=tables,
+            comparisons=list(zip(names[1:], figures.comparisons(runs), strict=True)),
+            questions=_embedded([{"name": n, "questions": r["questions"]} for n, r in zip(names, runs, strict=True)]),
+        )
+    except KeyError as error:
+        raise SettingsError(f"the results of a run lack {error}: finish it again with `tableturn eval`") from error
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(out, page)
+    except OSError as error:
+        raise SettingsError(f"{out} cannot be written: {error}") from error
+
+
+def _embedded(value: object) -> str:
+    """JSON that cannot end the script element it stands in, whatever a database or a model said."""
+    text = json.dumps(value, ensure_ascii=False)
+    for character in ("<", ">", "&", "\u2028", "\u2029"):
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
