@@ -102,21 +102,25 @@ def _reference_finding(reference: Reference, resolution: Resolution, schema: Sch
 
 def _unknown_column(reference: Reference, place: str, schema: Schema) -> Finding:
     sources = _reachable(reference) if reference.source is None else [reference.source]
-    read = one_of([source.node.name or source.label for source in sources])
-    message = f"There is no column {reference.column} in {read or 'the query'}."
-    # The very name in another table says more than a similar one in this table.
-    qualifier = reference.source is not None
-    owners = [source for source in _reachable(reference) if fold(reference.column) in (source.columns or {})]
-    if qualifier and owners:
-        return Finding("unknown_column", "error", message, place, f"use {owners[0].label}.{reference.column}")
-    holders = [table.name for table in schema.tables if table.column(reference.column)]
-    near = nearest_names(reference.column, (name for source in sources for name in (source.columns or {}).values()))
-    if holders and not (near and fold(near[0]) == fold(reference.column)):
-        start = [source.table.name for source in _reachable(reference) if source.table]
-        return Finding("unknown_column", "error", message, place, _join_advice(schema, start, holders[0], near))
+    read = one_of([source.node.name or source.label for source in sources]) or "the query"
+    message = f"There is no column {reference.column} in {read}."
+    return Finding("unknown_column", "error", message, place, _right_column(reference, sources, schema))
+
+
+def _right_column(reference: Reference, sources: list[Source], schema: Schema) -> str:
+    """What to write for a column that the sources lack; its very name elsewhere says more than a similar one here."""
+    reachable = _reachable(reference)
+    owners = [source for source in reachable if fold(reference.column) in (source.columns or {})]
+    if owners:
+        return f"use {owners[0].label}.{reference.column}"
     held = [name for source in sources for name in (source.columns or {}).values()]
-    advice = f"use {one_of(near)}" if near else f"the columns are {', '.join(held[:12])}" if held else ""
-    return Finding("unknown_column", "error", message, place, advice)
+    near = nearest_names(reference.column, held)
+    holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
+    if holder is not None:
+        return _join_advice(schema, [source.table.name for source in reachable if source.table], holder, near)
+    if near:
+        return f"use {one_of(near)}"
+    return f"the columns are {', '.join(held[:12])}" if held else ""
 
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: tuple[str, ...]) -> str:

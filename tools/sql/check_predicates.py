@@ -56,7 +56,9 @@ def _comparisons(
             if value is None:
                 continue
             yield from _wrong_type(node, column, value)
-            if isinstance(value, str) and values is not None and isinstance(node, exp.EQ | exp.NEQ | exp.In):
+            # Beside a column of numbers SQLite turns text into a number, so that its spelling does not count.
+            spelled = isinstance(node, exp.EQ | exp.NEQ | exp.In) and column[1].kind != "number"
+            if spelled and isinstance(value, str) and values is not None:
                 yield from _unknown_value(node, column[0], value, values)
 
 
@@ -82,7 +84,8 @@ def _wrong_type(node: exp.Expr, column: tuple[Reference, ColumnSchema], value: s
         if any(isinstance(sample, str) for sample in schema.samples):
             return  # the declared type does not bind, and the column does hold text
         message = f"{name} holds numbers, but is compared with the text {quote_text(value)}."
-        yield Finding("type_mismatch", "warning", message, place)
+        null = "write IS NULL or IS NOT NULL for missing values" if value.lower() in ("null", "none", "") else ""
+        yield Finding("type_mismatch", "warning", message, place, null)
     elif schema.kind == "text" and isinstance(value, float) and isinstance(node, _ORDERING) and _is_text(schema):
         message = f"{name} holds text, so it is compared with {value:g} letter by letter, not as a number."
         yield Finding("type_mismatch", "warning", message, place, f"write CAST({name} AS REAL) if it holds numbers")

@@ -93,13 +93,14 @@ class _Resolver:
         if clause is None:
             return ctes
         ctes = dict(ctes)
-        for cte in clause.expressions:
-            declared: list[str | None] = [column.name for column in cte.args["alias"].columns]
-            # A recursive CTE is read while it is being resolved: what can be known before is registered first.
-            entry = _CTE(cte.this, _Shape(declared or _outputs_before(cte.this)))
-            ctes[fold(cte.alias)] = entry
+        # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
+        entries = [
+            (cte, _CTE(cte.this, _Shape(_declared(cte) or _outputs_before(cte.this)))) for cte in clause.expressions
+        ]
+        ctes.update((fold(cte.alias), entry) for cte, entry in entries)
+        for cte, entry in entries:
             shape = self.query(cte.this, parent, ctes)
-            entry.shape = _Shape(declared) if declared else shape
+            entry.shape = _Shape(_declared(cte)) if _declared(cte) else shape
         return ctes
 
     def _compound(self, node: exp.SetOperation, parent: Scope | None, ctes: _CTEs) -> _Shape:
@@ -211,6 +212,10 @@ class _Resolver:
                 yield top
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
+
+
+def _declared(cte: exp.Expr) -> list[str | None]:
+    return [column.name for column in cte.args["alias"].columns]
 
 
 def _named(outputs: list[str | None] | None) -> dict[str, str] | None:

@@ -107,3 +107,8 @@ SELECT 1 AS "select", 2 AS "Order" FROM customer ORDER BY "select", "Order" LIMI
 SELECT ab.name FROM customer AS ab WHERE ab.id IN (SELECT ab.manager_id FROM customer AS ab)
 SELECT orders.id FROM customer AS orders WHERE orders.id = 1
 SELECT customer.id FROM orders AS customer JOIN customer AS o ON o.id = customer.customer_id
+WITH a AS (SELECT id FROM b), b AS (SELECT id FROM customer) SELECT a.id FROM a
+WITH item AS (SELECT name FROM product AS x), product AS (SELECT name FROM customer) SELECT name FROM item
+SELECT name FROM customer ORDER BY (name) COLLATE NOCASE LIMIT 2
+SELECT lower(name) AS country, country FROM customer ORDER BY (country)
+SELECT c.name FROM customer AS c WHERE (SELECT count(*) FROM orders WHERE customer_id = c.id AND id > (SELECT min(id) FROM orders AS customer WHERE c.id = customer.customer_id)) > 0
