@@ -15,7 +15,7 @@ from ...tools.values import ValueIndex
 from .build import build
 from .confidence import confidence, unread
 from .followup import edited, follows
-from .frame import Frame
+from .frame import Condition, Frame
 from .names import NameIndex
 from .parse import Parse, parse
 from .read_sql import read_sql
@@ -124,13 +124,23 @@ class Engine:
         except QueryError:
             return None
 
-    def with_value(self, answer: Answer, old: str, new: str) -> Answer:
-        """The answer with one of its text values replaced."""
-        where = tuple(
-            tuple(replace(c, value=new) if c.value == old else c for c in group) for group in answer.frame.where
-        )
+    def corrected(self, answer: Answer) -> Answer:
+        """The answer with texts that their columns do not hold replaced by the nearest ones that they do."""
+        where = tuple(tuple(self._corrected(condition) for condition in group) for group in answer.frame.where)
+        if where == answer.frame.where:
+            return answer
         frame = replace(answer.frame, where=where)
-        return replace(answer, frame=frame, sql=build(frame, self.names().schema).sql("sqlite"))
+        sql = build(frame, self.names().schema).sql("sqlite")
+        return replace(answer, frame=frame, sql=sql, notes=(*answer.notes, "values replaced by the nearest ones"))
+
+    def _corrected(self, condition: Condition) -> Condition:
+        column, text = condition.term.column, condition.value
+        if self._values is None or column is None or not isinstance(text, str) or condition.operator not in ("=", "!="):
+            return condition
+        if self._values.holds(column.table, column.name, text):
+            return condition
+        near = self._values.nearest(column.table, column.name, text, 1)
+        return replace(condition, value=near[0]) if near else condition
 
 
 def _nothing(words: tuple[str, ...], schema: Schema) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from .frame import Column, Condition, Frame, Operator, Scalar, Term
 from .reading import Grammar, Reading
+from .terms import function_of
 
 FILTERS = Grammar()
 _IS = (
@@ -108,7 +109,7 @@ def _within(reading: Reading, frame: Frame, clause: str) -> Frame:
     """The frame narrowed by a clause that belongs to it: `the average age of students in France`."""
     if not clause:
         return frame
-    inner = Reading(reading.names, reading.marks, clause.strip(), reading.terms)
+    inner = Reading(reading.names, reading.marks, clause.strip(), reading.context, reading.terms)
     FILTERS.apply(inner)
     tables = tuple(reading.table(marker) for marker in reading.markers("t", clause))
     return replace(frame, tables=tables, where=tuple(inner.where))
@@ -184,7 +185,7 @@ def self_reference(reading: Reading, match: re.Match[str]) -> str | None:
     return _where(reading, Condition(Term(column), "in", Frame((Term(key),), where=inner)))
 
 
-@FILTERS.pattern("flag", r"({C}) (?={T})|(?:#who )?(?:is|are|was|were) (#not |)({C})(?= \.|$| and| or)")
+@FILTERS.pattern("flag", r"({C})(?= {T})|(?:#who )?(?:is|are|was|were) (#not |)({C})(?= \.|$| and| or)")
 def flag(reading: Reading, match: re.Match[str]) -> str | None:
     """`discontinued products`, where the column holds yes or no."""
     column = reading.column(match[1] or match[3])
@@ -204,13 +205,18 @@ def null(reading: Reading, match: re.Match[str]) -> str | None:
 def compare(reading: Reading, match: re.Match[str]) -> str | None:
     """`age is above 20`."""
     column = reading.column(match[1])
+    value = reading.mark(match[3])
+    if not reading.names.numeric(column) and (reading.mark(match[2]).hints or value.kind == "n"):
+        return None
+    if value.kind == "v" and all((m.table, m.column) != (column.table, column.name) for m in value.matches):
+        return None
     return _dated(reading, column, _comparison(reading, match[2], column), _number(reading, match[3]))
 
 
-@FILTERS.pattern("compare_term", rf"{_CUT}({{K}}){_IS} ({{O}}) ({{A}})")
+@FILTERS.pattern("compare_term", rf"{_CUT}({{K}}){_IS} ({{O}}) (?:({{A}})|({{S}})(?: of)? ({{C}}))")
 def compare_term(reading: Reading, match: re.Match[str]) -> str | None:
     """`salary above the maximum salary of ...`."""
-    inner = reading.term(match[3])
+    inner = reading.term(match[3]) if match[3] else Term(reading.column(match[5]), function_of(reading, match[4]))
     if inner.column is None or not inner.aggregate:
         return None
     return _add(reading, reading.term(match[1]), _comparison(reading, match[2]), Frame(select=(inner,)))
@@ -243,18 +249,12 @@ def compare_hinted(reading: Reading, match: re.Match[str]) -> str | None:
     """`older than 20`, `after 2010`."""
     value = _number(reading, match[2])
     hints = reading.mark(match[1]).hints
-    if not hints and _year(reading, value):
+    if _year(reading, value) and (not hints or "date" in hints):
         hints = ("year", "date", "time")
     column = reading.names.hinted(hints, reading.near()) if hints else None
     if column is None or ("birth" in column.name.lower() and not _year(reading, value) and not isinstance(value, str)):
         return None
     return _dated(reading, column, _comparison(reading, match[1], column), value)
-
-
-@FILTERS.pattern("compare_columns", rf"{_CUT}({{C}}){_IS} ({{O}}) ({{C}})")
-def compare_columns(reading: Reading, match: re.Match[str]) -> str | None:
-    """A comparison with a column that needs a value the question does not give is left unread."""
-    return None
 
 
 @FILTERS.pattern(
@@ -266,7 +266,10 @@ def unequal(reading: Reading, match: re.Match[str]) -> str | None:
     found = re.search(r"@o\d+", match[0])
     if found and reading.mark(found.group()).operator != "!=":
         return None
-    return _add(reading, Term(_held(reading, match[1], match[2])), "!=", reading.mark(match[2]).literal)
+    column, mark = _held(reading, match[1], match[2]), reading.mark(match[2])
+    if mark.kind == "v" and all((m.table, m.column) != (column.table, column.name) for m in mark.matches):
+        return None
+    return _add(reading, Term(column), "!=", reading.mark(match[2]).literal)
 
 
 @FILTERS.pattern(

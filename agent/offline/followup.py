@@ -73,14 +73,15 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
     if counts and len(terms) == len(counts) and not reading.group and not reading.group_tables:
         return _counted(frame, names)
     if reading.group or reading.group_tables:
-        own = to_frame(reading)
+        keys = [names.key(table) or names.title(table)[0] for table in reading.group_tables]
+        titles = [column for table in reading.group_tables for column in names.title(table)]
         aggregates = tuple(t for t in (*terms, *base.select) if t.aggregate) or (Term(None, "count"),)
-        shown = tuple(t for t in own.select if not t.aggregate)
+        shown = tuple(Term(column) for column in (*reading.group, *titles))
         return replace(
             frame,
             select=(*shown, *aggregates),
-            group=own.group,
-            tables=_tables(base.tables, own.tables),
+            group=(*reading.group, *keys),
+            tables=_tables(base.tables, [*reading.tables, *reading.group_tables]),
             limit=None,
             order=reading_order(reading, frame),
         )

@@ -114,6 +114,11 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[f
         best = max(match.score for match in matches)
         span = words[start:end]
         quoted = any(word.quoted for word in span)
+        if quoted:
+            matches = [m for m in matches if 1.25 * len(m.mention) >= len(span[0].text)]
+            if not matches:
+                continue
+            best = max(match.score for match in matches)
         proper = any(word.text[:1].isupper() or word.text[:1].isdigit() for word in span[(start == 0) :])
         if not quoted and not proper and all(word.lower in _COMMANDS or len(word.lower) < 3 for word in span):
             continue

@@ -73,7 +73,7 @@ def sub_reading(reading: Reading, text: str, whole: str) -> Reading:
     from .filters import FILTERS
     from .ordering import ORDERING
 
-    inner = Reading(reading.names, reading.marks, text, reading.terms)
+    inner = Reading(reading.names, reading.marks, text, reading.context, reading.terms)
     first = re.search(r"@v\d+(?= @t)", whole)
     if first and first.group() not in text:
         inner.text = f"{first.group()} {text}"

@@ -48,7 +48,7 @@ def by_group(reading: Reading, match: re.Match[str]) -> str | None:
 )
 def spent_most(reading: Reading, match: re.Match[str]) -> str | None:
     """`who spent the most`: the greatest total of what was paid."""
-    column = reading.names.hinted(("total", "amount", "payment", "salary", "price", "cost"), reading.near(), 3)
+    column = reading.names.hinted(("total", "amount", "payment", "salary", "fee", "price", "cost"), reading.near(), 3)
     if column is None:
         return None
     many = column.table != next(iter(reading.near()), column.table)
@@ -59,7 +59,7 @@ def spent_most(reading: Reading, match: re.Match[str]) -> str | None:
     return ""
 
 
-@ORDERING.pattern("several", r"(?:{S} )?({N}) (?={T}|@c\d+ (?:with|#who|have)|{S})")
+@ORDERING.pattern("several", r"(?:{S} )?({N})(?= {T}| @c\d+ (?:with|#who|have)| {S})")
 def several(reading: Reading, match: re.Match[str]) -> str | None:
     """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
     before = reading.text[: match.start()].split()
@@ -193,7 +193,7 @@ def top_by(reading: Reading, match: re.Match[str]) -> str | None:
     return match[3]
 
 
-@ORDERING.pattern("top", r"({S}) ({N}) (?={T}|{C})")
+@ORDERING.pattern("top", r"({S}) ({N})(?= {T}| {C})")
 def top(reading: Reading, match: re.Match[str]) -> str | None:
     """`the top 3 stores`, in an order that is given elsewhere."""
     if reading.mark(match[1]).text.lower() != "top" or not reading.order:
@@ -210,6 +210,8 @@ def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     column = reading.column(match[4])
     mark = reading.mark(match[2])
     hint = reading.names.hinted(mark.hints, [column.table]) if mark.hints else None
+    if re.search(r"@o\d+(?: \w+)*\Z", reading.text[: match.start()].rstrip()):
+        return None
     number = reading.names.quantity(column)
     if " " in mark.text and not number:
         return None

@@ -48,7 +48,7 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
     resolve(items, names, context)
     mask, marks = masked(items)
     mask = re.sub(r"(?: \.)+$", "", mask)
-    reading = Reading(names, marks, mask)
+    reading = Reading(names, marks, mask, tuple(context))
     TERMS.apply(reading)
     NEGATION.apply(reading)
     ORDERING.apply(reading)

@@ -32,6 +32,7 @@ class Reading:
         names: The schema.
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
+        context: Tables that the conversation is about.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
@@ -45,6 +46,7 @@ class Reading:
     names: NameIndex
     marks: list[Mention]
     text: str
+    context: tuple[str, ...] = ()
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
@@ -104,7 +106,7 @@ class Reading:
         """The tables that the question is about so far."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(found)) or list(self.context)
 
     def markers(self, kinds: str, text: str | None = None) -> list[str]:
         """The markers of some kinds that are left, in order."""

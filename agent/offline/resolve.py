@@ -101,7 +101,7 @@ def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
     if best.column is not None and best.score < 0.9 and not names.says_key(mention.text):
         column = Column(best.table, best.column)
         entity = names.references(column) or (column.table if names.key(column.table) == column else None)
-        if entity is not None:
+        if entity is not None and (entity != column.table or names.references(column) is None):
             mention.kind, mention.table = "t", entity
             return
     assert best.column is not None

@@ -155,20 +155,21 @@ def _totals(reading: Reading, terms: list[Term], group: list[Column]) -> tuple[l
 
 
 def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
+    """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
-    if plain:
-        table = plain[0].table
-        key = reading.names.key(table)
-        title = reading.names.title(table)
-        if table == reading.counted and key not in plain:
-            return plain
-        named = any(column in title and name_words(column.name)[-1] in ("name", "title") for column in plain)
-        if key and (key in plain or named or head == table):
-            return [key]
+    if not plain:
+        return [reading.names.key(head) or reading.names.title(head)[0]] if head is not None else []
+    table = plain[0].table
+    key = reading.names.key(table)
+    if key is None or key in plain:
+        return [key] if key else plain
+    computed = [*(c.term for c in reading.having), *(t for t, _ in reading.order), *terms]
+    others = {t.column.table for t in computed if t.aggregate and t.column} | set(reading.tables)
+    if not others - {table}:
         return plain
-    if head is not None:
-        return [reading.names.key(head) or reading.names.title(head)[0]]
-    return []
+    title = reading.names.title(table)
+    named = any(column in title and name_words(column.name)[-1] in ("name", "title") for column in plain)
+    return [key] if (named or head == table) and table != reading.counted else plain
 
 
 def _pending_key(reading: Reading, terms: list[Term]) -> Term:

@@ -27,7 +27,7 @@ def title(reading: Reading, match: re.Match[str]) -> str | None:
     return f"@c{len(reading.marks) - 1} of {marker}"
 
 
-@TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)* (?={C})")
+@TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)*(?= {C})")
 def name_of_column(reading: Reading, match: re.Match[str]) -> str | None:
     """`names of all directors`, where directors are a column, asks for that column."""
     following = reading.text[match.end() :].split()[0]
@@ -44,10 +44,10 @@ def number_of_column(reading: Reading, match: re.Match[str]) -> str | None:
     return f"{match[1]} of"
 
 
-@TERMS.pattern("sort_command", r"^#sort (?=(?:all )?(?:@[cxt]\d+).*(?:#asc|#desc|by|#alpha))")
+@TERMS.pattern("sort_command", r"^#sort ((?:all )?@[cxt]\d+.*?) ((?:in )?(?:#asc|#desc|by|#alpha) .*)")
 def sort_command(reading: Reading, match: re.Match[str]) -> str | None:
     """`sort the names by age` shows the names."""
-    return "show"
+    return f"show {match[1]} #sort {match[2]}"
 
 
 @TERMS.pattern(
@@ -121,7 +121,7 @@ def count_rest(reading: Reading, match: re.Match[str]) -> str | None:
     return reading.add_term(Term(None, "count"), Mention("a", 0, 0, match[0]))
 
 
-@TERMS.pattern("sum_of_count", r"(?:#sum|#avg) (?:of )?(?={A})")
+@TERMS.pattern("sum_of_count", r"#sum(?: of)?(?= {A})")
 def sum_of_count(reading: Reading, match: re.Match[str]) -> str | None:
     """`total number of singers` counts."""
     return ""

@@ -99,7 +99,7 @@ class OfflineTranslator:
         return Draft(answer.sql, answer.confidence, answer.notes)
 
     def _revise(self, task: ReviseTask) -> Draft:
-        answer = self._engine.answer(task.generate.question, _base(task.generate.history))
+        answer = self._engine.corrected(self._engine.answer(task.generate.question, _base(task.generate.history)))
         return Draft(answer.sql, answer.confidence, answer.notes)
 
 

@@ -1,0 +1,67 @@
+"""Follow-ups edit the query that answered before, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tableturn.agent.offline.engine import Engine
+from tableturn.tools.database import Database
+
+OSLO = "SELECT last_name FROM member WHERE city = 'Oslo'"
+CASES = [
+    ("narrow", OSLO, "only those older than 35", "SELECT last_name FROM member WHERE city = 'Oslo' AND age > 35"),
+    ("swap-value", OSLO, "What about Lima?", "SELECT last_name FROM member WHERE city = 'Lima'"),
+    ("swap-column", "SELECT avg(price) FROM book", "How about pages?", "SELECT avg(pages) FROM book"),
+    ("swap-aggregate", "SELECT max(price) FROM book", "What about the minimum?", "SELECT min(price) FROM book"),
+    ("replaced-value", OSLO, "And from Quito?", "SELECT last_name FROM member WHERE city = 'Quito'"),
+    ("sort", "SELECT title FROM book", "sort them by price", "SELECT title FROM book ORDER BY price"),
+    ("count", OSLO, "How many are there?", "SELECT count(*) FROM member WHERE city = 'Oslo'"),
+    (
+        "count-groups",
+        "SELECT genre, count(*) FROM book GROUP BY genre",
+        "How many are there?",
+        "SELECT count(DISTINCT genre) FROM book",
+    ),
+    ("add", OSLO, "Show their ages too", "SELECT last_name, age FROM member WHERE city = 'Oslo'"),
+    ("show", OSLO, "What are their ages?", "SELECT age FROM member WHERE city = 'Oslo'"),
+    ("not-those", OSLO, "not those", "SELECT last_name FROM member WHERE city != 'Oslo'"),
+    (
+        "others",
+        "SELECT title FROM book ORDER BY price DESC LIMIT 2",
+        "and the others?",
+        "SELECT title FROM book WHERE book_id NOT IN (3, 6)",
+    ),
+    ("best-of", OSLO, "Which of them is the oldest?", "SELECT 'Park'"),
+    (
+        "turn",
+        "SELECT title FROM book ORDER BY price DESC LIMIT 1",
+        "Which of them has the least?",
+        "SELECT title FROM book ORDER BY price LIMIT 1",
+    ),
+    (
+        "aliases",
+        "SELECT T1.title FROM book AS T1 JOIN author AS T2 ON T1.author_id = T2.author_id WHERE T2.country = 'France'",
+        "only those after 2005",
+        "SELECT title FROM book WHERE book_id = 4",
+    ),
+    ("group", "SELECT count(*) FROM book", "Show it for each genre", "SELECT genre, count(*) FROM book GROUP BY genre"),
+    ("fresh", OSLO, "How many books are there?", "SELECT count(*) FROM book"),
+]
+
+
+@pytest.mark.parametrize(("base", "question", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_follow_up(engine: Engine, library: Database, base: str, question: str, expected: str) -> None:
+    answer = engine.answer(question, base)
+
+    rows, wanted = library.execute(answer.sql).rows, library.execute(expected).rows
+    if "ORDER BY" in expected:
+        assert rows == wanted, answer.sql
+    else:
+        assert Counter(rows) == Counter(wanted), answer.sql
+
+
+def test_a_base_that_no_frame_can_hold_is_left_alone(engine: Engine) -> None:
+    base = "WITH t AS (SELECT 1 AS a) SELECT a FROM t"
+
+    assert engine.answer("How many books are there?", base).sql == "SELECT COUNT(*) FROM book"

@@ -1,0 +1,113 @@
+"""The offline translator behind the translator protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tableturn.agent.offline import OfflineTranslator
+from tableturn.agent.translator import Translator
+from tableturn.prompts.explain import ExplainTask
+from tableturn.prompts.generate import GenerateTask
+from tableturn.prompts.reason import ReasonTask
+from tableturn.prompts.rephrase import RephraseTask
+from tableturn.prompts.replies import Draft, Rephrasing
+from tableturn.prompts.revise import ReviseTask
+from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
+from tableturn.tools.linking import PastTurn
+from tableturn.tools.values import ValueIndex
+
+
+@pytest.fixture(scope="module")
+def offline(library: Database, values: ValueIndex) -> OfflineTranslator:
+    return OfflineTranslator(library, values)
+
+
+def _rephrase(offline: OfflineTranslator, library: Database, question: str, *history: PastTurn) -> Rephrasing:
+    return offline.do(RephraseTask(question=question, history=history, schema=library.schema())).reply
+
+
+def _generate(library: Database, question: str, *history: PastTurn) -> GenerateTask:
+    rephrasing = Rephrasing(question, question)
+    return GenerateTask(question=question, rephrasing=rephrasing, schema=library.schema(), history=history)
+
+
+def test_it_is_a_translator(offline: OfflineTranslator) -> None:
+    translator: Translator = offline
+    assert (translator.name, translator.model) == ("offline", "offline")
+
+
+def test_a_follow_up_is_rephrased_to_stand_alone(offline: OfflineTranslator, library: Database) -> None:
+    before = PastTurn("Who lives in Oslo?", sql="SELECT last_name FROM member WHERE city = 'Oslo'")
+
+    told = _rephrase(offline, library, "only those older than 35", before)
+
+    assert told.intent == "answerable"
+    assert told.rephrased == "Give me the last name of member where the city is 'Oslo' and the age is more than 35."
+
+
+def test_notes_say_how_the_words_were_read(offline: OfflineTranslator, library: Database) -> None:
+    draft = offline.do(_generate(library, "Last names of members in Lima")).reply
+
+    assert draft.sql == "SELECT last_name FROM member WHERE city = 'Lima'"
+    assert draft.confidence is not None
+    assert draft.confidence > 0.5
+    assert "read offline, without a model" in draft.notes
+    assert "\"Lima\" as the value 'Lima' of member.city" in draft.notes
+
+
+@pytest.mark.parametrize("said", ["Thanks!", "hello", "Ok, great, thank you very much!"])
+def test_small_talk(offline: OfflineTranslator, library: Database, said: str) -> None:
+    assert _rephrase(offline, library, said).intent == "small_talk"
+
+
+@pytest.mark.parametrize("question", ["What's the weather like?", "Is it raining?", "asdf qwer"])
+def test_what_is_not_understood_is_named(offline: OfflineTranslator, library: Database, question: str) -> None:
+    told = _rephrase(offline, library, question)
+
+    assert told.intent == "unanswerable"
+    with pytest.raises(NotUnderstood) as caught:
+        offline.do(_generate(library, question))
+    assert caught.value.words
+    assert all(word in str(caught.value) for word in caught.value.words)
+
+
+def test_code_needs_a_model(offline: OfflineTranslator, library: Database) -> None:
+    with pytest.raises(NotUnderstood, match="model"):
+        offline.do(ReasonTask(_generate(library, "How many books are there?")))
+
+
+def test_explanations(offline: OfflineTranslator, library: Database) -> None:
+    sql = "SELECT count(*) FROM book"
+    told = offline.do(ExplainTask("How many books?", "How many books?", sql, library.schema())).reply
+    assert told.meaning
+
+
+def test_a_misspelt_value_is_put_right_on_revision(offline: OfflineTranslator, library: Database) -> None:
+    task = _generate(library, "Titles of books whose title is 'Blu Tide'")
+
+    revised = offline.do(ReviseTask(task, "SELECT title FROM book WHERE title = 'Blu Tide'", "no row")).reply
+
+    assert library.execute(revised.sql).rows == (("Blue Tide",),)
+
+
+def test_revising_what_is_right_keeps_it(offline: OfflineTranslator, library: Database) -> None:
+    task = _generate(library, "How many books are there?")
+    draft = offline.do(task).reply
+    assert offline.do(ReviseTask(task, draft.sql, "")).reply.sql == draft.sql
+
+
+def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Database) -> None:
+    tasks = [_generate(library, f"Titles of books with more than {pages} pages") for pages in range(100, 180)]
+
+    async def together() -> list[Draft]:
+        return [done.reply for done in await asyncio.gather(*(offline.ado(task) for task in tasks))]
+
+    with ThreadPoolExecutor(8) as pool:
+        threaded = list(pool.map(lambda task: offline.do(task).reply, tasks))
+    assert asyncio.run(together()) == threaded
+    assert [draft.sql for draft in threaded] == [
+        f"SELECT title FROM book WHERE pages > {pages}" for pages in range(100, 180)
+    ]
