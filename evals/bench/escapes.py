@@ -17,7 +17,7 @@ from pathlib import Path
 from ...tools.sandbox import SandboxLimits, SandboxResult, run_python
 from ...tools.sandbox.parent import PARENT
 
-LIMITS = SandboxLimits(seconds=1.0, memory_bytes=300_000_000, result_bytes=2_000_000)
+LIMITS = SandboxLimits(seconds=0.8, memory_bytes=200_000_000, result_bytes=2_000_000)
 CANARY = "canary of the thought"
 
 _DATA = Path(__file__).parent / "data"

@@ -1,4 +1,4 @@
-"""Closing the boundary around the process that calls: seccomp, Landlock and resource limits.
+"""Closing the boundary around the process that calls, by seccomp and Landlock.
 
 Landlock is called directly: the Python bindings cover its files, not the signals and abstract sockets of later kernels,
 and a rule set that allows nothing is two system calls.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 from functools import cache
 
 from .syscalls import filter_program, this_machine
@@ -58,34 +57,6 @@ def landlock_version() -> int:
     """The version of Landlock's interface; 0 where there is none."""
     version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     return max(0, version)
-
-
-def memory_held() -> int:
-    """Bytes of address space that this process has."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
-
-
-def bound_worker() -> None:
-    """Bound what this process may use whatever it runs: no files written, processes, locked memory or core dumps."""
-    for kind in (
-        resource.RLIMIT_FSIZE,
-        resource.RLIMIT_CORE,
-        resource.RLIMIT_NPROC,
-        resource.RLIMIT_MEMLOCK,
-        resource.RLIMIT_MSGQUEUE,
-    ):
-        resource.setrlimit(kind, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
-
-
-def bound_run(pid: int, seconds: float, memory_bytes: int) -> None:
-    """Bound the CPU time and address space of a process of one's own."""
-    cpu = int(seconds) + 2
-    for kind, value in ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_AS, memory_bytes)):
-        hard = resource.prlimit(pid, kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.prlimit(pid, kind, (value, value))
 
 
 def die_with_parent() -> None:

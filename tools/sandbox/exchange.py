@@ -9,7 +9,8 @@ import socket
 import time
 from dataclasses import dataclass
 
-from .protocol import Ending
+from ..errors import SandboxUnavailable
+from .protocol import CONFINED, Ending
 from .terms import SandboxLimits
 
 # The parent ends a worker when its time is up; this much later, something is wrong with the parent.
@@ -34,6 +35,9 @@ def exchange(line: socket.socket, request: list[memoryview], limits: SandboxLimi
         line: The line to the parent; closing it, which is the caller's, ends a worker that is still there.
         request: Parts of the message; used up.
         limits: `seconds` and `result_bytes` apply.
+
+    Raises:
+        SandboxUnavailable: The kernel refused to close the boundary; the code was not run.
     """
     deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
     line.settimeout(limits.seconds + _GRACE_SECONDS)
@@ -45,7 +49,12 @@ def exchange(line: socket.socket, request: list[memoryview], limits: SandboxLimi
         if reply is None:
             return Done(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
-        return Done(reply) if reply else _judge(line.recv(_ENDING_BYTES), limits)
+        if len(reply) > len(CONFINED):
+            return Done(reply.removeprefix(CONFINED))
+        ending = line.recv(_ENDING_BYTES)
+        if ending and not reply:
+            raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
+        return _judge(ending, limits)
     except TimeoutError:
         return Done(problem=_too_slow(limits), timed_out=True)
     except OSError:

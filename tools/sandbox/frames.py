@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
@@ -43,8 +43,8 @@ def load_frames(code: str, database: Database, limits: SandboxLimits = DEFAULT_L
 
     Columns come as integers (nullable where NULLs are), floats, text, and times where the schema says so and every
     value is an ISO date or time; values of several kinds stay as they are. Beyond `limits.frame_rows`, a table is
-    sampled evenly over its rows, and the notes say so. A table that cannot be read within its limits is left out, with
-    a note.
+    sampled evenly over its rows (a view is cut), and the notes say so. A table that cannot be read within its limits
+    is left out, with a note.
 
     Args:
         code: Python; where it doesn't parse, nothing is loaded.
@@ -92,19 +92,23 @@ def _strings(code: str) -> list[str]:
 
 
 def _read(database: Database, table: TableSchema, limits: SandboxLimits) -> Table:
-    name = '"' + table.name.replace('"', '""') + '"'
     query_limits = Limits(
         seconds=limits.seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=limits.input_bytes
     )
+    everything = f"SELECT * FROM {_quoted(table.name)}"
     step = -(-(table.row_count or 0) // max(1, limits.frame_rows))
-    if step > 1:
+    if step > 1 and table.kind == "table":
         try:
-            sample = database.execute(f"SELECT * FROM {name} WHERE rowid % {step} = 0", query_limits)
+            sample = database.execute(f"{everything} WHERE rowid % {step} = 0", query_limits)
         except QueryError:
-            pass  # views and tables without row numbers: their first rows, then
+            pass  # a table without row numbers: its first rows, then
         else:
-            return Table(sample.columns, sample.types, sample.rows, True, sample.elapsed)
-    return database.execute(f"SELECT * FROM {name}", query_limits)
+            return replace(sample, truncated=True)
+    return database.execute(everything, query_limits)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:

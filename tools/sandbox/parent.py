@@ -15,6 +15,8 @@ from .protocol import READY, Order
 
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0
+_GREETING_BYTES = 4_096
+# Modules are found as the caller finds them: the package may be installed or merely on its path.
 _PROGRAM = (
     "import json, sys, importlib; sys.path[:] = json.loads(sys.argv[1]); "
     "importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]))"
@@ -35,9 +37,10 @@ class WarmParent:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        # More workers than processors would only run one another into their time limits.
+        self.turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
 
     @property
     def pid(self) -> int | None:
@@ -64,14 +67,11 @@ class WarmParent:
             self._stop()
 
     def _running(self) -> socket.socket:
-        # A forked copy of this process must not share the parent: it starts its own.
-        if self._control is None or self._owner != os.getpid():
-            self._start()
-        assert self._control is not None
+        if self._control is None:
+            self._control = self._start()
         return self._control
 
-    def _start(self) -> None:
-        self._owner = os.getpid()
+    def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         module = f"{__package__}.zygote"
         path = json.dumps([entry for entry in sys.path if entry])
@@ -87,21 +87,23 @@ class WarmParent:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        self._control = ours
         ours.settimeout(_START_SECONDS)
         try:
-            greeting = ours.recv(len(READY))
-        except OSError:
-            greeting = b""
+            greeting = ours.recv(_GREETING_BYTES)
+        except OSError as error:
+            greeting = str(error).encode()
         if greeting != READY:
+            ours.close()
             self._stop()
-            raise SandboxUnavailable("reasoning with code is off: the sandbox's parent process does not start")
+            why = greeting.decode(errors="replace") or "it ends at once"
+            raise SandboxUnavailable(f"reasoning with code is off: the sandbox's parent process does not start: {why}")
         ours.settimeout(None)
+        return ours
 
     def _stop(self) -> None:
         if self._control is not None:
             self._control.close()
-        if self._process is not None and self._owner == os.getpid():
+        if self._process is not None:
             try:
                 self._process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
@@ -109,9 +111,18 @@ class WarmParent:
                 self._process.wait()
         self._control = self._process = None
 
+    def forget(self) -> None:
+        """In a forked copy of the caller's process: the parent is not its own, and locks may be held for ever."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.returncode = 0  # somebody else's child: there is nothing to wait for
+        self.__init__()
+
 
 PARENT = WarmParent()
 atexit.register(PARENT.close)
+os.register_at_fork(after_in_child=PARENT.forget)
 
 
 def _send(control: socket.socket, order: Order) -> socket.socket:

@@ -21,6 +21,10 @@ CODE_NAME = "<code>"
 """The file name that tracebacks give to the model's code."""
 
 READY = b"ready"
+"""What the parent says when it can take orders; anything else is why it cannot."""
+
+CONFINED = b"+"
+"""First byte on the reply's pipe: the boundary is closed. It comes before any code has run, so it cannot be forged."""
 
 _LENGTH = struct.Struct("<Q")
 _ENDING = struct.Struct("<Bi")

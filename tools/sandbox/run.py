@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import threading
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
     import pandas
 
 DEFAULT_LIMITS = SandboxLimits()
-
-# More workers than processors would only run one another into their time limits.
-_TURNS = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 
 
 def run_python(
@@ -63,7 +58,7 @@ def run_python(
         request = _request(code, frames, limits)
     except ValueError as error:
         return failed(str(error))
-    with _TURNS, PARENT.call(Order(limits.seconds, limits.memory_bytes, limits.boundary)) as line:
+    with PARENT.turns, PARENT.call(Order(limits.seconds, limits.memory_bytes, limits.boundary)) as line:
         done = exchange(line, request, limits)
     if done.problem:
         return failed(done.problem, timed_out=done.timed_out)

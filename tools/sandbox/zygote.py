@@ -16,8 +16,9 @@ import time
 from dataclasses import dataclass
 
 from .answer import to_answer
-from .boundary import bound_run, bound_worker, confine, die_with_parent, memory_held
-from .protocol import READY, Ending, Order
+from .boundary import confine, die_with_parent
+from .bounds import bound_run, bound_worker, memory_held
+from .protocol import CONFINED, READY, Ending, Order
 from .terms import Boundary
 from .warm import warm_up
 from .worker import work
@@ -48,16 +49,22 @@ class _Run:
 
 
 def serve(descriptor: int) -> None:
-    """Fork workers as ordered until the caller closes the socket or ends; then leave none behind."""
+    """Fork workers as ordered until the caller closes the socket or ends; then leave none behind. Never returns."""
     os.chdir("/")
-    with socket.socket(fileno=descriptor) as control:
+    control = socket.socket(fileno=descriptor)
+    try:
         warm_up()
         os.environ.clear()
         # What is loaded is never collected: looking at it would copy its pages into every worker.
         gc.collect()
         gc.freeze()
-        control.send(READY)
-        _Parent(control).run()
+        parent = _Parent(control)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the caller is the one to tell
+        control.send(f"{type(error).__name__}: {error}".encode()[:_ORDER_BYTES])
+        os._exit(1)
+    control.send(READY)
+    parent.run()
+    os._exit(0)
 
 
 class _Parent:
@@ -175,6 +182,7 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
         os.closerange(_REPLY + 1, 1 << 20)
         bound_worker()
         confine(boundary)
+        os.write(_REPLY, CONFINED)
         # While waiting: brings in the pages that every run needs.
         to_answer(1, 1)
         work(_REQUEST, _REPLY)

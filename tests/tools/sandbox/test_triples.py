@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.sample import build_sample
 from tableturn.tools.sandbox import SandboxLimits, load_frames, results_agree, run_python, sandbox_available

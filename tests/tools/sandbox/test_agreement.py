@@ -1,0 +1,68 @@
+"""Results of code and SQL, compared."""
+
+from __future__ import annotations
+
+import pytest
+from tableturn.tools.database.table import Cell, Table
+from tableturn.tools.sandbox import SandboxResult, results_agree
+
+
+def table(*rows: tuple[Cell, ...], truncated: bool = False) -> Table:
+    width = len(rows[0]) if rows else 1
+    return Table(("c",) * width, ("mixed",) * width, rows, truncated, 0.0)
+
+
+def ran(*rows: tuple[Cell, ...], index_columns: int = 0, truncated: bool = False) -> SandboxResult:
+    return SandboxResult(table(*rows, truncated=truncated), "", None, 0.0, False, index_columns)
+
+
+class TestAgreement:
+    @pytest.mark.parametrize(
+        ("code", "sql"),
+        [
+            ("2020-01-01", "2020-01-01 00:00:00"),
+            ("2020-01-01 10:00:00", "2020-01-01T10:00"),
+            ("2020-01-01 10:00:00.500000", "2020-01-01 10:00:00.5"),
+            (2020, "2020"),
+            (5, "05"),
+            (1.0, 1),
+        ],
+    )
+    def test_spellings(self, code: Cell, sql: Cell) -> None:
+        assert results_agree(ran((code,)), table((sql,)), ordered=False)
+
+    @pytest.mark.parametrize(
+        ("code", "sql"), [("2020-01-01 10:00", "2020-01-01"), ("a", "A"), (None, ""), ("1.5", 1.5), (1, "²")]
+    )
+    def test_differences(self, code: Cell, sql: Cell) -> None:
+        compared = results_agree(ran((code,)), table((sql,)), ordered=False)
+        assert not compared
+        assert compared.conclusive
+        assert compared.reason == "The code and the SQL give as many rows and columns, with other values."
+
+    def test_keys_of_groups_may_be_left_out(self) -> None:
+        code = ran(("a", 1), ("b", 2), index_columns=1)
+        assert results_agree(code, table((1,), (2,)), ordered=True)
+        assert results_agree(code, table(("a", 1), ("b", 2)), ordered=True)
+
+    def test_order(self) -> None:
+        compared = results_agree(ran((2,), (1,)), table((1,), (2,)), ordered=True)
+        assert compared.reason == "The code and the SQL give the same rows in another order."
+        assert results_agree(ran((2,), (1,)), table((1,), (2,)), ordered=False)
+
+    def test_shapes_are_named(self) -> None:
+        assert results_agree(ran((1,)), table((1, 2)), ordered=False).reason == "The code gives 1 column, the SQL 2."
+        assert results_agree(ran((1,)), table((1,), (1,)), ordered=False).reason == "The code gives 1 row, the SQL 2."
+
+    def test_nothing_follows_from_a_sample(self) -> None:
+        compared = results_agree(ran((1,)), table((2,)), ordered=False, sampled=("orders",))
+        assert not compared.agree
+        assert not compared.conclusive
+        assert compared.reason == "The code saw only a sample of orders."
+
+    def test_nothing_follows_from_a_cut_result(self) -> None:
+        assert not results_agree(ran((1,)), table((2,), truncated=True), ordered=False).conclusive
+
+    def test_no_result(self) -> None:
+        failed = SandboxResult(None, "", "KeyError", 0.0)
+        assert results_agree(failed, table((1,)), ordered=False).reason == "The code gave no result."

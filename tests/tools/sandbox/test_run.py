@@ -1,0 +1,243 @@
+"""Running code: what comes back, within which limits, and how the warm parent lives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Generator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tableturn.tools.errors import SandboxUnavailable
+from tableturn.tools.sandbox import SandboxLimits, SandboxResult, run_python, sandbox_available
+from tableturn.tools.sandbox import availability as availability_module
+from tableturn.tools.sandbox.parent import PARENT
+
+
+@pytest.fixture(autouse=True)
+def _needs_the_kernel() -> None:
+    if problem := sandbox_available():
+        pytest.skip(problem)
+
+
+@pytest.fixture
+def numbers() -> Generator[dict[str, pd.DataFrame]]:
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "é"]})
+    yield {"numbers": frame}
+    assert frame.equals(pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "é"]}))
+
+
+def rows(ran: SandboxResult) -> tuple[tuple[object, ...], ...]:
+    assert ran.error is None, ran.error
+    assert ran.table is not None
+    return ran.table.rows
+
+
+class TestAnswers:
+    def test_a_frame(self, numbers: dict[str, pd.DataFrame]) -> None:
+        ran = run_python("result = db_dict['numbers'][['b', 'a']]", numbers)
+        assert rows(ran) == (("x", 1), (None, 2), ("é", 3))
+        assert ran.table is not None
+        assert ran.table.columns == ("b", "a")
+        assert ran.table.types == ("text", "integer")
+        assert not ran.table.truncated
+        assert ran.elapsed > 0
+
+    def test_rows_beyond_the_limit_are_cut(self) -> None:
+        ran = run_python("result = range(100)", {}, SandboxLimits(rows=7))
+        assert len(rows(ran)) == 7
+        assert ran.table is not None
+        assert ran.table.truncated
+
+    def test_the_last_expression(self) -> None:
+        assert rows(run_python("x = 2\nx + 1", {})) == ((3,),)
+
+    def test_the_last_print(self) -> None:
+        ran = run_python("print('first')\nprint(1 + 1)", {})
+        assert rows(ran) == ((2,),)
+        assert ran.output == "first\n2\n"
+
+    def test_the_last_assignment(self) -> None:
+        assert rows(run_python("answer = 5", {})) == ((5,),)
+
+    def test_result_wins(self) -> None:
+        assert rows(run_python("result = 1\nprint(2)", {})) == ((1,),)
+
+    def test_no_answer(self) -> None:
+        assert run_python("for _ in range(2): pass", {}).error == "the code leaves no answer: assign it to `result`"
+
+    def test_none_is_a_null(self) -> None:
+        assert rows(run_python("result = None", {})) == ((None,),)
+
+    def test_mixed_and_binary_columns_pass_unchanged(self) -> None:
+        values = [1, 2.5, "three", b"\x00\xff", None, True]
+        frame = pd.DataFrame({"any": pd.Series(values, dtype=object), "n": range(6)})
+        assert rows(run_python("result = db_dict['t']", {"t": frame})) == (
+            (1, 0), (2.5, 1), ("three", 2), (b"\x00\xff", 3), (None, 4), (1, 5),
+        )  # fmt: skip
+
+    def test_frames_that_arrow_cannot_hold_are_refused(self) -> None:
+        ran = run_python("result = 1", {"t": pd.DataFrame({"a": pd.Series([object(), 1], dtype=object)})})
+        assert ran.error == "column 'a' holds a object, which cannot be passed to the sandbox"
+
+
+class TestErrors:
+    def test_name_the_line(self) -> None:
+        assert run_python("x = 1\nresult = {}['k']", {}).error == "KeyError: 'k' (line 2)"
+
+    def test_keep_what_was_printed(self) -> None:
+        assert run_python("print('so far')\n1 / 0", {}).output == "so far\n"
+
+    def test_syntax(self) -> None:
+        assert run_python("result = (", {}).error == "SyntaxError: '(' was never closed (line 1)"
+
+    def test_refused_before_running(self) -> None:
+        ran = run_python("import os", {})
+        assert ran.error is not None
+        assert ran.error.startswith("not allowed: importing 'os'")
+
+    def test_output_is_bounded(self) -> None:
+        ran = run_python("print('x' * 500)\nresult = 1", {}, SandboxLimits(output_chars=100))
+        assert ran.output == "x" * 100 + "\n[401 more characters]"
+
+    def test_too_much_input(self) -> None:
+        frame = pd.DataFrame({"a": range(100_000)})
+        ran = run_python("result = 1", {"t": frame}, SandboxLimits(input_bytes=1_000))
+        assert ran.error is not None
+        assert "1,000 may be passed" in ran.error
+
+    def test_time(self) -> None:
+        ran = run_python("while True: pass", {}, SandboxLimits(seconds=0.3))
+        assert ran.timed_out
+        assert ran.error == "the code ran past 0.3 s"
+        assert ran.elapsed < 3
+
+    def test_large_frames_pass_both_ways(self) -> None:
+        frame = pd.DataFrame({"a": range(300_000), "b": "some text"})
+        limits = SandboxLimits(rows=40_000)
+        assert len(rows(run_python("result = db_dict['t']", {"t": frame}, limits))) == 40_000
+
+
+class TestParent:
+    def test_runs_side_by_side(self, numbers: dict[str, pd.DataFrame]) -> None:
+        found: dict[int, object] = {}
+
+        def one(number: int) -> None:
+            found[number] = rows(run_python(f"result = db_dict['numbers']['a'].sum() + {number}", numbers))
+
+        threads = [threading.Thread(target=one, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == {number: ((6 + number,),) for number in range(12)}
+
+    async def test_from_async_code(self) -> None:
+        ran = await asyncio.gather(*(asyncio.to_thread(run_python, f"result = {n}", {}) for n in range(4)))
+        assert [rows(each) for each in ran] == [((n,),) for n in range(4)]
+
+    def test_a_killed_parent_is_replaced(self) -> None:
+        run_python("result = 1", {})
+        first = PARENT.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        time.sleep(0.2)
+        assert rows(run_python("result = 2", {})) == ((2,),)
+        assert PARENT.pid != first
+
+    def test_a_parent_killed_during_a_run(self) -> None:
+        run_python("result = 1", {})
+        pid = PARENT.pid
+        assert pid is not None
+        threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start()
+        ran = run_python("import time\ntime.sleep(20)", {})
+        assert ran.error == "the sandbox's parent process was ended during the run"
+        assert ran.elapsed < 10
+
+    def test_nothing_is_left_when_it_closes(self) -> None:
+        run_python("result = 1", {})
+        pid = PARENT.pid
+        assert pid is not None
+        PARENT.close()
+        assert PARENT.pid is None
+        assert not Path(f"/proc/{pid}").exists()
+
+    def test_it_ends_with_a_caller_that_is_killed(self) -> None:
+        program = (
+            "from tableturn.tools.sandbox import run_python; from tableturn.tools.sandbox.parent import PARENT\n"
+            "run_python('result = 1', {}); print(PARENT.pid, flush=True)\n"
+            "run_python('import time; time.sleep(60)', {})"
+        )
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as caller:
+            assert caller.stdout is not None
+            pid = int(caller.stdout.readline())
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            assert children
+            caller.kill()
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{each}").exists() for each in (pid, *children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not [each for each in (pid, *children) if Path(f"/proc/{each}").exists()]
+
+    def test_a_forked_caller_has_its_own(self) -> None:
+        run_python("result = 1", {})
+        with warnings.catch_warnings():
+            # Other tests may have left threads behind, which newer Pythons warn of.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            os._exit(0 if PARENT.pid is None else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert rows(run_python("result = 2", {})) == ((2,),)
+
+    def test_it_has_one_thread_and_no_memory_both_writable_and_executable(self) -> None:
+        run_python("result = 1", {})
+        assert len(os.listdir(f"/proc/{PARENT.pid}/task")) == 1
+        maps = Path(f"/proc/{PARENT.pid}/maps").read_text().splitlines()
+        assert not [line for line in maps if line.split()[1].startswith("rwx")]
+
+    def test_many_runs_leave_nothing(self) -> None:
+        def held() -> tuple[int, int, int]:
+            children = Path(f"/proc/{PARENT.pid}/task/{PARENT.pid}/children").read_text().split()
+            return len(children), len(os.listdir(f"/proc/{PARENT.pid}/fd")), len(os.listdir("/proc/self/fd"))
+
+        run_python("result = 1", {})
+        time.sleep(0.3)
+        before = held()
+        for number in range(60):
+            run_python(["result = 1", "1 / 0", "import os", "result = 'x' * 10_000_000"][number % 4], {})
+        deadline = time.monotonic() + 5
+        while held() != before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert held() == before
+
+
+class TestAvailability:
+    def test_says_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(availability_module, "landlock_version", lambda: 0)
+        problem = sandbox_available()
+        assert problem is not None
+        assert problem.startswith("reasoning with code is off: this kernel has no Landlock")
+        assert "\n" not in problem
+        with pytest.raises(SandboxUnavailable, match="without_landlock"):
+            run_python("result = 1", {})
+        weaker = SandboxLimits(boundary="without_landlock")
+        assert rows(run_python("result = 1", {}, weaker)) == ((1,),)
+
+    @pytest.mark.parametrize("boundary", ["kernel", "without_landlock"])
+    def test_files_are_closed_with_and_without_landlock(self, boundary: str) -> None:
+        limits = SandboxLimits(boundary="kernel" if boundary == "kernel" else "without_landlock")
+        ran = run_python("open('/etc/passwd')", {}, limits, static_check=False)
+        assert ran.error is not None
+        assert "Operation not permitted" in ran.error
+
+    def test_no_boundary_only_when_asked_for(self) -> None:
+        limits = SandboxLimits(boundary="none_i_trust_this_code")
+        assert rows(run_python("result = open('/dev/null').read()", {}, limits, static_check=False)) == (("",),)

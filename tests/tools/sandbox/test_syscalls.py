@@ -1,0 +1,36 @@
+"""The filter program, run by an interpreter of its own."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from tableturn.tools.sandbox.syscalls import MACHINES, filter_program
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None:
+    target = MACHINES[machine]
+    steps = list(struct.iter_unpack("<HBBI", filter_program(target)))
+
+    def verdict(number: int, protection: int = 0, audit: int = target.audit) -> int:
+        data = struct.pack("<IIQ6Q", number, audit, 0, 0, 0, protection, 0, 0, 0)
+        accumulator, at = 0, 0
+        while True:
+            code, if_true, if_false, value = steps[at]
+            if code == 0x06:
+                return value
+            if code == 0x20:
+                (accumulator,) = struct.unpack_from("<I", data, value)
+                at += 1
+            else:
+                holds = accumulator == value if code == 0x15 else bool(accumulator & value)
+                at += 1 + (if_true if holds else if_false)
+
+    allowed = set(target.calls.values())
+    for number in [*range(600), 0x40000000, 0x40000001, 2**32 - 1]:
+        assert (verdict(number) == 0x7FFF0000) is (number in allowed)
+    assert verdict(target.calls["mmap"], protection=4) == 0x00050001
+    assert verdict(target.calls["mprotect"], protection=7) == 0x00050001
+    assert verdict(target.calls["read"], protection=4) == 0x7FFF0000
+    assert verdict(target.calls["read"], audit=0x40000003) == 0x80000000
