@@ -45,6 +45,9 @@ _CLAUSES = (
 _CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
 """How a paragraph starts that still belongs to the statement: prose would have a capital there, then small letters."""
 
+_SHOUTED = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
+"""A beginning in capitals, or in small letters with a FROM, is SQL even if it does not parse; "Select ..." may not be."""
+
 _INLINE = re.compile(r"(?<!`)`((?:SELECT|WITH)\s[^`\n]+)`(?!`)", re.IGNORECASE)
 _ASIDE = re.compile(
     r"alternativ|equivalent|you could also|you can also|another way|optional|for comparison|to verify|sanity check",
@@ -153,7 +156,7 @@ def _from_prose(reply: str) -> str:
         return inline.group(1)
     for start in islice(_statement_lines(reply), _TRIES):
         candidate = _until_prose(reply[start:].lstrip(" \t>*`"))
-        if candidate.split(maxsplit=1)[0].isupper() or _parses(_first_statement(candidate, [])):
+        if _SHOUTED.match(candidate) or _parses(_first_statement(candidate, [])):
             return candidate
     return _from_sentence(reply)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -57,6 +59,8 @@ FOUND = {
     "semicolon in a comment": ("SELECT 1 -- a; b\nFROM t", "SELECT 1 -- a; b\nFROM t"),
     "empty line inside": ("SELECT a\nFROM t\n\nWHERE b = 1", "SELECT a\nFROM t\n\nWHERE b = 1"),
     "empty line inside, lower case": ("select a\nfrom t\n\nwhere b = 1", "select a\nfrom t\n\nwhere b = 1"),
+    "wrong in small letters": ("select a from t where b ! = 1", "select a from t where b ! = 1"),
+    "wrong in capitals": ("SELECT a FROM t WHERE b ! = 1", "SELECT a FROM t WHERE b ! = 1"),
     "title case": ("SELECT a\nFrom t\nWhere b = 1", "SELECT a\nFrom t\nWhere b = 1"),
     "empty line in brackets": ("SELECT a FROM (\n\nselect 1 AS a\n\n)", "SELECT a FROM (\n\nselect 1 AS a\n\n)"),
     "ticks as quotes": ("SELECT `a b` FROM `t`", "SELECT `a b` FROM `t`"),
@@ -155,3 +159,24 @@ def test_takes_linear_time(piece: str) -> None:
 def test_any_reply_gives_one_statement_or_a_reply_error(pieces: list[str]) -> None:
     with contextlib.suppress(ReplyError):
         assert find_sql("".join(pieces)).sql.strip()
+
+
+FORMS = (
+    "{}",
+    "{};",
+    "```sql\n{};\n```",
+    "SQLQuery: {}\nSQLResult: 3",
+    "Here is the query:\n\n{}\n\nIt counts.",
+    "Here is the query:\n{}\nThis query counts.",
+    "<sql>{}</sql>",
+    "{}\n\nQ: And now?\nSQL: SELECT 9",
+)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("form", FORMS)
+def test_queries_of_people_come_back_as_they_are(form: str, data_dir: Path) -> None:
+    records = json.loads((data_dir / "spider" / "train_spider.json").read_text(encoding="utf-8"))
+    queries = [record["query"].strip().rstrip(";").strip() for record in records[::40]]
+    assert len(queries) > 100
+    assert [find_sql(form.replace("{}", query)).sql for query in queries] == queries
