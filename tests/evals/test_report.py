@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tableturn.evals.datasets import Dataset
+from tableturn.evals.metrics import StrictJudge, Verdict
+from tableturn.evals.metrics.clauses import ClauseJudge
+from tableturn.evals.metrics.errors import error_class
+from tableturn.evals.official import OfficialDatabases
+from tableturn.evals.report import write_report
+from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
+from tableturn.evals.runner.results import run_results, write_results
+from tableturn.evals.runner.spec import begin
+from tableturn.tools.errors import SettingsError
+
+HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)>"
+
+
+def finished_run(league: Dataset, out: Path, drafts: list[str]) -> Path:
+    predictions = out.with_suffix(".json")
+    predictions.write_text(json.dumps(drafts))
+    spec = RunSpec("spider", model=f"replay:{predictions}")
+    answered = run_evaluation(spec, league, out, jobs=1, listener=lambda record, verdict: None)
+    write_results(run_results(spec, league, answered, 1.0), out)
+    return out
+
+
+def test_a_page_of_two_runs(league: Dataset, tmp_path: Path) -> None:
+    golds = [question.golds[0] for question in league.questions]
+    hostile = replace(league, questions=(replace(league.questions[0], text=HOSTILE), *league.questions[1:]))
+    folders = [
+        finished_run(hostile, tmp_path / "good", golds),
+        finished_run(hostile, tmp_path / "bad", [*golds[:2], "SELECT 0", "SELECT nothing FROM club"]),
+    ]
+    page = tmp_path / "out" / "report.html"
+    write_report(folders, page)
+    text = page.read_text()
+
+    # Nothing from elsewhere, and nothing that a database or a model said can become part of the page itself.
+    assert not re.search(r"""(?:src|href)\s*=|url\(|@import|https?://""", text.split("<script", 1)[0])
+    assert text.count("<script") == 2
+    assert "<img" not in text
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)[0])
+    assert [run["name"] for run in data] == ["good", "bad"]
+    assert data[0]["questions"][0]["question"] == HOSTILE
+    assert [question["ex"] for question in data[1]["questions"]] == [True, True, False, False]
+    assert [question["error_class"] for question in data[1]["questions"]] == [None, None, "logic", "does not run"]
+    assert data[1]["questions"][2]["gold_rows"] == [["Bath"], ["York"]]
+    assert "bad against good" in text
+    assert "McNemar p = 0.5000" in text
+
+
+def test_an_unfinished_run_has_no_report(tmp_path: Path) -> None:
+    begin(RunSpec("spider"), tmp_path / "run")
+    with pytest.raises(SettingsError, match="holds no finished run"):
+        write_report([tmp_path / "run"], tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "gold", "expected"),
+    [
+        ("SELECT name FROM player WHERE goals > 4", "SELECT name FROM player WHERE goals > 2", "DB value"),
+        ("SELECT name , fee FROM player", "SELECT name FROM player", "imprecise"),
+        ("SELECT name , fee FROM player WHERE goals > 4", "SELECT name FROM player", "logic"),
+        ("SELECT title FROM club", "SELECT name FROM player", "logic"),
+        ("SELECT nothing FROM club", "SELECT name FROM player", "does not run"),
+        ("", "SELECT name FROM player", "no answer"),
+        ("SELECT name FROM player", "SELECT name FROM player", None),
+        ("SELECT name FROM player", "SELECT nothing FROM player", "gold error"),
+    ],
+)
+def test_error_classes(league: Dataset, sql: str, gold: str, expected: str | None) -> None:
+    question = replace(league.questions[0], golds=(gold,))
+    with StrictJudge(league) as judge, OfficialDatabases(league.database) as databases:
+        verdict: Verdict = judge.judge(question, sql)
+        assert error_class(verdict, ClauseJudge(league, databases)) == expected
+
+
+def test_attempts_are_judged_one_by_one(league: Dataset) -> None:
+    question = league.questions[0]
+    attempts = tuple(
+        {"sql": sql, "error": None, "row_count": 1, "feedback": ""} for sql in ("SELECT 0", question.golds[0])
+    )
+    with StrictJudge(league) as judge:
+        verdict = judge.judge(question, question.golds[0])
+    record = TurnRecord(question.id, question.golds[0], "converged", attempts=attempts)
+    results = run_results(RunSpec("spider"), league, [(record, verdict)], 0.0)
+    assert results["questions"][0]["attempts_right"] == [False, True]
