@@ -16,6 +16,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from ..errors import QueryRejected
+from .words import words
 
 # Characters looked at in a row, and pairs of characters compared in it: about four seconds each.
 _LINEAR_WORK = 4_000_000_000
@@ -23,9 +24,10 @@ _PRODUCT_WORK = 1_500_000_000
 LIKE_PATTERN_LENGTH = 1_000
 
 _PRODUCT_NAMES = ("like", "glob", "trim", "replace", "instr")
-_PRODUCT_CALL = re.compile(r"""(?:\b(?:instr|replace|[lr]?trim)\b|["`\[](?:instr|replace|[lr]?trim)["`\]])\s*""", re.I)
+_PRODUCT_CALL = re.compile(r"""\b(?:instr|replace|[lr]?trim)["`\]]?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(""", re.I | re.S)
 _COMPUTED_PATTERN = re.compile(r"""\b(?:like|glob)\b(?!\s*['"])""", re.I)
 
+_QUESTIONS = ("select", "with", "values")
 _FORMAT_CALL = re.compile(r"""\b(?:printf|format)["`\]]?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(""", re.I | re.S)
 _SAFE_FORMAT = re.compile(r"\s*'(?:[^'*0-9]|''|[0-9]{1,4}(?![0-9]))*'\s*[,)]")
 
@@ -68,6 +70,9 @@ def cell_limit(sql: str, cell_bytes: int) -> int:
 
 def _computed_arguments(sql: str, calls: int) -> int:
     """How many of the calls compare with something else than a literal; all of them if that can't be told."""
+    read = words(sql)
+    if read[0] not in _QUESTIONS or ";" in read[:-1]:
+        return calls
     try:
         tree = parse_one(sql, dialect="sqlite")
     except (SqlglotError, RecursionError):

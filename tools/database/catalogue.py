@@ -106,7 +106,7 @@ def column_names(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     """All column names of a table, generated ones included; empty if SQLite cannot tell."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(table)})").fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return ()
     return tuple(row[1] for row in rows)
 

@@ -16,6 +16,9 @@ from .names import quoted
 
 _BUSY_SECONDS = 1.0
 
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What Python raises for SQLite's errors; the second where the message quotes a damaged file."""
+
 NOT_UTF8 = "Could not decode to UTF-8"
 """How the message begins with which Python refuses a text that is not UTF-8: read it again with `lenient_text`."""
 
@@ -114,7 +117,7 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
 def _touch(connection: sqlite3.Connection, table: str) -> None:
     try:
         connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 0").close()
-    except sqlite3.Error:
+    except SQLITE_ERRORS:
         # A module that this SQLite lacks: queries on the table fail with SQLite's own message.
         return
 

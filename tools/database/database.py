@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from ..errors import DatabaseUnavailable, QueryError, QueryFailed
 from .cancellation import Cancellation
 from .catalogue import Catalogue
-from .connection import connect
+from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
 from .pool import ConnectionPool
 from .read_schema import read_schema
@@ -122,7 +121,7 @@ class Database:
                 return read_schema(reader, guarded.sqlite, self.name, catalogue)
             finally:
                 reader.close()
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise unavailable(self.path, error) from None
         finally:
             self._pool.give(guarded)

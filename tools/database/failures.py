@@ -75,7 +75,9 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         return QueryFailed("the query has placeholders (? or :name): write the values themselves", "syntax")
     if "null character" in message:
         return QueryFailed("the query contains a NUL character", "syntax")
-    if isinstance(error, UnicodeError):
+    if isinstance(error, UnicodeDecodeError):
+        return QueryFailed("the database holds a name that is not valid text: its file may be damaged")
+    if isinstance(error, UnicodeEncodeError):
         return QueryFailed("the query is not valid Unicode text", "syntax")
     kind = classify(message)
     if kind == "too_large":

@@ -7,17 +7,12 @@ which often are column names. Only statements on a database with something hidde
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from ..errors import QueryError, QueryFailed, QueryRejected
 from .visibility import Visibility
-
-# SQLite's own rules for what is no keyword: texts, quoted names and comments.
-_TOKEN = re.compile(
-    r"""('(?:[^']|'')*')|("(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)|(\w+)|(\S)""", re.DOTALL
-)
+from .words import unquoted, words
 
 
 def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
@@ -28,13 +23,12 @@ def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
         QueryRejected: The statement has a NATURAL JOIN, or is an EXPLAIN.
     """
     hidden = frozenset(name for names in visibility.hidden_columns.values() for name in names)
-    words = [_word(match) for match in _TOKEN.finditer(sql)]
-    words = [word for word in words if word]
-    if words and words[0] == "explain":
+    read = words(sql)
+    if read[:1] == ["explain"]:
         raise QueryRejected("EXPLAIN may not be used on a database with hidden parts")
-    if hidden and "natural" in words:
+    if hidden and "natural" in read:
         raise QueryRejected("NATURAL JOIN may not be used where columns are hidden: name the columns with ON")
-    for name in _names_after_using(words):
+    for name in _names_after_using(read):
         if name in hidden:
             raise QueryFailed(f"no such column: {name}", "unknown_column")
 
@@ -47,24 +41,9 @@ def conceal(error: QueryError, visibility: Visibility) -> QueryError:
     return error
 
 
-def _names_after_using(words: list[str]) -> Iterator[str]:
+def _names_after_using(read: list[str]) -> Iterator[str]:
     inside = False
-    for before, word in pairwise(words):
+    for before, word in pairwise(read):
         inside = (inside or (before == "using" and word == "(")) and word != ")"
         if inside:
-            yield _unquoted(word)
-
-
-def _word(match: re.Match[str]) -> str:
-    """A name or keyword in lower case, or a sign; nothing for comments.
-
-    A text may stand for a name: SQLite takes 'city' for a column where only a column makes sense.
-    """
-    text, name, word, sign = match.groups()
-    return (text or name or word or sign or "").lower()
-
-
-def _unquoted(name: str) -> str:
-    if name[0] in "\"'`":
-        return name[1:-1].replace(name[0] * 2, name[0])
-    return name[1:-1] if name[0] == "[" else name
+            yield unquoted(word)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -87,13 +86,13 @@ def unwatched(path: Path) -> bool:
     return _WRITE_AHEAD in _header(path)[18:20] and not os.path.exists(f"{path}-wal")
 
 
-def unavailable(path: Path, error: sqlite3.Error) -> DatabaseUnavailable:
+def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
     """What SQLite's refusal to open or read the file means, in one line."""
-    message = str(error)
+    message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
         return DatabaseUnavailable(f"{path} is locked by another program: try again when it has finished writing")
     if "not a database" in message:
         return DatabaseUnavailable(f"{path} is not an SQLite database, or is encrypted")
-    if "malformed" in message:
+    if "malformed" in message or isinstance(error, UnicodeDecodeError):
         return DatabaseUnavailable(f"{path} is damaged: {message}")
     return DatabaseUnavailable(f"cannot open {path}: {message}")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from pathlib import Path
 
 from ..errors import DatabaseUnavailable
 from .catalogue import Catalogue, FileState, read_catalogue, schema_version
-from .connection import QueryConnection, connect, connect_guarded
+from .connection import SQLITE_ERRORS, QueryConnection, connect, connect_guarded
 from .heap import limit_heap
 from .location import unavailable, unwatched
 from .visibility import Rules
@@ -38,7 +37,7 @@ class ConnectionPool:
         try:
             self._reader = connect(path)
             self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise unavailable(path, error) from None
 
     def catalogue(self) -> Catalogue:
@@ -66,7 +65,7 @@ class ConnectionPool:
             catalogue = self._catalogue
         try:
             return connect_guarded(self._path, catalogue)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise unavailable(self._path, error) from None
 
     def give(self, connection: QueryConnection) -> None:
@@ -105,7 +104,7 @@ class ConnectionPool:
             if schema_version(self._reader.sqlite, state) != self._catalogue.version:
                 self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
                 self._drop_idle()
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise unavailable(self._path, error) from None
         self._state = state
 

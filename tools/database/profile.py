@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from .connection import NOT_UTF8, lenient_text
+from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
 from .names import quoted
 from .results import size_of
 from .table import Cell
@@ -145,7 +145,7 @@ class Profiler:
                     return rows, len(rows) <= _ROWS
                 size += size_of(part)
             cursor.close()
-        except sqlite3.Error:
+        except SQLITE_ERRORS:
             # Out of time: what was read until then will do.
             if not query.stopped:
                 raise
@@ -163,7 +163,7 @@ class Profiler:
         query = self._watch()
         try:
             return self.connection.execute(sql).fetchone()[0]
-        except sqlite3.Error:
+        except SQLITE_ERRORS:
             return None
         finally:
             WATCHDOG.release(query)

@@ -10,6 +10,7 @@ from typing import Literal, cast
 
 from .catalogue import Catalogue, Entry
 from .column_kinds import column_kind
+from .connection import SQLITE_ERRORS
 from .ddl_comments import ddl_comments
 from .infer_keys import infer_keys
 from .names import quoted
@@ -50,7 +51,7 @@ def read_schema(connection: sqlite3.Connection, guarded: sqlite3.Connection, nam
         columns = _columns(connection, entry, catalogue)
         try:
             profile = profiler.profile(entry.name, [column.name for column in columns])
-        except sqlite3.Error:
+        except SQLITE_ERRORS:
             # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
             continue
         tables.append(_table(entry, columns, profile))
@@ -63,7 +64,7 @@ def read_schema(connection: sqlite3.Connection, guarded: sqlite3.Connection, nam
 def _columns(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> list[_Column]:
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
-    except sqlite3.Error:
+    except SQLITE_ERRORS:
         return []
     return [
         _Column(name, declared or "", bool(not_null), key, hidden > _HIDDEN_BY_MODULE)

@@ -8,7 +8,7 @@ import time
 from ..errors import QueryFailed, QueryTimeout
 from .bounded_work import cell_limit, refuse_unbounded
 from .cancellation import Cancellation
-from .connection import NOT_UTF8, QueryConnection, lenient_text
+from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, lenient_text
 from .failures import failure
 from .hidden import conceal, refuse_hidden_joins
 from .names import quoted
@@ -81,7 +81,7 @@ def distinct_values(
         with lenient_text(sqlite):
             for (value,) in sqlite.execute(sql):
                 values.append(value)
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         # Out of time, or a value too long to be of use: what was read until then will do.
         if not query.stopped and "too big" not in str(error):
             raise failure(error, sql, connection.guard.refusal, cell_bytes) from None

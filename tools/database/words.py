@@ -1,0 +1,29 @@
+"""A statement's words as SQLite would see them.
+
+A full SQL parser is of no use for checks that guard something: where it reads a comment or a quote differently than
+SQLite does, a statement can be written that passes the check and does something else.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer.
+_TOKEN = re.compile(
+    r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)|(\w+|\S)""", re.DOTALL
+)
+
+
+def words(sql: str) -> list[str]:
+    """Words, signs, and texts and names in their quotes, in lower case; comments and spaces are left out."""
+    return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
+
+
+def unquoted(word: str) -> str:
+    """A name without its quotes.
+
+    A text may stand for a name: SQLite takes 'city' for a column where only a column makes sense.
+    """
+    if word[0] in "\"'`" and len(word) > 1:
+        return word[1:-1].replace(word[0] * 2, word[0])
+    return word[1:-1] if word[0] == "[" else word
