@@ -23,6 +23,11 @@ from .read_sql import read_sql
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
 _VALUES = 30
+_YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|sure|right|correct|exactly|ok(?:ay)?|please do)\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
 _GREETING = re.compile(
     r"^(?:\W*\b(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|there|very much|"
     r"so much|for that|that(?:'s| is) (?:great|good|interesting|helpful)|interesting|oh|wow|sure|yes|no|good (?:morning|day))\b)+"
@@ -70,13 +75,13 @@ class Engine:
                 self._names = NameIndex(schema)
             return self._names
 
-    def answer(self, question: str, base_sql: str = "", hint: str = "") -> Answer:
+    def answer(self, question: str, base_sql: str = "", clarification: tuple[str, str] | None = None) -> Answer:
         """Reads a question, as a follow-up where there is a previous query and it leans on it.
 
         Args:
             question: As asked.
             base_sql: The previous query; empty if there is none.
-            hint: What the person said when asked back about this question; remembered for it.
+            clarification: What was asked back about this question and what the person said; remembered for it.
 
         Raises:
             NotUnderstood: It cannot be read.
@@ -85,9 +90,9 @@ class Engine:
         key = (question, base_sql, names.schema.version)
         with self._lock:
             known = self._answers.get(key)
-        if known is None or hint:
+        if known is None or clarification:
             try:
-                known = self._answer(f"{question} ({hint})" if hint else question, base_sql, names)
+                known = self._answer(_clarified(question, clarification), base_sql, names)
             except NotUnderstood as error:
                 known = error
             with self._lock:
@@ -141,6 +146,16 @@ class Engine:
             return condition
         near = self._values.nearest(column.table, column.name, text, 1)
         return replace(condition, value=near[0]) if near else condition
+
+
+def _clarified(question: str, clarification: tuple[str, str] | None) -> str:
+    """The question with what was settled about it: what was asked back if the person agrees, else their answer."""
+    if clarification is None:
+        return question
+    asked, answer = clarification
+    if _YES.match(answer):
+        return _ASKED.sub("", asked)
+    return f"{question.rstrip(' ?.!')}. {answer}"
 
 
 def _nothing(words: tuple[str, ...], schema: Schema) -> str:

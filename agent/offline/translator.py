@@ -82,9 +82,8 @@ class OfflineTranslator:
         if _SMALL_TALK.match(task.question):
             reply = "You are welcome. Ask me something about this database."
             return Rephrasing(task.question, task.question, "small_talk", reply)
-        hint = task.clarification[1] if task.clarification else ""
         try:
-            answer = self._engine.answer(task.question, _base(task.history), hint)
+            answer = self._engine.answer(task.question, _base(task.history), task.clarification)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         if answer.confidence < _DECLINE:

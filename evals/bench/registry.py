@@ -53,6 +53,7 @@ BENCHES: Mapping[str, Bench] = {
         "examples_skeleton", "retrieved examples that show the gold query's SQL skeleton", needs_data=True
     ),
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
+    "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
     "regularize": Bench("regularize", "gold SQL with the same result once regularised", needs_data=True),

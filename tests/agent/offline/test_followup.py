@@ -50,7 +50,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("base", "question", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("base", "question", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_follow_up(engine: Engine, library: Database, base: str, question: str, expected: str) -> None:
     answer = engine.answer(question, base)
 

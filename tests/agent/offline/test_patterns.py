@@ -87,7 +87,11 @@ CASES = [
         "SELECT title, count(*) FROM book JOIN loan USING (book_id) GROUP BY book_id",
     ),
     ("by_group", "Average price of books by genre", "SELECT genre, avg(price) FROM book GROUP BY genre"),
-    ("between", "Titles of books with a price between 15 and 25", "SELECT title FROM book WHERE price BETWEEN 15 AND 25"),
+    (
+        "between",
+        "Titles of books with a price between 15 and 25",
+        "SELECT title FROM book WHERE price BETWEEN 15 AND 25",
+    ),
     (
         "against_average",
         "Titles of books with a price above the average",
@@ -123,7 +127,11 @@ CASES = [
         "Names of authors with books in both genre Novel and genre Poetry",
         "SELECT name FROM author WHERE author_id = 1",
     ),
-    ("either", "Last names of members from Oslo or Lima", "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')"),
+    (
+        "either",
+        "Last names of members from Oslo or Lima",
+        "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
+    ),
     ("in_year", "Titles of books from 2005", "SELECT title FROM book WHERE year = 2005"),
     ("value", "Last names of members in Lima", "SELECT last_name FROM member WHERE city = 'Lima'"),
     ("numbered", "What is the price of book 3?", "SELECT price FROM book WHERE book_id = 3"),

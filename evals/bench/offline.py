@@ -1,0 +1,116 @@
+"""The offline translator alone, on the published dev sets: what a reader gets with no model at all.
+
+EX as the published evaluators judge it. wta_1 is left out: its rows are incomplete in the published copy. Interactions
+are answered with the translator's own earlier queries as history; an utterance that holds a question asked back and
+its answer (CoSQL, ` | `) is put to it as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import cast
+
+from ...agent.offline import OfflineTranslator
+from ...prompts.generate import GenerateTask
+from ...prompts.rephrase import RephraseTask
+from ...tools.database import Database
+from ...tools.errors import NotUnderstood
+from ...tools.linking import PastTurn
+from ..datasets import Dataset, Question, load_dataset
+from ..metrics import OfficialJudge, Summary, Verdict, summarize
+from .registry import BenchOptions
+
+_GATE = 0.8
+"""Confidence from which a draft is taken without another look."""
+
+_PARTIAL = "wta_1"
+
+
+@dataclass(frozen=True)
+class _Answered:
+    question: Question
+    sql: str
+    confidence: float
+    seconds: float
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """EX by dataset, the gate's share of answers and their EX, and milliseconds a question."""
+    data = cast("Path", options.data)
+    spider, drafts = _judged(_dataset("spider", data, options.limit))
+    kept = {draft.question.id for draft in drafts if draft.confidence >= _GATE}
+    gated = [verdict.ex for verdict in spider if verdict.question.id in kept and verdict.ex is not None]
+    summary = summarize(spider)
+    return {
+        "spider_dev": {
+            "ex": summary.all.ex,
+            "by_hardness": {level: scores.ex for level, scores in summary.by_hardness.items()},
+            "declined": sum(not draft.sql for draft in drafts) / len(drafts),
+        },
+        **{
+            f"{name}_dev": _match(summarize(_judged(_dataset(name, data, options.limit))[0]))
+            for name in ("sparc", "cosql")
+        },
+        "spider_syn": summarize(_judged(_dataset("spider-syn", data, options.limit))[0]).all.ex,
+        "spider_dk": summarize(_judged(_dataset("spider-dk", data, options.limit))[0]).all.ex,
+        "gate": {"share": len(kept) / len(drafts), "ex": sum(gated) / len(gated) if gated else None},
+        "ms": round(1000 * median(draft.seconds for draft in drafts), 2),
+    }
+
+
+def _dataset(name: str, data: Path, limit: int | None) -> Dataset:
+    dataset = load_dataset(name, "dev", data)
+    if any(question.database == _PARTIAL for question in dataset.questions):
+        dataset = dataset.without({_PARTIAL})
+    return dataset.first(limit)
+
+
+def _match(summary: Summary) -> dict[str, float | None]:
+    return {"qm": summary.all.ex, "im": summary.interactions.ex}
+
+
+def _judged(dataset: Dataset) -> tuple[list[Verdict], list[_Answered]]:
+    drafts = list(_drafts(dataset))
+    with OfficialJudge(dataset) as judge:
+        return [judge.judge(draft.question, draft.sql) for draft in drafts], drafts
+
+
+def _drafts(dataset: Dataset) -> Iterator[_Answered]:
+    translators: dict[str, tuple[OfflineTranslator, Database]] = {}
+    for turns in dataset.interactions:
+        name = turns[0].database
+        if name not in translators:
+            database = Database.open(dataset.database(name))
+            translators[name] = OfflineTranslator(database), database
+            _answer(*translators[name], "How many are there?", ())
+        yield from _interaction(*translators[name], turns)
+    for _, database in translators.values():
+        database.close()
+
+
+def _interaction(offline: OfflineTranslator, database: Database, turns: Sequence[Question]) -> Iterator[_Answered]:
+    history: tuple[PastTurn, ...] = ()
+    for question in turns:
+        start = perf_counter()
+        sql, confidence = _answer(offline, database, question.text, history)
+        yield _Answered(question, sql, confidence, perf_counter() - start)
+        history = (*history, PastTurn(question.text, sql=sql))
+
+
+def _answer(
+    offline: OfflineTranslator, database: Database, text: str, history: tuple[PastTurn, ...]
+) -> tuple[str, float]:
+    """The SQL and its confidence; no SQL where the translator declines."""
+    question, *more = (part.strip() for part in text.split(" | "))
+    clarification = (more[0], more[1]) if len(more) == 2 else None
+    schema = database.schema()
+    try:
+        rephrasing = offline.do(RephraseTask(question, history, schema, clarification)).reply
+        draft = offline.do(GenerateTask(question, rephrasing, schema, history)).reply
+    except NotUnderstood:
+        return "", 0.0
+    return draft.sql, draft.confidence or 0.0
