@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.sql import explain
 
@@ -111,7 +111,7 @@ def test_what_changes_the_result_changes_the_words(old: str, new: str) -> None:
     assert explain(sql.replace(old, new), SHOP) != explain(sql, SHOP)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(queries())
 def test_the_same_query_has_the_same_words(sql: str) -> None:
     assert explain(sql, SHOP) == explain(sql, SHOP)

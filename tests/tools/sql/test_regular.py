@@ -33,7 +33,7 @@ def test_every_idiom_keeps_its_result(sql: str) -> None:
     _check_kept(sql)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(queries())
 def test_random_queries_keep_their_result(sql: str) -> None:
     try:

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from tableturn.tools.sql import FEATURES, vectorize
 
 from .random_queries import queries
@@ -91,7 +91,7 @@ def test_there_are_forty_one_features_each_of_its_own() -> None:
     assert len(FEATURES) == len(set(FEATURES)) == 41
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(queries())
 def test_vectors_are_finite_and_not_negative(sql: str) -> None:
     vector = vectorize(sql)
