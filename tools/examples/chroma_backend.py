@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 FORMAT = "1"
 """Layout of the tables; a store of another layout is refused."""
 
-# Searching wide keeps recall at 0.98 and more with a million pairs (`tableturn bench examples-scale`). The index is
-# written to disk every 2,000 rows; rows since then are indexed again when the store is opened.
-_HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 16, "ef_search": 300, "sync_threshold": 2_000}
+# Many neighbours and a wide search keep recall over 0.98 with a million pairs (`tableturn bench examples-scale`) and
+# where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
+# indexed again when the store is opened.
+_HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}
 _PAGE = 1_000
+_SECONDS = 60.0
+"""How long a server may take to answer."""
 _T = TypeVar("_T")
 
 # Chroma keeps one engine a folder for all clients of a process, and makes it without a lock.
@@ -118,8 +121,12 @@ class ChromaBackend:
         self._tables: dict[str, ChromaTable] = {}
         with _opening:
             self._client = _do(lambda: _client(location), self._where)
-        self._batch = _do(self._client.get_max_batch_size, self._where)
-        self._check()
+        try:
+            self._batch = _do(self._client.get_max_batch_size, self._where)
+            self._check()
+        except BaseException:
+            _close(self._client)
+            raise
 
     def table(self, room: str, name: str, create: bool = False) -> ChromaTable | None:
         """See `Backend.table`."""
@@ -150,7 +157,13 @@ class ChromaBackend:
                 self._client.delete_collection(collection.name)
         self._tables.clear()
         with _opening:
-            cast(Any, self._client).close()
+            _close(self._client)
+
+    def __enter__(self) -> ChromaBackend:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _name(self, room: str, name: str) -> str:
         # Chroma allows few characters in names, database names may have any.
@@ -205,8 +218,25 @@ def _client(location: str | Path | None) -> ClientAPI:
     if isinstance(location, str) and location.startswith(("http://", "https://")):
         url = urlsplit(location)
         port = url.port or (443 if url.scheme == "https" else 80)
-        return chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
+        client = chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
+        for session in _sessions(client):
+            session.timeout = _SECONDS
+        return client
     return chromadb.PersistentClient(Path(location), quiet)
+
+
+def _close(client: ClientAPI) -> None:
+    sessions = _sessions(client)
+    cast(Any, client).close()
+    for session in sessions:
+        session.close()
+
+
+def _sessions(client: ClientAPI) -> list[Any]:
+    """A server's client's HTTP sessions, which Chroma neither gives a time limit nor closes; none of other clients."""
+    parts = (client, getattr(client, "_admin_client", None))
+    sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
+    return [session for session in sessions if session is not None]
 
 
 def _do(call: Callable[[], _T], where: str = "Chroma") -> _T:

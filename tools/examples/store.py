@@ -97,14 +97,13 @@ class ExampleStore:
             ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
-        found: dict[str, Near] = {}
-        for room in dict.fromkeys((SHARED, database)):
+        found: list[Near] = []
+        for room in dict.fromkeys((database, SHARED)):  # of equally near ones the database's own come first
             table = self._backend.table(room, _TABLES[index])
             for row in table.nearest(vector, k) if table and k > 0 else ():
-                pair = row.fields.get("pair", row.id)
-                hit = Near(room, index, row.id, pair, row.fields.get("sql", row.id), row.similarity)
-                found.setdefault(row.id, hit)
-        return sorted(found.values(), key=lambda hit: -hit.similarity)[:k]
+                pair, sql = row.fields.get("pair", row.id), row.fields.get("sql", row.id)
+                found.append(Near(room, index, row.id, pair, sql, row.similarity))
+        return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
     def fetch(self, hits: Sequence[Near]) -> list[Found]:
         """The examples that stand for keys, in their order, without repeats; keys whose examples are gone are skipped.

@@ -1,0 +1,152 @@
+"""The store's promises, on every back end."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.errors import ExampleRefused
+from tableturn.tools.examples import Added, Example, ExampleQuery, ExampleStore, make_selector, mask, runs_on
+
+from .conftest import BOATS, SCHEMA, example
+
+
+@pytest.fixture
+def regatta(tmp_path: Path) -> Database:
+    path = tmp_path / "regatta.db"
+    connection = sqlite3.connect(path)
+    connection.executescript("CREATE TABLE boat(boat_id, name, length); INSERT INTO boat VALUES (1, 'Petrel', 9)")
+    connection.close()
+    return Database.open(path)
+
+
+def test_adding_is_idempotent_whatever_the_spacing(store: ExampleStore) -> None:
+    assert store.add(BOATS) == Added(4, 0)
+    again = [example("How many  boats are there?", "SELECT  count(*)\nFROM boat"), *BOATS, *BOATS]
+    assert store.add(again) == Added(0, 9)
+    assert store.count() == 4
+
+
+def test_an_example_comes_back_as_it_was_with_its_time(store: ExampleStore) -> None:
+    store.add([BOATS[3]])
+    (found,) = store.list()
+    assert found.example.added is not None
+    assert found.example.added.tzinfo is not None
+    assert found.example == Example(**{**BOATS[3].__dict__, "added": found.example.added})
+
+
+@pytest.mark.parametrize("sql", ["", "SELEC 1", "DELETE FROM boat", "SELECT 1; SELECT 2", "SELECT ("])
+def test_what_is_not_one_query_is_refused_with_the_reason(store: ExampleStore, sql: str) -> None:
+    with pytest.raises(ExampleRefused, match=r"refused .* for 'How\?': \w+"):
+        store.add([example("How?", sql)])
+    assert store.count() == 0
+
+
+def test_what_does_not_run_is_refused_and_the_rest_added(store: ExampleStore, regatta: Database) -> None:
+    done = store.add(BOATS, runs_on(regatta), strict=False)
+    assert done.added == 3
+    (refusal,) = done.refused
+    assert refusal.example == BOATS[3]
+    assert "no such table: sailor" in refusal.reason
+
+
+def test_an_example_of_another_database_is_refused(store: ExampleStore, regatta: Database) -> None:
+    with pytest.raises(ExampleRefused, match="of database 'harbour', not of 'regatta'"):
+        store.add([example("How many?", "SELECT 1", "harbour")], runs_on(regatta))
+
+
+def test_lookups_find_the_same_question_first(store: ExampleStore) -> None:
+    store.add(BOATS)
+    for kept in BOATS:
+        (first, *_) = store.nearest("question", kept.question, 2)
+        assert first.example.question == kept.question
+        assert first.similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_both_forms_of_a_question_are_keys(store: ExampleStore) -> None:
+    store.add(BOATS)
+    for text in (BOATS[3].question, BOATS[3].simplified):
+        (hit,) = store.nearest("skeleton", mask(text, SCHEMA), 1)
+        assert hit.example.question == BOATS[3].question
+        assert hit.similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_pairs_of_one_kind_do_not_crowd_out_the_rest(store: ExampleStore) -> None:
+    store.add(
+        example(f"How many boats are called A{n}?", f"SELECT count(*) FROM boat WHERE name = 'A{n}'") for n in range(50)
+    )
+    store.add(BOATS)
+    found = store.nearest("sql", "SELECT count(*) FROM _ WHERE _ = _", 5)
+    assert len(found) == 5
+    assert len({hit.example.sql.split("'")[0] for hit in found}) == 5
+
+
+def test_another_tenants_example_is_seen_only_if_shared(store: ExampleStore) -> None:
+    secret = example("How many boats did the Smiths hide?", "SELECT count(*) FROM hidden", "smiths", shared=False)
+    store.add([secret, *BOATS])
+    for index, text in (
+        ("question", secret.question),
+        ("skeleton", mask(secret.question, SCHEMA)),
+        ("sql", "SELECT count(*) FROM _"),
+    ):
+        for other in ("", "regatta", "smith", "smiths2"):
+            assert secret.question not in [hit.example.question for hit in store.nearest(index, text, 9, other)]
+        assert secret.question in [hit.example.question for hit in store.nearest(index, text, 9, "smiths")]
+    for kind in ("skeleton", "question", "draft", "voted", "random"):
+        query = ExampleQuery(secret.question, draft_sql=secret.sql)
+        assert secret.question not in [shown.question for shown in make_selector(kind, store).select(query)]
+
+
+def test_removing_leaves_no_trace_and_others_with_the_same_form_are_still_found(store: ExampleStore) -> None:
+    twin = example("How many boats were there?", "SELECT count(*) FROM boat")
+    store.add([BOATS[0], twin, BOATS[1]])
+    gone = next(hit.id for hit in store.list() if hit.example.question == BOATS[0].question)
+    assert store.remove([gone, "no such id"]) == 1
+    assert store.remove([gone]) == 0
+    (hit, *_) = store.nearest("sql", "SELECT count(*) FROM _", 1)
+    assert hit.example.question == twin.question
+    assert BOATS[0].question not in [hit.example.question for hit in store.nearest("question", BOATS[0].question, 9)]
+    store.remove([hit.id])
+    assert [hit.example for hit in store.nearest("sql", "SELECT count(*) FROM _", 9)] == [
+        hit.example for hit in store.list()
+    ]
+    assert store.stats().sql_skeletons == 1
+
+
+def test_re_indexing_changes_nothing_that_is_found(store: ExampleStore) -> None:
+    store.add([*BOATS, example("How many?", "SELECT count(*) FROM secret", "smiths", shared=False)])
+    before = [store.nearest("skeleton", mask(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
+    assert store.reindex() == 5
+    after = [store.nearest("skeleton", mask(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
+    assert [[hit.id for hit in found] for found in after] == [[hit.id for hit in found] for found in before]
+
+
+def test_figures(store: ExampleStore) -> None:
+    store.add([*BOATS, example("How many?", "SELECT count(*) FROM secret", "smiths", shared=False)])
+    stats = store.stats()
+    assert (stats.examples, stats.shared, stats.embedding) == (5, 4, store.embedding.name)
+    assert stats.by_database == {"regatta": 4, "smiths": 1}
+    assert stats.by_source == {"import:test": 5}
+
+
+def test_an_empty_store_finds_nothing(store: ExampleStore) -> None:
+    assert store.nearest("question", "How many?", 5, "regatta") == []
+    assert store.nearest("skeleton", "how many", 5) == []
+    assert list(store.list()) == []
+    assert store.remove(["x"]) == 0
+
+
+def test_fifty_threads_read_and_write_at_once(store: ExampleStore) -> None:
+    store.add(BOATS)
+
+    def work(number: int) -> str:
+        store.add([example(f"Which boat has the number {number}?", f"SELECT name FROM boat WHERE boat_id = {number}")])
+        return store.nearest("question", BOATS[number % 4].question, 1)[0].example.question
+
+    with ThreadPoolExecutor(50) as pool:
+        found = list(pool.map(work, range(100)))
+    assert found == [BOATS[number % 4].question for number in range(100)]
+    assert store.count() == 104
