@@ -10,75 +10,88 @@ printf, counts up to whatever number its format gives, so that the format must b
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import pairwise
 from math import isqrt
 
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
+from ..errors import QueryRejected, ResultTooLarge
+from .words import unquoted, words
 
-from ..errors import QueryRejected
-from .words import words
+STATEMENT_LENGTH = 100_000
+LIKE_PATTERN_LENGTH = 1_000
 
 # Characters looked at in a row, and pairs of characters compared in it: about four seconds each.
 _LINEAR_WORK = 4_000_000_000
 _PRODUCT_WORK = 1_500_000_000
-LIKE_PATTERN_LENGTH = 1_000
 
-_PRODUCT_NAMES = ("like", "glob", "trim", "replace", "instr")
-_PRODUCT_CALL = re.compile(r"""\b(?:instr|replace|[lr]?trim)["`\]]?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(""", re.I | re.S)
-_COMPUTED_PATTERN = re.compile(r"""\b(?:like|glob)\b(?!\s*['"])""", re.I)
-
-_QUESTIONS = ("select", "with", "values")
-_FORMAT_CALL = re.compile(r"""\b(?:printf|format)["`\]]?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(""", re.I | re.S)
-_SAFE_FORMAT = re.compile(r"\s*'(?:[^'*0-9]|''|[0-9]{1,4}(?![0-9]))*'\s*[,)]")
+_PRODUCTS = frozenset({"instr", "replace", "trim", "ltrim", "rtrim"})
+_PATTERNS = frozenset({"like", "glob"})
+_FORMATS = frozenset({"printf", "format"})
+_NAMES = ("like", "glob", "trim", "replace", "instr", "printf", "format")
+_SAFE_FORMAT = re.compile(r"'(?:[^*0-9]|[0-9]{1,4}(?![0-9]))*'")
 
 
-def refuse_unbounded(sql: str) -> None:
-    """Refuse a call of printf or format that could count to any number.
-
-    Raises:
-        QueryRejected: The format is computed, has a `*`, or a number of five digits.
-    """
-    for call in _FORMAT_CALL.finditer(sql):
-        if not _SAFE_FORMAT.match(sql, call.end()):
-            raise QueryRejected(
-                "printf() and format() need their format written as a text, without * and with widths below 10000"
-            )
-
-
-def cell_limit(sql: str, cell_bytes: int) -> int:
+def value_limit(sql: str, cell_bytes: int) -> int:
     """The most bytes that a value, read or computed, may have in a statement.
 
     Args:
         sql: The statement.
         cell_bytes: The limit that the caller set; the result is never more.
+
+    Raises:
+        ResultTooLarge: The statement itself is too long.
+        QueryRejected: It calls printf or format with a format that could count to any number.
     """
+    if len(sql) > STATEMENT_LENGTH:
+        raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
     limit = min(cell_bytes, _LINEAR_WORK // max(1, len(sql)))
     # Most statements name none of these, and this is on every query's path.
     lowered = sql.lower()
-    if not any(name in lowered for name in _PRODUCT_NAMES):
+    if not any(name in lowered for name in _NAMES):
         return limit
-    patterns = len(_COMPUTED_PATTERN.findall(sql))
+    read = words(sql)
+    _check_formats(read)
+    patterns = sum(unquoted(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
-    calls = len(_PRODUCT_CALL.findall(sql))
+    calls = _computed_calls(read)
     if calls:
-        computed = _computed_arguments(sql, calls)
-        if computed:
-            limit = min(limit, isqrt(_PRODUCT_WORK // computed))
+        limit = min(limit, isqrt(_PRODUCT_WORK // calls))
     return limit
 
 
-def _computed_arguments(sql: str, calls: int) -> int:
-    """How many of the calls compare with something else than a literal; all of them if that can't be told."""
-    read = words(sql)
-    if read[0] not in _QUESTIONS or ";" in read[:-1]:
-        return calls
-    try:
-        tree = parse_one(sql, dialect="sqlite")
-    except (SqlglotError, RecursionError):
-        return calls
-    plain = 0
-    for node in tree.find_all(exp.Trim, exp.StrPosition, exp.Replace):
-        compared = node.args.get("substr") if isinstance(node, exp.StrPosition) else node.args.get("expression")
-        plain += compared is None or isinstance(compared, exp.Literal)
-    return max(0, calls - plain)
+def _check_formats(read: list[str]) -> None:
+    for position, (word, following) in enumerate(pairwise(read)):
+        if following == "(" and unquoted(word) in _FORMATS:
+            written = read[position + 2 : position + 4]
+            if len(written) < 2 or not _SAFE_FORMAT.fullmatch(written[0]) or written[1] not in (",", ")"):
+                raise QueryRejected(
+                    "printf() and format() need their format written as a text, without * and with widths below 10000"
+                )
+
+
+@dataclass
+class _Bracket:
+    """An open bracket: whether it is one of the product functions' and where its present argument starts."""
+
+    product: bool
+    start: int
+    argument: int = 0
+
+
+def _computed_calls(read: list[str]) -> int:
+    """How many calls of the product functions compare with something else than a text that is written out."""
+    count = 0
+    open_brackets: list[_Bracket] = []
+    for position, word in enumerate(read):
+        if word == "(":
+            named = position > 0 and unquoted(read[position - 1]) in _PRODUCTS
+            open_brackets.append(_Bracket(named, position + 1))
+        elif word in (",", ")") and open_brackets:
+            bracket = open_brackets[-1]
+            written = position - bracket.start == 1 and read[bracket.start][0] == "'"
+            count += bracket.product and bracket.argument == 1 and not written
+            bracket.start, bracket.argument = position + 1, bracket.argument + 1
+            if word == ")":
+                open_brackets.pop()
+    return count

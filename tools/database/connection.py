@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .bounded_work import LIKE_PATTERN_LENGTH
+from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .catalogue import Catalogue
 from .guard import Guard
 from .location import read_only_uri
@@ -25,7 +25,7 @@ NOT_UTF8 = "Could not decode to UTF-8"
 # Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
 # enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
 _SQLITE_LIMITS = {
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 * STATEMENT_LENGTH,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,

@@ -6,7 +6,7 @@ import sqlite3
 import time
 
 from ..errors import QueryFailed, QueryTimeout
-from .bounded_work import cell_limit, refuse_unbounded
+from .bounded_work import value_limit
 from .cancellation import Cancellation
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, lenient_text
 from .failures import failure
@@ -19,12 +19,11 @@ from .watchdog import WATCHDOG, RunningQuery
 
 def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
     """See `Database.execute`."""
-    refuse_unbounded(sql)
     if connection.catalogue.visibility.restricted:
         refuse_hidden_joins(sql, connection.catalogue.visibility)
     start = time.monotonic()
+    longest = value_limit(sql, limits.cell_bytes)
     sqlite = connection.sqlite
-    longest = cell_limit(sql, limits.cell_bytes)
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.guard.refusal = None
     query = RunningQuery(sqlite, start + limits.seconds, cancellation)

@@ -10,7 +10,9 @@ import re
 
 # Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer.
 _TOKEN = re.compile(
-    r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)|(\w+|\S)""", re.DOTALL
+    r"""('(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
+    |--[^\n]*|/\*.*?(?:\*/|\Z)|([\w$]+|\S)""",
+    re.DOTALL | re.VERBOSE,
 )
 
 
@@ -24,6 +26,6 @@ def unquoted(word: str) -> str:
 
     A text may stand for a name: SQLite takes 'city' for a column where only a column makes sense.
     """
-    if word[0] in "\"'`" and len(word) > 1:
+    if word[0] in "\"'`":
         return word[1:-1].replace(word[0] * 2, word[0])
     return word[1:-1] if word[0] == "[" else word

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tableturn.tools.database import Cancellation, Database, Limits
-from tableturn.tools.database.bounded_work import cell_limit
+from tableturn.tools.database.bounded_work import value_limit
 from tableturn.tools.errors import QueryError, QueryTimeout, ResultTooLarge
 
 _COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
@@ -170,9 +170,22 @@ def test_many_threads_share_one_database(shop: Database) -> None:
         ("SELECT trim(a, b) FROM t", True),
         ("SELECT replace(a, b, 'x') FROM t", True),
         ("SELECT a FROM t WHERE " + " OR ".join(["a LIKE b"] * 9), True),
-        ("SELECT replace(a, b FROM", True),
+        ("SELECT trim(a, 'x' || b)", True),
+        ("SELECT trim(a, (b))", True),
+        ("SELECT /* /* */ instr(a, b) -- */, trim(c, 'x')\n", True),
+        ("SELECT '/*', instr(a, b), '*/'", True),
+        ("SELECT 'instr(a, b)', \"instr(a, b)\" -- instr(a, b)", False),
         ("SELECT " + ", ".join(["upper(a)"] * 1000), True),
     ],
 )
 def test_values_are_held_short_where_work_could_grow(sql: str, limited: bool) -> None:
-    assert (cell_limit(sql, 1_000_000) < 1_000_000) is limited
+    assert (value_limit(sql, 1_000_000) < 1_000_000) is limited
+
+
+@pytest.mark.parametrize(
+    "text", ["'" * 50_001, "[" * 90_000, '"' * 50_001, "/*" * 40_000, "printf" + "/**/" * 20_000, "trim(" * 15_000]
+)
+def test_checks_take_time_in_proportion_to_the_text(text: str) -> None:
+    start = time.monotonic()
+    value_limit(f"SELECT like {text}", 1_000_000)
+    assert time.monotonic() - start < 1
