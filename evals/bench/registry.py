@@ -53,15 +53,23 @@ BENCHES: Mapping[str, Bench] = {
         "examples_skeleton", "retrieved examples that show the gold query's SQL skeleton", needs_data=True
     ),
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
+    "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
     "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
+    "readonly-cost": Bench(
+        "readonly_cost",
+        "gold queries behind the guard: same rows, and time against an open connection",
+        needs_data=True,
+    ),
     "regularize": Bench("regularize", "gold SQL with the same result once regularised", needs_data=True),
     "sandbox": Bench("sandbox", "escapes held, milliseconds that a warm run adds, and what 10,000 runs leave behind"),
+    "schema-scale": Bench("schema_scale", "reading and rendering a schema of a thousand tables"),
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
     "startup": Bench("startup", "seconds of --help and of the first answer in a fresh process"),
+    "suite": Bench("suite", "mutants of gold queries that built test suites tell apart", needs_data=True),
     "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),
 }
 """One line a benchmark; names in alphabetical order."""

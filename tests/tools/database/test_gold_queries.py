@@ -1,0 +1,31 @@
+"""Gold queries give the same rows as on an unrestricted connection; `bench readonly-cost` runs all of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tableturn.evals.bench.gold_queries import gold_queries
+from tableturn.tools.database import Database, Limits
+
+_EVERY = 40
+
+
+@pytest.mark.data
+def test_gold_queries_run_alike(data_dir: Path) -> None:
+    compared = 0
+    for path, queries in gold_queries(data_dir).items():
+        plain = sqlite3.connect(path)
+        with Database.open(path) as database:
+            for sql in queries[::_EVERY]:
+                try:
+                    cursor = plain.execute(sql)
+                except sqlite3.Error:
+                    continue
+                table = database.execute(sql, Limits(seconds=60, rows=1_000_000))
+                assert table.columns == tuple(entry[0] for entry in cursor.description)
+                assert list(table.rows) == cursor.fetchall()
+                compared += 1
+        plain.close()
+    assert compared > 300
