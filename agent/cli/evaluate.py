@@ -27,6 +27,9 @@ DatabasesOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
+suite_app = typer.Typer(
+    help="Test suites: databases that tell right queries from nearly right ones.", no_args_is_help=True
+)
 data_app = typer.Typer(help="Look after benchmark data.", no_args_is_help=True)
 
 
@@ -37,6 +40,7 @@ def register(app: typer.Typer) -> None:
     app.command("eval")(evaluate)
     app.command("report")(report)
     app.add_typer(data_app, name="data")
+    app.add_typer(suite_app, name="suite")
 
 
 @contextmanager
@@ -109,6 +113,36 @@ def check(
             for finding in report.findings:
                 typer.echo(f"  {finding.kind} {finding.where} ({finding.questions} questions): {finding.message}")
     raise typer.Exit(1 if any(report.findings for report in reports) else 0)
+
+
+@suite_app.command("build")
+def build(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of suites, one folder a schema.")],
+    split: SplitOption = "dev",
+    data: DataOption = None,
+    without: WithoutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
+    from dataclasses import asdict
+
+    from ...evals.datasets import load_dataset
+    from ...evals.suite import build_suite
+
+    with _plain_errors():
+        questions = load_dataset(dataset, split, data).without(without or ())
+        golds: dict[str, list[str]] = {}
+        for question in questions.questions:
+            golds.setdefault(question.database, []).append(question.golds[0])
+        reports = []
+        for name, queries in golds.items():
+            reports.append(build_suite(questions.database(name), queries, out))
+            found = reports[-1]
+            line = f"{name}: {found.killed} of {found.mutants} mutants told apart by {found.databases} databases"
+            typer.echo(f"{line}, {found.seconds} s", err=as_json)
+    if as_json:
+        typer.echo(json.dumps([asdict(found) for found in reports]))
 
 
 def score(
