@@ -97,6 +97,8 @@ def against_average(reading: Reading, match: re.Match[str]) -> str | None:
     if inner is not None and inner.column is None:
         return None
     column = reading.column(match[1]) if match[1] else inner.column if inner else None
+    if match[1] and not reading.names.numeric(reading.column(match[1])):
+        return None
     if column is None:
         column = reading.names.hinted(reading.mark(match[2]).hints, reading.near())
     if column is None:
@@ -195,10 +197,10 @@ def flag(reading: Reading, match: re.Match[str]) -> str | None:
     return _where(reading, Condition(Term(column), "!=" if match[2] else "=", yes))
 
 
-@FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null")
+@FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null|with() #null(?: value| values)?(?: for| in| of)* ({{C}})")
 def null(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose address is missing`."""
-    return _add(reading, Term(reading.column(match[1])), "not null" if match[2] else "null", None)
+    return _add(reading, Term(reading.column(match[1] or match[4])), "not null" if match[2] else "null", None)
 
 
 @FILTERS.pattern("compare", rf"{_CUT}({{C}}){_IS} ({{O}}) (@[nvq]\d+)(?! {{C}} (?:@|and))")
@@ -227,6 +229,15 @@ def compare_after(reading: Reading, match: re.Match[str]) -> str | None:
     """`more than 100 points`."""
     column = reading.column(match[3])
     return _dated(reading, column, _comparison(reading, match[1], column), _number(reading, match[2]))
+
+
+@FILTERS.pattern("number_of", r"(?:with|have|has|having|had|give|gave) ({N}) ({C})")
+def number_of(reading: Reading, match: re.Match[str]) -> str | None:
+    """`with 1 credit`."""
+    column = reading.column(match[2])
+    if not reading.names.quantity(column):
+        return None
+    return _add(reading, Term(column), "=", _number(reading, match[1]))
 
 
 @FILTERS.pattern("compare_inside", rf"{_CUT}({{O}}) ({{C}})(?: of)? ({{N}})")
@@ -274,7 +285,7 @@ def unequal(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "unequal_bare",
-    rf"{_CUT}(?:do |does |did |of |be )*(?:#not|#isnot|#except|{{O}})(?: in| from| of| by| at| to| on| be| have| as| named| called| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}} ({{V}})(?: {{C}})?",
+    rf"{_CUT}(?:do |does |did |of |be )*(?:#not|#isnot|#except|{{O}})(?: in| from| of| by| at| to| on| be| have| as| named| called| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}}(?: {{C}}(?: is| are| of)*)?(?: {{O}})? ({{V}})(?: {{C}})?",
 )
 def unequal_bare(reading: Reading, match: re.Match[str]) -> str | None:
     """`not from France`."""
@@ -282,9 +293,15 @@ def unequal_bare(reading: Reading, match: re.Match[str]) -> str | None:
     if found and reading.mark(found.group()).operator != "!=":
         return None
     mark = reading.mark(match[1])
-    if mark.column is None or len(reading.markers("t", match[0])) or mark.column.table not in reading.near():
+    if mark.column is None or not _of_subject(reading, mark.column.table):
         return None
     return _add(reading, Term(mark.column), "!=", mark.literal)
+
+
+def _of_subject(reading: Reading, table: str) -> bool:
+    """Whether each row that is asked for has one row of the table: it is the same, or a foreign key leads there."""
+    near = reading.near()[:1]
+    return table in near or any(reading.names.references_table(head, table) for head in near)
 
 
 def _held(reading: Reading, marker: str, literal: str) -> Column:
@@ -411,7 +428,7 @@ def value(reading: Reading, match: re.Match[str]) -> str | None:
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
 
-@FILTERS.pattern("numbered", r"({T}) (?:number |no |id |with )?({N})(?! {T}| {C})")
+@FILTERS.pattern("numbered", r"({T}) (?:with |whose |has |#who )?(?:number |no |id |ids )?(?:is |= |of )?({N})(?! {T}| {C})")
 def numbered(reading: Reading, match: re.Match[str]) -> str | None:
     """`student 1004`: the row with that key."""
     key = reading.names.key(reading.table(match[1]))

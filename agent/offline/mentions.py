@@ -294,7 +294,9 @@ def _corrected(word: Word, names: NameIndex) -> str:
     for size in (4, 3):
         if len(word.lower) >= size + 3 and word.lower[:size] in names.short:
             return word.lower[:size]
-    if len(word.stem) >= 5:
+    if word.stem.endswith(("or", "er")) and word.stem[:-2] in names.known and len(word.stem) > 5:
+        return word.stem[:-2]
+    if len(word.stem) >= 4:
         longer = [known for known in names.vocabulary if known.startswith(word.stem)]
         if len(longer) == 1:
             return longer[0]

@@ -255,6 +255,10 @@ class NameIndex:
             self._distances[one] = known
         return known.get(other, 9)
 
+    def references_table(self, table: str, other: str) -> bool:
+        """Whether a foreign key of the first table points to the second."""
+        return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
+
     def references(self, column: Column) -> str | None:
         """The table that a foreign key column points to."""
         for key in self.schema.foreign_keys:

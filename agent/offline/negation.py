@@ -13,7 +13,7 @@ NEGATION = Grammar()
 @NEGATION.pattern(
     "without_rows",
     r"(?:(?:#who|that|where|have|has|had|do|does|did|is|are|was|were|and|which|with) )*(?:#not|#isnot|#except)"
-    r"((?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: {V})? ({T})((?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
+    r"((?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+)?(?: {V})? ({T})((?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
 )
 def without_rows(reading: Reading, match: re.Match[str]) -> str | None:
     """`stadiums without any concert in 2014`: the key is not among the other table's references."""
@@ -65,6 +65,24 @@ def except_those(reading: Reading, match: re.Match[str]) -> str | None:
     group = (key,) if inner.having else ()
     frame = Frame((Term(key),), (heads[0], *inner.tables), tuple(inner.where), group, tuple(inner.having))
     reading.where.append((Condition(Term(key), "not in", frame),))
+    return ""
+
+
+@NEGATION.pattern("without_value", r"(?:(?:#who|have|has|had|do|does|did|is|are|was|were) )*(?:#not|#isnot)((?: (?!@)[a-z#]+){0,4}?) ({V})")
+def without_value(reading: Reading, match: re.Match[str]) -> str | None:
+    """`films that were not shown in China`, where a film has many places: its key is not among theirs."""
+    column = reading.mark(match[2]).column
+    near = reading.near()
+    if column is None or not near or column.table == near[0] or reading.names.references_table(near[0], column.table):
+        return None
+    link = _link(reading, near[0], column.table)
+    if link is None:
+        return None
+    own, theirs = link
+    condition = Condition(Term(column), "=", reading.mark(match[2]).literal)
+    inner = Frame((Term(theirs),), (theirs.table, column.table), ((condition,),))
+    reading.need(near[0])
+    reading.where.append((Condition(Term(own), "not in", inner),))
     return ""
 
 

@@ -43,22 +43,6 @@ def by_group(reading: Reading, match: re.Match[str]) -> str | None:
     return f"#each {match[1]}" if reading.markers("a", before) and "#sort" not in before else None
 
 
-@ORDERING.pattern(
-    "spent_most", r"(?:have |has )?(?:spent|spend|spends|paid|pay|pays|earned|earn|earns) ({S})(?: money)?"
-)
-def spent_most(reading: Reading, match: re.Match[str]) -> str | None:
-    """`who spent the most`: the greatest total of what was paid."""
-    column = reading.names.hinted(("total", "amount", "payment", "salary", "fee", "price", "cost"), reading.near(), 3)
-    if column is None:
-        return None
-    many = column.table != next(iter(reading.near()), column.table)
-    term = Term(column, "sum") if many else Term(column)
-    reading.order.append((term, reading.mark(match[1]).descending))
-    reading.per_subject = many
-    _limit(reading, None)
-    return ""
-
-
 @ORDERING.pattern("several", r"(?:{S} )?({N})(?= {T}| @c\d+ (?:with|#who|have)| {S})")
 def several(reading: Reading, match: re.Match[str]) -> str | None:
     """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
@@ -72,6 +56,22 @@ def several(reading: Reading, match: re.Match[str]) -> str | None:
     if not isinstance(literal, int) or literal > 100:
         return None
     reading.several = literal
+    return ""
+
+
+@ORDERING.pattern(
+    "spent_most", r"(?:have |has )?(?:spent|spend|spends|paid|pay|pays|earned|earn|earns) ({S})(?: money)?"
+)
+def spent_most(reading: Reading, match: re.Match[str]) -> str | None:
+    """`who spent the most`: the greatest total of what was paid."""
+    column = reading.names.hinted(("total", "amount", "payment", "salary", "fee", "price", "cost"), reading.near(), 3)
+    if column is None:
+        return None
+    many = column.table != next(iter(reading.near()), column.table)
+    term = Term(column, "sum") if many else Term(column)
+    reading.order.append((term, reading.mark(match[1]).descending))
+    reading.per_subject = many
+    _limit(reading, None)
     return ""
 
 
@@ -203,7 +203,7 @@ def top(reading: Reading, match: re.Match[str]) -> str | None:
 
 
 @ORDERING.pattern(
-    "superlative_column", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: of| in| \w+ing)? ({{C}})(?: value| values)?"
+    "superlative_column", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: amount| value| number)?(?: of| in| \w+ing)? ({{C}})(?: value| values)?"
 )
 def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     """`with the highest salary`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 _TABLE = """
 #howmany: how many | how much
-#count: number of | count of | total number of | total count of | numbers of
+#count: number of | count of | total count of | numbers of
+#total: total number of
 #each: for each | for every | in each | in every | of each | of every | per | by each | from each | at each | on each | each | every | for all different | for different | grouped by | group by | for each of | to each | under each | with each | for various
 #all: all information | all details | all info | all data | all attributes | all columns | all fields | everything about | everything | information about | information of | information on | complete information | full details | entire record | all records | full information | every detail | all the information | all the details
 @o>=: at least | no less than | no fewer than | not less than | greater than or equal to | more than or equal to | not lower than | a minimum of | not smaller than

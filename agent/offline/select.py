@@ -42,7 +42,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
                 terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
             is_open = not (terms or more or before in ("of", "for", "all", "#who", "from", "in", "#each"))
         elif word.startswith("@w"):
-            is_open = False
+            is_open = is_open and not (terms or more)
         before = word
     return terms
 
@@ -107,6 +107,8 @@ def to_frame(reading: Reading) -> Frame:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     if (reading.group or reading.group_tables) and not counts:
         terms, group = _totals(reading, terms, group)
+    if not terms and head is None and reading.group_tables:
+        terms = [Term(column) for column in reading.names.title(reading.group_tables[0])]
     order = list(reading.order)
     if reading.pending and any(term.column or term.aggregate for term in terms):
         term = _pending_key(reading, terms)

@@ -16,15 +16,25 @@ _SELECT_SO_FAR = re.compile(
 )
 
 
-@TERMS.pattern("title", r"({T}) (?:name|names|title|titles)|(?:name|names|title|titles) of(?: all| #each)* ({T})")
+@TERMS.pattern("title", r"({T}) (name|names|title|titles|id|ids)|(name|names|title|titles|id|ids) (?:of|for)(?: all)*( #each)? ({T})")
 def title(reading: Reading, match: re.Match[str]) -> str | None:
     """`city names` where the cities' column has another name."""
-    marker = match[1] or match[2]
+    marker = match[1] or match[5]
     mark = reading.mark(marker)
-    column = reading.names.title(reading.table(marker))[0]
+    table = reading.table(marker)
+    key = reading.names.key(table) if (match[2] or match[3]).startswith("id") else None
+    if key is not None and match[1] and re.match(r" (?:is |=|@o|@n)", reading.text[match.end() :]):
+        return None
+    column = key or reading.names.title(table)[0]
     made = Mention("c", mark.start, mark.end, match[0], hits=mark.hits, column=column)
     reading.marks.append(made)
-    return f"@c{len(reading.marks) - 1} of {marker}"
+    return f"@c{len(reading.marks) - 1} of{match[4] or ''} {marker}"
+
+
+@TERMS.pattern("range_direction", r"from(?: @x\d+)? ({S}) to {S}")
+def range_direction(reading: Reading, match: re.Match[str]) -> str | None:
+    """`from greatest to least`."""
+    return "#desc" if reading.mark(match[1]).descending else "#asc"
 
 
 @TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)*(?= {C})")
@@ -52,7 +62,7 @@ def sort_command(reading: Reading, match: re.Match[str]) -> str | None:
 
 @TERMS.pattern(
     "count",
-    r"(#howmany|#count|(?<![^.] )count)(?: of| all| total| other| the)*( #distinct)?"
+    r"(#howmany|#count|#total|(?<![^.] )count)(?: of| all| total| other| the)*( #distinct)?"
     r"(?: types of| kinds of| type of)?((?: {V}| #distinct)?) (@[tcx]\d+)",
 )
 def count(reading: Reading, match: re.Match[str]) -> str | None:
@@ -68,6 +78,8 @@ def count(reading: Reading, match: re.Match[str]) -> str | None:
         )
         if number and re.search(r"(?:#avg|#sum|@s\d+) \Z", reading.text[: match.start()]):
             return match[4]
+        if number and match[1] == "#total" and reading.names.quantity(column):
+            return f"{match[3]} {reading.add_term(Term(column, 'sum'), mark)}"
         if (
             number
             and not distinct
@@ -105,7 +117,7 @@ def count_them(reading: Reading, match: re.Match[str]) -> str | None:
 
 
 @TERMS.pattern(
-    "count_values", r"(?:#howmany|#count|(?<![^.] )count)(?: of| all| total)*((?: [a-z]+){0,1} {V})(?! @[tcx])"
+    "count_values", r"(?:#howmany|#count|#total|(?<![^.] )count)(?: of| all| total)*((?: [a-z]+){0,1} {V})(?! @[tcx])"
 )
 def count_values(reading: Reading, match: re.Match[str]) -> str | None:
     """`how many Germans`: rows of the table that holds the value."""
@@ -115,7 +127,7 @@ def count_values(reading: Reading, match: re.Match[str]) -> str | None:
     return f"{reading.add_term(Term(None, 'count'), mark)}{match[1]}"
 
 
-@TERMS.pattern("count_rest", r"(?:#howmany|#count|(?<=and) (?:its |their )?(?:count|number)(?= |$))(?! @)")
+@TERMS.pattern("count_rest", r"(?:#howmany|#count|#total|(?<=and) (?:its |their )?(?:count|number)(?= |$))(?! @)")
 def count_rest(reading: Reading, match: re.Match[str]) -> str | None:
     """`how many` of what no table is called."""
     return reading.add_term(Term(None, "count"), Mention("a", 0, 0, match[0]))
