@@ -7,47 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-import sqlglot
-from sqlglot import TokenType
-from sqlglot.errors import SqlglotError
-
 from ..tools.errors import ReplyError
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
+from .statement_text import first_statement, is_sql, parses, starts_like_sql, until_prose
 
 HINT = "Reply with exactly one SQLite SELECT statement in a fenced block that starts with ```sql, and nothing else."
 
-_START = re.compile(
-    r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
-    r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
 _LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
     r"(?:sql\s*query|sqlite|sql|query)(?:\s+(?:query|statement|is))?\s*(?:\*\*|__)?\s*:\s*(?:\*\*|__)?",
     re.IGNORECASE | re.MULTILINE,
 )
-_NEXT_LABEL = re.compile(
-    r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
-    r"(?:sql\s*result|result|answer|explanation|notes?|question|q|a|sql|output|reasoning)"
-    r"(?:\*\*|__)?\s*\d*\s*:",
-    re.IGNORECASE | re.MULTILINE,
-)
-_PROSE_LINE = re.compile(
-    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Which|However|If|You|I|We|Let|Please|Hope)\b"
-    r"[ ,:]+[a-z`\"(]",
-    re.MULTILINE,
-)
-_CLAUSES = (
-    "FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL|AND|OR|ON"
-    "|SELECT|WINDOW"
-)
-_CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
-"""How a paragraph starts that still belongs to the statement: prose would have a capital there, then small letters."""
-
-_SHOUTED = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
-"""A beginning in capitals, or in small letters with a FROM, is SQL even if it does not parse; "Select ..." may not be."""
-
 _INLINE = re.compile(r"(?<!`)`((?:SELECT|WITH)\s[^`\n]+)`(?!`)", re.IGNORECASE)
 _ASIDE = re.compile(
     r"alternativ|equivalent|you could also|you can also|another way|optional|for comparison|to verify|sanity check",
@@ -59,9 +29,6 @@ _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer
 
 _TRIES = 10
 """Places in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
-
-_PARSE_LIMIT = 10_000
-"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +56,9 @@ def find_sql(text: str) -> SQLReply:
     candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
     if not candidate:
         raise _no_sql(reply)
-    statement = _first_statement(candidate, notes)
+    statement, more = first_statement(candidate)
+    if more:
+        notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
         statement = statement[explain.end() :]
         notes.append("The model put EXPLAIN before its query; the query itself was taken.")
@@ -103,23 +72,15 @@ def _no_sql(reply: str) -> ReplyError:
     return ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", "Your last reply held no SQL. " + HINT)
 
 
-def starts_like_sql(text: str) -> bool:
-    """Whether the text, comments aside, begins as a statement does."""
-    position = 0
-    while comment := _COMMENT.match(text, position):
-        position = comment.end()
-    return _START.match(text[position:].lstrip()) is not None
-
-
 def _from_fences(reply: str, notes: list[str]) -> str:
-    found = [fence for fence in find_fences(reply) if _is_sql(fence)]
+    found = [fence for fence in find_fences(reply) if _holds_sql(fence)]
     plain = [fence for fence in found if not _ASIDE.search(fence.before)] or found[:1]
     if len(found) > 1:
         notes.append(f"The model wrote {len(found)} queries; the one that it gave as its answer was taken.")
     return plain[-1].content if plain else ""
 
 
-def _is_sql(fence: Fence) -> bool:
+def _holds_sql(fence: Fence) -> bool:
     return fence.language not in _OTHER_LANGUAGES and starts_like_sql(fence.content)
 
 
@@ -147,7 +108,7 @@ def _from_labels(reply: str) -> str:
     for label in islice(_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if starts_like_sql(rest):
-            return _until_prose(rest)
+            return until_prose(rest)
     return ""
 
 
@@ -155,8 +116,8 @@ def _from_prose(reply: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
     for start in islice(_statement_lines(reply), _TRIES):
-        candidate = _until_prose(reply[start:].lstrip(" \t>*`"))
-        if _SHOUTED.match(candidate) or _parses(_first_statement(candidate, [])):
+        candidate = until_prose(reply[start:].lstrip(" \t>*`"))
+        if is_sql(candidate):
             return candidate
     return _from_sentence(reply)
 
@@ -181,47 +142,4 @@ def _from_sentence(reply: str) -> str:
     if start is None:
         return ""
     candidate = re.split(r"[.:](?:\s|$)|\n", reply[start.start() :], maxsplit=1)[0].strip(" `\"'.")
-    return candidate if _parses(candidate) else ""
-
-
-def _until_prose(text: str) -> str:
-    """`text`, which starts with a statement, up to where it goes on in prose."""
-    ends = [len(text)]
-    for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
-        if found := pattern.search(text, 1):
-            ends.append(found.start())
-    text = text[: min(ends)]
-    depth = counted = 0
-    for gap in re.finditer(r"\n[ \t]*\n", text):
-        depth += text.count("(", counted, gap.start()) - text.count(")", counted, gap.start())
-        counted = gap.start()
-        if depth <= 0 and not _CONTINUES.match(text, gap.end()):
-            return text[: gap.start()]
-    return text
-
-
-def _first_statement(text: str, notes: list[str]) -> str:
-    """Up to the first semicolon outside strings and comments, without it; notes whether more followed."""
-    text = text.strip()
-    if text.count("`") % 2:
-        text = text.strip("`").strip()
-    try:
-        tokens = sqlglot.tokenize(text, read="sqlite")
-    except SqlglotError:
-        return text.rstrip("; \n\t")
-    for token in tokens:
-        if token.token_type == TokenType.SEMICOLON:
-            if starts_like_sql(text[token.end + 1 :]):
-                notes.append("The model wrote several statements; only the first was used.")
-            return text[: token.start].strip()
-    return text
-
-
-def _parses(sql: str) -> bool:
-    if len(sql) > _PARSE_LIMIT:
-        return False
-    try:
-        sqlglot.parse_one(sql, read="sqlite")
-    except (SqlglotError, RecursionError):
-        return False
-    return True
+    return candidate if parses(candidate) else ""

@@ -1,0 +1,95 @@
+"""Where a statement starts and ends in a text that is partly prose."""
+
+from __future__ import annotations
+
+import re
+
+import sqlglot
+from sqlglot import TokenType
+from sqlglot.errors import SqlglotError
+
+_START = re.compile(
+    r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
+    r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
+_NEXT_LABEL = re.compile(
+    r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
+    r"(?:sql\s*result|result|answer|explanation|notes?|question|q|a|sql|output|reasoning)"
+    r"(?:\*\*|__)?\s*\d*\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PROSE_LINE = re.compile(
+    r"^(?:This|The|These|It|Here|Note|Explanation|In this|Which|However|If|You|I|We|Let|Please|Hope)\b"
+    r"[ ,:]+[a-z`\"(]",
+    re.MULTILINE,
+)
+_CLAUSES = (
+    "FROM|WHERE|GROUP|ORDER|LIMIT|OFFSET|HAVING|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL|AND|OR|ON"
+    "|SELECT|WINDOW"
+)
+_CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
+"""How a paragraph starts that still belongs to the statement: prose would have a capital there, then small letters."""
+
+_FENCE = re.compile(r"^[ \t>]*```", re.MULTILINE)
+_SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
+"""In capitals, or in small letters with a FROM: SQL even where it does not parse."""
+
+_PARSE_LIMIT = 10_000
+"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
+
+
+def starts_like_sql(text: str) -> bool:
+    """Whether the text, comments aside, begins as a statement does."""
+    position = 0
+    while comment := _COMMENT.match(text, position):
+        position = comment.end()
+    return _START.match(text[position:].lstrip()) is not None
+
+
+def until_prose(text: str) -> str:
+    """`text`, which starts with a statement, up to where it goes on in prose."""
+    ends = [len(text)]
+    for pattern in (_NEXT_LABEL, _PROSE_LINE, _FENCE):
+        if found := pattern.search(text, 1):
+            ends.append(found.start())
+    text = text[: min(ends)]
+    depth = counted = 0
+    for gap in re.finditer(r"\n[ \t]*\n", text):
+        depth += text.count("(", counted, gap.start()) - text.count(")", counted, gap.start())
+        counted = gap.start()
+        if depth <= 0 and not _CONTINUES.match(text, gap.end()):
+            return text[: gap.start()]
+    return text
+
+
+def first_statement(text: str) -> tuple[str, bool]:
+    """Up to the first semicolon outside strings and comments, without it; and whether another statement follows."""
+    text = text.strip()
+    if text.count("`") % 2:
+        text = text.strip("`").strip()
+    try:
+        tokens = sqlglot.tokenize(text, read="sqlite")
+    except SqlglotError:
+        return text.rstrip("; \n\t"), False
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            return text[: token.start].strip(), starts_like_sql(text[token.end + 1 :])
+    return text, False
+
+
+def is_sql(text: str) -> bool:
+    """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
+    return _SURELY.match(text) is not None or parses(first_statement(text)[0])
+
+
+def parses(text: str) -> bool:
+    """Whether the text is one statement that SQLite's grammar allows; a very long one counts as none."""
+    if len(text) > _PARSE_LIMIT:
+        return False
+    try:
+        sqlglot.parse_one(text, read="sqlite")
+    except (SqlglotError, RecursionError):
+        return False
+    return True
