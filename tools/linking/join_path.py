@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 
 from ..database.schema import ForeignKey, Schema
 
@@ -28,20 +30,7 @@ def join_path(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
         connect with the first are left out.
     """
     wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
-    if not wanted:
-        return ()
-    links = _links(schema)
-    tree, rest = {wanted[0]}, set(wanted[1:])
-    path: list[ForeignKey] = []
-    while rest:
-        step = _nearest(links, tree, rest)
-        if not step:
-            break
-        for key, reached in step:
-            path.append(key)
-            tree.add(reached)
-        rest -= tree
-    return tuple(path)
+    return tuple(_Growth(_links(schema), wanted[0]).reach(wanted)) if wanted else ()
 
 
 def _links(schema: Schema) -> _Links:
@@ -56,34 +45,50 @@ def _links(schema: Schema) -> _Links:
     return links
 
 
-def _nearest(links: _Links, tree: Collection[str], goals: Collection[str]) -> list[tuple[ForeignKey, str]]:
-    """The cheapest way from the tree to one of the goals (Dijkstra), as keys with the table that each reaches."""
-    came: dict[str, tuple[ForeignKey, str] | None] = dict.fromkeys(sorted(tree))
-    queue: list[tuple[float, int, str]] = [(0.0, order, table) for order, table in enumerate(came)]
-    settled: set[str] = set()
-    best = dict.fromkeys(came, 0.0)
-    order = len(queue)
-    while queue:
-        cost, _, table = heapq.heappop(queue)
-        if table in settled:
-            continue
-        settled.add(table)
-        if table in goals:
-            return _way(came, table)
-        for step, key, other in links[table]:
-            if cost + step < best.get(other, float("inf")):
-                best[other] = cost + step
-                came[other] = (key, table)
-                order += 1
-                heapq.heappush(queue, (cost + step, order, other))
-    return []
+class _Growth:
+    """A tree that grows, by Dijkstra's algorithm from all of its tables at once."""
 
+    def __init__(self, links: _Links, root: str) -> None:
+        self._links = links
+        self._tree: set[str] = set()
+        self._cost: dict[str, float] = {}
+        self._came: dict[str, tuple[ForeignKey, str]] = {}
+        self._queue: list[tuple[float, int, str]] = []
+        self._order = count()
+        self._take_in(root)
 
-def _way(came: Mapping[str, tuple[ForeignKey, str] | None], goal: str) -> list[tuple[ForeignKey, str]]:
-    way: list[tuple[ForeignKey, str]] = []
-    table = goal
-    while (step := came[table]) is not None:
-        key, before = step
-        way.append((key, table))
-        table = before
-    return way[::-1]
+    def reach(self, goals: Iterable[str]) -> Iterator[ForeignKey]:
+        """Grows to the goals, the nearest first, as far as keys lead."""
+        rest = set(goals) - self._tree
+        while rest and self._queue:
+            cost, _, table = heapq.heappop(self._queue)
+            if cost > self._cost[table]:
+                continue
+            if table in rest:
+                for key, joined in self._way(table):
+                    self._take_in(joined)
+                    yield key
+                rest -= self._tree
+            for step, key, other in self._links[table]:
+                self._offer(other, self._cost[table] + step, (key, table))
+
+    def _take_in(self, table: str) -> None:
+        self._tree.add(table)
+        self._cost[table] = 0.0
+        heapq.heappush(self._queue, (0.0, next(self._order), table))
+
+    def _offer(self, table: str, cost: float, step: tuple[ForeignKey, str]) -> None:
+        if cost < self._cost.get(table, math.inf):
+            self._cost[table] = cost
+            self._came[table] = step
+            heapq.heappush(self._queue, (cost, next(self._order), table))
+
+    def _way(self, goal: str) -> list[tuple[ForeignKey, str]]:
+        """The keys from the tree to a table, with the table that each joins."""
+        way: list[tuple[ForeignKey, str]] = []
+        table = goal
+        while table not in self._tree:
+            key, before = self._came[table]
+            way.append((key, table))
+            table = before
+        return way[::-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from ..database.schema import Schema
@@ -23,31 +22,30 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         max_columns: How many columns to show, joins' keys aside; None for all over the threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
-    tables = list(dict.fromkeys(item.table for item in over))
-    columns: dict[str, list[str]] = defaultdict(list)
     shown = [item for item in over if item.column not in (None, STAR)]
+    cut = max_columns is not None and len(shown) > max_columns
+    # The order of this dictionary is the order in which the tables are shown.
+    columns: dict[str, list[str]] = {item.table: [] for item in (shown[:max_columns] or over[:1] if cut else over)}
     for item in shown[:max_columns]:
         columns[item.table].append(str(item.column))
-    if max_columns is not None and len(shown) > max_columns:
-        tables = [table for table in tables if table in columns] or tables[:1]
-    for key in join_path(schema, tables):
-        for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
-            _add(columns, tables, schema, table, ends)
-    for name in tables:
+    if cut or threshold > 0:
+        for key in join_path(schema, columns):
+            for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
+                _add(columns, schema, table, ends)
+    for name in columns:
         table = schema.table(name)
         if table is not None:
-            _add(columns, tables, schema, name, table.primary_key or [c.name for c in table.columns[:1]])
-    return schema.part([(table, columns[table]) for table in tables])
+            _add(columns, schema, name, table.primary_key or [c.name for c in table.columns[:1]])
+    return schema.part(list(columns.items()))
 
 
-def _add(columns: dict[str, list[str]], tables: list[str], schema: Schema, table: str, names: Sequence[str]) -> None:
+def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
     """Adds columns of a table, in the schema's spelling, after those that are there."""
     found = schema.table(table)
     if found is None:
         return
-    if found.name not in tables:
-        tables.append(found.name)
+    held = columns.setdefault(found.name, [])
     for name in names:
         column = found.column(name)
-        if column is not None and column.name not in columns[found.name]:
-            columns[found.name].append(column.name)
+        if column is not None and column.name not in held:
+            held.append(column.name)
