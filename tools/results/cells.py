@@ -15,34 +15,26 @@ ABSOLUTE_TOLERANCE = 1e-9
 """For what cancels to almost zero."""
 
 
-def label_cells(cells: Iterable[Cell]) -> dict[tuple[type, Cell], int]:
-    """A label for each distinct value, by `cell_key`.
+def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
+    """A label for each distinct value.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
     """
-    keys = set(map(cell_key, cells))
-    labels: dict[tuple[type, Cell], int] = {}
-    numbers = sorted((value, kind) for kind, value in keys if isinstance(value, int | float))
+    distinct = set(cells)
+    labels: dict[Cell, int] = {}
     label = 0
     previous: int | float | None = None
-    for value, _ in numbers:
-        if previous is not None and not _close(previous, value):
+    for number in sorted(cell for cell in distinct if isinstance(cell, int | float)):
+        if previous is not None and not _close(previous, number):
             label += 1
-        labels[float, value] = label
-        previous = value
-    for key in keys:
-        if key[0] is not float:
+        labels[number] = label
+        previous = number
+    for cell in distinct:
+        if not isinstance(cell, int | float):
             label += 1
-            labels[key] = label
+            labels[cell] = label
     return labels
-
-
-def cell_key(cell: Cell) -> tuple[type, Cell]:
-    """A key under which values of one kind are told apart exactly; 1 and 1.0 have the same."""
-    if isinstance(cell, int | float):
-        return float, cell
-    return type(cell), cell
 
 
 def monotone(values: Sequence[Cell]) -> bool:

@@ -67,6 +67,8 @@ def _refine(left: Sequence[Column], right: Sequence[Column], groups: Column) -> 
         columns_a, columns_b = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
         if Counter(columns_a) != Counter(columns_b):
             return None
+        if len(set(columns_a)) == len(columns_a):
+            return columns_a, columns_b
         rows_a, rows_b = _recolour(_rows_seen(left, columns_a, rows_a), _rows_seen(right, columns_b, rows_b))
         if Counter(rows_a) != Counter(rows_b):
             return None

@@ -7,7 +7,7 @@ from itertools import chain, groupby
 from typing import TypeAlias
 
 from ..database.table import Cell, Table
-from .cells import cell_key, label_cells, monotone
+from .cells import label_cells, monotone
 from .columns import Column, columns_match
 
 Rows: TypeAlias = Table | Sequence[Sequence[Cell]]
@@ -35,8 +35,8 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
     if not rows_a:
         return True
     labels = label_cells(chain.from_iterable(chain(rows_a, rows_b)))
-    left = [tuple(labels[cell_key(cell)] for cell in column) for column in zip(*rows_a, strict=True)]
-    right = [tuple(labels[cell_key(cell)] for cell in column) for column in zip(*rows_b, strict=True)]
+    left = [tuple(labels[cell] for cell in column) for column in zip(*rows_a, strict=True)]
+    right = [tuple(labels[cell] for cell in column) for column in zip(*rows_b, strict=True)]
     if not ordered:
         return columns_match(left, right, (0,) * len(rows_a))
     groups = [_groups(ties)] if ties is not None else _likely_ties(rows_a, left)

@@ -38,6 +38,8 @@ def to_answer(value: object, limit: int) -> Answer:
     A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so are a dictionary
     of single values and a tuple of them.
     """
+    if pd.api.types.is_scalar(value):
+        return Answer(["result"], [[_cell(value)]], False, 0)
     frame, index_columns = _to_frame(value)
     shown = frame.iloc[:limit]
     # Column by column and by position: names may repeat.

@@ -184,7 +184,7 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
         confine(boundary)
         os.write(_REPLY, CONFINED)
         # While waiting: brings in the pages that every run needs.
-        to_answer(1, 1)
+        to_answer([1], 1)
         work(_REQUEST, _REPLY)
         status = 0
     finally:

@@ -202,6 +202,23 @@ class TestParent:
         assert len(os.listdir(f"/proc/{PARENT.pid}/task")) == 1
         maps = Path(f"/proc/{PARENT.pid}/maps").read_text().splitlines()
         assert not [line for line in maps if line.split()[1].startswith("rwx")]
+        # Memory shared among workers would carry data from run to run.
+        assert not [line for line in maps if line.split()[1].startswith("rw") and line.split()[1].endswith("s")]
+
+    def test_a_worker_that_goes_on_after_its_reply_is_ended(self) -> None:
+        code = """
+import os
+os.write(4, b'{"error": null, "columns": ["a"], "rows": [[1]], "truncated": false}')
+os.close(4)
+while True:
+    pass
+"""
+        assert rows(run_python(code, {}, static_check=False)) == ((1,),)
+        deadline = time.monotonic() + 5
+        waiting = Path(f"/proc/{PARENT.pid}/task/{PARENT.pid}/children")
+        while len(waiting.read_text().split()) > 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(waiting.read_text().split()) == 1
 
     def test_many_runs_leave_nothing(self) -> None:
         def held() -> tuple[int, int, int]:
