@@ -8,6 +8,9 @@ import sqlglot
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
+from ..tools.errors import SQLParseError
+from ..tools.sql import parse_select
+
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
@@ -36,6 +39,7 @@ _FENCE = re.compile(r"^[ \t>]*```", re.MULTILINE)
 _SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
 """In capitals, or in small letters with a FROM: SQL even where it does not parse."""
 
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 _PARSE_LIMIT = 10_000
 """Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
 
@@ -81,15 +85,15 @@ def first_statement(text: str) -> tuple[str, bool]:
 
 def is_sql(text: str) -> bool:
     """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
-    return _SURELY.match(text) is not None or parses(first_statement(text)[0])
+    return _SURELY.match(text) is not None or (_FROM.search(text) is not None and parses(first_statement(text)[0]))
 
 
 def parses(text: str) -> bool:
-    """Whether the text is one statement that SQLite's grammar allows; a very long one counts as none."""
+    """Whether the text is one query; a very long one counts as none."""
     if len(text) > _PARSE_LIMIT:
         return False
     try:
-        sqlglot.parse_one(text, read="sqlite")
-    except (SqlglotError, RecursionError):
+        parse_select(text)
+    except SQLParseError:
         return False
     return True

@@ -91,6 +91,7 @@ def test_nothing_leaves_its_block(text: str, style: Any) -> None:
         assert EVIL not in outside(said(each))
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="<>/sqlSQL-23 \nx", max_size=60))
 def test_a_block_ends_where_it_should(text: str) -> None:
     made = block(text, "sql")
@@ -100,6 +101,7 @@ def test_a_block_ends_where_it_should(text: str) -> None:
     assert made.endswith(f"\n</{tag.group(1)}>")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_a_line_is_one_line_and_a_value_one_literal(text: str) -> None:
     assert len(line(text).splitlines()) <= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.reason import ReasonTask
@@ -115,6 +115,7 @@ def test_code_or_sql_missing(reply: str) -> None:
         ReasonTask(generate(), "pot").parse(reply)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.sampled_from(sorted(every_task())))
 def test_any_reply_is_read_or_a_reply_error(text: str, name: str) -> None:
     try:
