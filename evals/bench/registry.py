@@ -54,6 +54,7 @@ BENCHES: Mapping[str, Bench] = {
     ),
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
     "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
+    "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev", needs_data=True),
     "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),

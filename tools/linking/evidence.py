@@ -11,10 +11,10 @@ import numpy as np
 from ..database import Schema
 from ..values import ValueMatch
 from ..values.names import name_words
-from ..values.words import words
+from ..values.words import stem, words
 from .linked import STAR, PastTurn
 from .used import past_items
-from .vocabulary import Shares, Vocabulary
+from .vocabulary import Mention, Shares, Vocabulary
 
 _ALL_COLUMNS = re.compile(
     r"\b(all (of )?(the )?(information|info|details?|columns|fields|data|attributes)|everything|"
@@ -24,6 +24,14 @@ _ALL_COLUMNS = re.compile(
 _COUNT = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
 _POINTS_BACK = re.compile(
     r"\b(th(ose|ese|em|ey|eir|at|is)|its?|ones?|also|instead|what about|how about)\b", re.IGNORECASE
+)
+_MEASURES = re.compile(
+    r"\b(average|avg|mean|total|sum|max(imum)?|min(imum)?|most|least|more|less|fewer|greater|over|under|above|below|"
+    r"(high|low|larg|small|old|young|long|short|heav|big|cheap|great)(er|est)|ier|iest|between)\b",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"\b(when|dates?|years?|months?|days?|times?|recent(ly)?|earl(y|ier|iest)|lat(er|est)|since)\b", re.I
 )
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""
@@ -39,6 +47,14 @@ class Names:
         self.column_number = {place: number for number, place in enumerate(self.columns)}
         self.tables_said = Vocabulary([name_words(table.name) for table in schema.tables])
         self.columns_said = Vocabulary([name_words(column) for _, column in self.columns])
+        self.own_parts_said = Vocabulary([_own_words(*place) for place in self.columns])
+
+
+def _own_words(table: str, column: str) -> tuple[str, ...]:
+    """The words of a column's name without those of its table's: "name" of `concert.concert_name`."""
+    theirs = {stem(word) for word in name_words(table)}
+    words = name_words(column)
+    return tuple(word for word in words if stem(word) not in theirs) or words
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,9 @@ class Evidence:
     Attributes:
         table_said: How much of the table's name the question says.
         column_said: Likewise.
+        own_part_said: How much of the column's name, without its table's words, the question says.
+        table_mentions: The question's words that tables' names hold.
+        column_mentions: Likewise for columns.
         table_before: What earlier questions said of it, decayed.
         column_before: Likewise.
         value: The best score of a mentioned value that the column holds.
@@ -58,12 +77,17 @@ class Evidence:
         star_last: 1 where the latest past SQL asked for all of the table's columns.
         all_columns: Whether the question asks for all there is to know.
         count: Whether it asks for a number of things.
+        measures: Whether it speaks of amounts: averages, extremes, comparisons.
+        times: Whether it speaks of time.
         points_back: Whether it refers to what was said before.
         first: Whether it is the conversation's first.
     """
 
     table_said: Shares
     column_said: Shares
+    own_part_said: Shares
+    table_mentions: Sequence[Mention]
+    column_mentions: Sequence[Mention]
     table_before: Shares
     column_before: Shares
     value: Shares
@@ -74,6 +98,8 @@ class Evidence:
     star_last: Shares
     all_columns: bool
     count: bool
+    measures: bool
+    times: bool
     points_back: bool
     first: bool
 
@@ -88,7 +114,7 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
         names: The schema's.
     """
     said = words(question)
-    table_words, column_words = names.tables_said.mentions(said), names.columns_said.mentions(said)
+    table_mentions, column_mentions = names.tables_said.mentions(said), names.columns_said.mentions(said)
     table_before, column_before = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
     for ago, turn in enumerate(reversed(history), start=1):
         earlier = words(turn.question)
@@ -103,8 +129,11 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
     table_last, column_last, star_last = _used(answered[-1:], names)
     table_earlier, column_earlier, _ = _used(answered[:-1], names)
     return Evidence(
-        table_said=names.tables_said.coverage(table_words),
-        column_said=names.columns_said.coverage(column_words),
+        table_said=names.tables_said.coverage(table_mentions),
+        column_said=names.columns_said.coverage(column_mentions),
+        own_part_said=names.own_parts_said.coverage(names.own_parts_said.mentions(said)),
+        table_mentions=table_mentions,
+        column_mentions=column_mentions,
         table_before=table_before,
         column_before=column_before,
         value=value,
@@ -115,6 +144,8 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
         star_last=star_last,
         all_columns=_ALL_COLUMNS.search(question) is not None,
         count=_COUNT.search(question) is not None,
+        measures=_MEASURES.search(question) is not None,
+        times=_TIMES.search(question) is not None,
         points_back=_POINTS_BACK.search(question) is not None,
         first=not history,
     )

@@ -9,7 +9,8 @@ from ..values import ValueIndex, ValueMatch
 from .evidence import Evidence, Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
-from .scoring import Shape, score
+from .scoring import score
+from .shape import Shape
 
 
 class SchemaLinker:

@@ -1,0 +1,95 @@
+"""A schema's structure as arrays, and what can be said of tables by their columns and neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..database import ForeignKey, Schema
+from ..database.schema import ColumnKind
+from .evidence import Names
+from .vocabulary import Shares
+
+Numbers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Arrays over columns, and over the ends of foreign keys.
+
+    Attributes:
+        table_of: Each column's table.
+        place: Each column's place in its table, from 0.
+        same_name: A number that columns of one name share.
+        primary: 1 for a column of its table's primary key.
+        kinds: By kind, 1 for a column of it.
+        tables: How many tables there are.
+        end_columns: Of each end of a key, the column,
+        end_tables: its table,
+        end_others: and the table at the other end.
+    """
+
+    table_of: Numbers
+    place: Numbers
+    same_name: Numbers
+    primary: Shares
+    kinds: dict[ColumnKind, Shares]
+    tables: int
+    end_columns: Numbers
+    end_tables: Numbers
+    end_others: Numbers
+
+    @classmethod
+    def of(cls, schema: Schema, names: Names) -> Shape:
+        """The shape of a schema."""
+        columns = [(place, column) for table in schema.tables for place, column in enumerate(table.columns)]
+        groups: dict[str, int] = {}
+        same_name = [groups.setdefault(column.name.lower(), len(groups)) for _, column in columns]
+        kinds: tuple[ColumnKind, ...] = ("number", "time", "text")
+        ends = [end for key in schema.foreign_keys for end in _ends(key, names)]
+        end_columns, end_tables, end_others = _numbers(ends).reshape(-1, 3).T
+        return cls(
+            table_of=_numbers([names.table_number[table] for table, _ in names.columns]),
+            place=_numbers([place for place, _ in columns]),
+            same_name=_numbers(same_name),
+            primary=np.array([float(bool(column.primary_key)) for _, column in columns]),
+            kinds={kind: np.array([float(column.kind == kind) for _, column in columns]) for kind in kinds},
+            tables=len(schema.tables),
+            end_columns=end_columns,
+            end_tables=end_tables,
+            end_others=end_others,
+        )
+
+    def best_column(self, columns: Shares) -> Shares:
+        """The best of each table's columns."""
+        best = np.zeros(self.tables)
+        np.maximum.at(best, self.table_of, columns)
+        return best
+
+    def best_neighbours(self, tables: Shares) -> tuple[Shares, Shares]:
+        """The best and the second best of each table's neighbours by foreign keys."""
+        order = np.lexsort((-tables[self.end_others], self.end_tables))
+        table, share = self.end_tables[order], tables[self.end_others][order]
+        first = np.append(True, table[1:] != table[:-1])[: len(table)]
+        second = np.append(False, first[:-1] & ~first[1:])[: len(table)]
+        best, next_best = np.zeros(self.tables), np.zeros(self.tables)
+        best[table[first]], next_best[table[second]] = share[first], share[second]
+        return best, next_best
+
+
+def _ends(key: ForeignKey, names: Names) -> Iterator[tuple[int, int, int]]:
+    """Both ends of a key, column by column: the column, its table, the other table."""
+    near, far = names.schema.table(key.table), names.schema.table(key.ref_table)
+    if near is None or far is None:
+        return
+    for table, columns, other in ((near, key.columns, far), (far, key.ref_columns, near)):
+        for column in filter(None, map(table.column, columns)):
+            number = names.column_number[(table.name, column.name)]
+            yield number, names.table_number[table.name], names.table_number[other.name]
+
+
+def _numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:
+    return np.array(numbers, dtype=np.intp)
