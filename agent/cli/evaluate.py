@@ -154,19 +154,20 @@ def score(
     limit: LimitOption = None,
     without: WithoutOption = None,
     databases: DatabasesOption = None,
+    timings: Annotated[int, typer.Option("--timings", min=0, help="Times each query is timed for BIRD's R-VES.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
     from ...evals.datasets import load_dataset
     from ...evals.datasets.check import empty_databases
-    from ...evals.metrics import OfficialJudge, StrictJudge, read_predictions, summarize
+    from ...evals.metrics import StrictJudge, official_judge, read_predictions, summarize
     from ...evals.metrics import as_json as summary_as_json
 
     with _plain_errors():
         questions = load_dataset(dataset, split, data)
         found = read_predictions(predictions, questions)
         questions = questions.without(without or ()).first(limit).on(databases)
-        with OfficialJudge(questions) if official else StrictJudge(questions) as judge:
+        with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
             verdicts = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
         notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
     summary = summarize(verdicts)

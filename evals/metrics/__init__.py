@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from .official import OfficialJudge
+from .bird import BirdJudge
+from .official import OfficialJudge, official_judge
 from .predictions import read_predictions
 from .strict import StrictJudge
 from .summary import Scores, Summary, as_json, summarize
 from .verdict import Judge, Verdict
 
 __all__ = [
+    "BirdJudge",
     "Judge",
     "OfficialJudge",
     "Scores",
@@ -16,6 +18,7 @@ __all__ = [
     "Summary",
     "Verdict",
     "as_json",
+    "official_judge",
     "read_predictions",
     "summarize",
 ]

@@ -7,8 +7,19 @@ from types import TracebackType
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ..datasets import Dataset, Question
 from ..official import OfficialDatabases, execute_both
+from .bird import BirdJudge
 from .clauses import ClauseJudge
 from .verdict import Verdict
+
+
+def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
+    """The judge that stands for a dataset's published evaluator.
+
+    Args:
+        dataset: BIRD has its own; all others share the test-suite evaluator.
+        timings: For BIRD's R-VES; 0 leaves it out.
+    """
+    return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
 
 
 class OfficialJudge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from statistics import fmean
 
 from .verdict import Verdict
 
@@ -37,6 +38,7 @@ class Summary:
         by_turn: By place in the interaction; `>4` from the fifth on, as the official tool has it.
         by_database: By database.
         unjudged: Ids of questions without a verdict on EX, as their gold fails.
+        measures: Means of the dataset's own measures.
     """
 
     all: Scores
@@ -45,6 +47,7 @@ class Summary:
     by_turn: dict[str, Scores]
     by_database: dict[str, Scores]
     unjudged: tuple[str, ...]
+    measures: dict[str, float]
 
 
 _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra")
@@ -62,6 +65,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         by_turn=_grouped(verdicts, lambda verdict: _turn(verdict.question.turn)),
         by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
         unjudged=tuple(verdict.question.id for verdict in verdicts if verdict.ex is None),
+        measures=_means(verdicts),
     )
 
 
@@ -79,6 +83,7 @@ def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
     """The form that `tableturn score --json` prints."""
     return {
         **asdict(summary.all),
+        **summary.measures,
         "interactions": asdict(summary.interactions),
         "by_hardness": {key: asdict(scores) for key, scores in summary.by_hardness.items()},
         "by_turn": {key: asdict(scores) for key, scores in summary.by_turn.items()},
@@ -108,6 +113,11 @@ def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
         ),
         valid=_share(all(verdict.valid for verdict in group) for group in judged),
     )
+
+
+def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    names = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
+    return {name: fmean(verdict.measures[name] for verdict in verdicts if name in verdict.measures) for name in names}
 
 
 def _turn(turn: int) -> str:

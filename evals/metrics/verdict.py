@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..datasets import Question
@@ -20,6 +21,7 @@ class Verdict:
         valid: Whether it runs.
         hardness: Spider's level, or the dataset's own; empty where the gold has none.
         error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
+        measures: Further measures of the dataset's own, by name.
     """
 
     question: Question
@@ -29,6 +31,7 @@ class Verdict:
     valid: bool
     hardness: str
     error: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class Judge(Protocol):

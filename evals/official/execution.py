@@ -203,6 +203,9 @@ class OfficialDatabases:
         try:
             cursor = connection.execute(_THIS_YEAR.sub("2020", sql))
             return cursor.fetchall() if at_most is None else cursor.fetchmany(at_most)
+        except sqlite3.Warning as error:
+            # Python 3.11's name for more than one statement.
+            raise sqlite3.ProgrammingError(str(error)) from error
         except sqlite3.Error as error:
             if any(reason in str(error) for reason in _WRITES):
                 return []

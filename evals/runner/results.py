@@ -11,7 +11,7 @@ from typing import Any
 from ...tools.database.table import Cell
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
-from ..metrics import OfficialJudge, StrictJudge, Verdict, as_json, summarize
+from ..metrics import StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
 from ..official import OfficialDatabases
@@ -34,7 +34,7 @@ def run_results(
         seconds: Wall time of this start of the run.
     """
     strict = [verdict for _, verdict in answered]
-    with OfficialJudge(dataset) as judge:
+    with official_judge(dataset) as judge:
         official = [judge.judge(verdict.question, record.sql) for record, verdict in answered]
     with OfficialDatabases(dataset.database) as databases:
         clauses = ClauseJudge(dataset, databases)
