@@ -127,7 +127,7 @@ class Database:
             self._pool.give(guarded)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
-        """Distinct non-null values of one column, in the order in which the table holds them.
+        """Distinct non-null values of one column, in no order that could be relied on.
 
         Args:
             table: Its name in any case.

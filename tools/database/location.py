@@ -75,7 +75,8 @@ def read_only_uri(path: Path) -> str:
     """The URI that opens the file for reading without leaving a trace beside it.
 
     A database in write-ahead mode that nobody has open would get `-wal` and `-shm` files beside it even from a reader;
-    it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `unwatched`).
+    it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `unwatched`). Where a
+    writer left a `-wal` file behind but no `-shm` file, SQLite makes the latter anew: nothing else shows what is in it.
     """
     uri = f"file:{quote(str(path))}?mode=ro"
     return f"{uri}&immutable=1" if unwatched(path) else uri
@@ -91,6 +92,10 @@ def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
     message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
         return DatabaseUnavailable(f"{path} is locked by another program: try again when it has finished writing")
+    if "readonly database" in message:
+        return DatabaseUnavailable(
+            f"{path} was left in the middle of a write: open it once with what wrote it, to repair"
+        )
     if "not a database" in message:
         return DatabaseUnavailable(f"{path} is not an SQLite database, or is encrypted")
     if "malformed" in message or isinstance(error, UnicodeDecodeError):

@@ -6,10 +6,10 @@ import os
 import threading
 from pathlib import Path
 
-from ..errors import DatabaseUnavailable
+from ..errors import DatabaseUnavailable, SettingsError
 from .catalogue import Catalogue, FileState, read_catalogue, schema_version
 from .connection import SQLITE_ERRORS, QueryConnection, connect, connect_guarded
-from .heap import limit_heap
+from .heap import heap_limit_to_lower, limit_heap
 from .location import unavailable, unwatched
 from .visibility import Rules
 
@@ -36,9 +36,16 @@ class ConnectionPool:
         self._state = FileState.of(self._file)
         try:
             self._reader = connect(path)
-            self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
         except SQLITE_ERRORS as error:
             raise unavailable(path, error) from None
+        try:
+            self._catalogue = read_catalogue(self._reader.sqlite, self._state, rules)
+        except SQLITE_ERRORS as error:
+            self._reader.sqlite.close()
+            raise unavailable(path, error) from None
+        except SettingsError:
+            self._reader.sqlite.close()
+            raise
 
     def catalogue(self) -> Catalogue:
         """The names in the database, as of now."""
@@ -78,7 +85,10 @@ class ConnectionPool:
 
     def limit_heap(self, limit: int) -> None:
         """See `heap.limit_heap`."""
-        limit_heap(self._reader.sqlite, limit)
+        if heap_limit_to_lower(limit):
+            with self._lock:
+                self._check_open()
+                limit_heap(self._reader.sqlite, limit)
 
     def close(self) -> None:
         """Close every idle connection; those in use are closed when they are given back."""

@@ -51,9 +51,13 @@ def read_schema(connection: sqlite3.Connection, guarded: sqlite3.Connection, nam
         columns = _columns(connection, entry, catalogue)
         try:
             profile = profiler.profile(entry.name, [column.name for column in columns])
-        except SQLITE_ERRORS:
-            # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
-            continue
+        except SQLITE_ERRORS as error:
+            if "locked" in str(error):
+                raise
+            if entry.kind != "table":
+                # A view on what is hidden or gone, or a virtual table whose module is missing: no query can read it.
+                continue
+            profile = TableProfile((ColumnProfile(),) * len(columns))
         tables.append(_table(entry, columns, profile))
         declared.extend(_declared_keys(connection, entry.name))
     keys = _resolved(declared, {table.name.lower(): table for table in tables})

@@ -98,6 +98,22 @@ def test_locked_file(shop_path: Path, tmp_path: Path) -> None:
     Database.open(path).close()
 
 
+def test_file_left_in_the_middle_of_a_write(tmp_path: Path) -> None:
+    path, copy = tmp_path / "whole.db", tmp_path / "torn.db"
+    writer = sqlite3.connect(path)
+    writer.execute("CREATE TABLE t (x)")
+    writer.executemany("INSERT INTO t VALUES (?)", ((i,) for i in range(20_000)))
+    writer.commit()
+    writer.execute("PRAGMA cache_size = 5")
+    writer.execute("UPDATE t SET x = x + 1")
+    for end in ("", "-journal"):
+        shutil.copy(f"{path}{end}", f"{copy}{end}")
+    writer.rollback()
+    writer.close()
+    with pytest.raises(DatabaseUnavailable, match="middle of a write"):
+        Database.open(copy)
+
+
 def test_closed_database(shop_path: Path) -> None:
     database = Database.open(shop_path)
     database.execute("SELECT 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tableturn.tools.database import Database
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Database:
+def odd(tmp_path: Path) -> Iterator[Database]:
     path = tmp_path / "odd.db"
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE t (a TEXT, b)")
@@ -20,7 +21,8 @@ def odd(tmp_path: Path) -> Database:
     connection.execute("INSERT INTO t VALUES (?, NULL)", ("\U0001f600",))
     connection.commit()
     connection.close()
-    return Database.open(path)
+    with Database.open(path) as database:
+        yield database
 
 
 def test_text_that_is_not_utf8(odd: Database) -> None:
