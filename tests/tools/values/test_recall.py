@@ -1,0 +1,33 @@
+"""The share of gold literals found, on training questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tableturn.evals.bench.values import recall, text_literals
+from tableturn.evals.datasets import load_dataset
+from tableturn.tools.database import ColumnSchema, Schema, TableSchema
+
+SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
+
+
+@pytest.mark.parametrize(
+    ("sql", "literals"),
+    [
+        ("SELECT a FROM t WHERE a = 'x' AND 'y' != b", [("t", "a", "x"), ("t", "b", "y")]),
+        ('SELECT a FROM t AS u WHERE u.a = "x" OR u.a = "x"', [("t", "a", "x")]),
+        ("SELECT a FROM t WHERE a IN ('x', 'y', 3)", [("t", "a", "x"), ("t", "a", "y")]),
+        ("SELECT a FROM t WHERE a = 3 AND a = b AND a LIKE '%x%'", []),
+        ("SELEC", []),
+    ],
+)
+def test_text_literals(sql: str, literals: list[tuple[str, str, str]]) -> None:
+    assert text_literals(sql, SHOP) == literals
+
+
+@pytest.mark.data
+def test_recall_on_spider_train(data_dir: Path, tmp_path: Path) -> None:
+    figures = recall(load_dataset("spider", "train", data_dir).first(500), tmp_path)
+    assert figures["literals"] > 100
+    assert figures["recall_at_5"] >= 0.95
