@@ -58,7 +58,7 @@ def _on_golds(databases: Databases, data: Path, limit: int | None) -> dict[str, 
 def _on_predictions(databases: Databases, data: Path, limit: int | None) -> dict[str, object]:
     counts: Counter[str] = Counter()
     missed: list[str] = []
-    seen: dict[tuple[str, str], tuple[QueryError | None, str | None]] = {}
+    seen: dict[tuple[str, str], tuple[QueryError | None, Finding | None]] = {}
     for database, sql in islice(_predictions(data), limit):
         schema = databases.schema(database)
         if schema is None:
@@ -66,19 +66,22 @@ def _on_predictions(databases: Databases, data: Path, limit: int | None) -> dict
         if (database, sql) not in seen:
             outcome = databases.run(database, sql)
             failed = outcome if isinstance(outcome, QueryError) else None
-            foreseen = [finding.kind for finding in _errors(check(sql, schema)) if finding.kind != "always_empty"]
+            foreseen = [finding for finding in _errors(check(sql, schema)) if finding.kind != "always_empty"]
             seen[database, sql] = failed, foreseen[0] if foreseen else None
-        failed, kind = seen[database, sql]
+        failed, finding = seen[database, sql]
+        kind = finding.kind if finding is not None else None
         counts["predictions"] += 1
         counts["false_alarms"] += failed is None and kind is not None
         if failed is not None:
             counts["failing"] += 1
             counts["foreseen"] += kind is not None
             counts["right_reason"] += kind == failed.kind
+            counts["with_suggestion"] += finding is not None and bool(finding.suggestion)
             if kind != failed.kind:
                 missed.append(f"{database}: {failed.kind} ({failed}), foreseen {kind}: {sql}")
     figures: dict[str, object] = {
-        key: counts[key] for key in ("predictions", "failing", "foreseen", "right_reason", "false_alarms")
+        key: counts[key]
+        for key in ("predictions", "failing", "foreseen", "right_reason", "with_suggestion", "false_alarms")
     }
     share = counts["right_reason"] / counts["failing"] if counts["failing"] else 1.0
     return figures | {"failing_predictions_foreseen": round(share, 4), "missed": missed[:20]}

@@ -7,40 +7,17 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from ..database.schema import Schema
+from ..database.schema import Schema, TableSchema
 from ..errors import QueryError, QueryErrorKind
+from .advice import instead_of, syntax_advice
 from .findings import Finding
 from .names import fold
-from .parse import SQLITE, join_split_operators
+from .parse import SQLITE
 from .scope import Reference, Resolution, Source
-from .suggest import join_condition, nearest_names, one_of, path_between
+from .suggest import join_path, nearest_names, one_of, path_between
 
 _FUNCTION = re.compile(r"function:? (\w+)")
 _NEAR = re.compile(r'near "(.*?)"')
-_OTHER_DIALECTS = {
-    "year": "strftime('%Y', ...)",
-    "month": "strftime('%m', ...)",
-    "day": "strftime('%d', ...)",
-    "extract": "strftime('%Y', ...)",
-    "date_format": "strftime('%Y-%m', ...)",
-    "to_char": "strftime('%Y-%m', ...)",
-    "to_date": "date(...)",
-    "now": "datetime('now')",
-    "curdate": "date('now')",
-    "getdate": "datetime('now')",
-    "datediff": "julianday(a) - julianday(b)",
-    "concat": "a || b",
-    "left": "substr(text, 1, n)",
-    "right": "substr(text, -n)",
-    "len": "length(...)",
-    "isnull": "ifnull(a, b)",
-    "nvl": "ifnull(a, b)",
-    "if": "iif(condition, a, b)",
-    "string_agg": "group_concat(value, separator)",
-    "stddev": "an expression with avg(x * x) and avg(x)",
-    "regexp": "LIKE or GLOB",
-}
-"""Functions of other databases, and what SQLite has in their place."""
 
 
 def failure_findings(sql: str, error: QueryError, resolution: Resolution | None, schema: Schema) -> list[Finding]:
@@ -57,7 +34,7 @@ def failure_findings(sql: str, error: QueryError, resolution: Resolution | None,
     of_kind = [finding for finding in found if finding.kind == kind]
     if of_kind:
         return _named_first(of_kind, message) + [finding for finding in found if finding.kind != kind]
-    return [_plain_finding(kind, sql, message, resolution), *found]
+    return [_plain_finding(kind, sql, message, resolution, schema), *found]
 
 
 def name_findings(resolution: Resolution, schema: Schema) -> Iterator[Finding]:
@@ -125,8 +102,7 @@ def _right_column(reference: Reference, sources: list[Source], schema: Schema) -
 
 def _join_advice(schema: Schema, starts: list[str], table: str, near: tuple[str, ...]) -> str:
     path = path_between(schema, starts, table)
-    joins = " and ".join(f"ON {join_condition(key)}" for key in path)
-    advice = f"the table {table} has it: join it {joins}" if path else f"the table {table} has it"
+    advice = f"the table {table} has it: join it {join_path(path)}" if path else f"the table {table} has it"
     return f"{advice}; or use {one_of(near)}" if near else advice
 
 
@@ -141,16 +117,15 @@ def _unknown_source(reference: Reference, place: str, resolution: Resolution, sc
     table = schema.table(qualifier) or _table_behind(qualifier, resolution)
     if table is not None:
         starts = [source.table.name for source in reachable if source.table]
-        path = path_between(schema, starts, table.name)
-        joins = " and ".join(f"ON {join_condition(key)}" for key in path)
-        return Finding("unknown_column", "error", message, place, f"join {table.name} {joins}".strip())
+        advice = f"join {table.name} {join_path(path_between(schema, starts, table.name))}".strip()
+        return Finding("unknown_column", "error", message, place, advice)
     owners = [source for source in reachable if fold(reference.column) in (source.columns or {})]
     labels = [source.label for source in owners or reachable]
     suggestion = f"write {one_of([f'{label}.{reference.column}' for label in labels])}" if labels else ""
     return Finding("unknown_column", "error", message, place, suggestion)
 
 
-def _table_behind(alias: str, resolution: Resolution):
+def _table_behind(alias: str, resolution: Resolution) -> TableSchema | None:
     """The table that an alias of another SELECT stands for."""
     for scope in resolution.scopes:
         for source in scope.sources:
@@ -168,25 +143,24 @@ def _reachable(reference: Reference) -> list[Source]:
     return sources
 
 
-def _plain_finding(kind: QueryErrorKind, sql: str, message: str, resolution: Resolution | None) -> Finding:
+def _plain_finding(
+    kind: QueryErrorKind, sql: str, message: str, resolution: Resolution | None, schema: Schema
+) -> Finding:
     """A failure that is not about a table's or column's name."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
-        return Finding(kind, "error", text, named[1], _instead(function))
+        return Finding(kind, "error", text, named[1], instead_of(function))
     if kind == "rejected":
         named = _FUNCTION.search(message)
         return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
         return _aggregate_misuse(text, message, resolution)
     if kind == "syntax":
-        near = _NEAR.search(message)
-        return Finding(kind, "error", text, near[1] if near else "", _syntax_advice(sql, message))
+        found = _NEAR.search(message)
+        near = found[1] if found else ""
+        return Finding(kind, "error", text, near, syntax_advice(sql, message, near, schema))
     return Finding(kind, "error", text)
-
-
-def _instead(function: str) -> str:
-    return f"SQLite has {_OTHER_DIALECTS[function]}" if function in _OTHER_DIALECTS else ""
 
 
 def _aggregate_misuse(text: str, message: str, resolution: Resolution | None) -> Finding:
@@ -199,23 +173,5 @@ def _aggregate_misuse(text: str, message: str, resolution: Resolution | None) ->
             return Finding("aggregate_misuse", "error", text, place, advice)
         if scope.select.args.get("having") is not None and scope.select.args.get("group") is None:
             return Finding("aggregate_misuse", "error", text, "HAVING", "add GROUP BY, or use WHERE")
-    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip())
-
-
-def _syntax_advice(sql: str, message: str) -> str:
-    joined = join_split_operators(sql)
-    if joined != sql:
-        return "write operators such as >= and != without a blank"
-    if "ORDER BY clause should come after" in message or "LIMIT clause should come after" in message:
-        return "put ORDER BY and LIMIT at the very end, or that SELECT into FROM (SELECT ...)"
-    if "same number of result columns" in message:
-        return "select as many columns on both sides"
-    if "sub-select returns" in message:
-        return "let the sub-query select one column"
-    if re.search(r"^\s*\(\s*select\b|\b(union|intersect|except)(\s+all)?\s*\(", sql, re.IGNORECASE):
-        return "write the SELECTs around UNION, INTERSECT or EXCEPT without parentheses"
-    if re.search(r"\btop\s+\d", sql, re.IGNORECASE):
-        return "use LIMIT at the end"
-    if re.search(r"\b(ilike|extract|interval|any|all)\b", sql, re.IGNORECASE):
-        return "use what SQLite has: LIKE, strftime, date modifiers, IN or max and min"
-    return ""
+    advice = "aggregate in a sub-query first, and use its result here"
+    return Finding("aggregate_misuse", "error", text, message.partition(":")[2].strip(), advice)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import LCSseq
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..values.match import ValueMatch
 from .parse import parse
 from .renaming import Edits
 from .words import name_stems, stem
 from .writing import write
+
+if TYPE_CHECKING:
+    from ..values.match import ValueMatch
 
 MASK = "_"
 """Stands for a table, a column or a value."""

@@ -43,6 +43,11 @@ def join_condition(key: ForeignKey) -> str:
     return " AND ".join(f"{key.table}.{column} = {key.ref_table}.{other}" for column, other in pairs)
 
 
+def join_path(path: Sequence[ForeignKey]) -> str:
+    """`ON a.x = b.y and ON b.z = c.w`."""
+    return " and ".join(f"ON {join_condition(key)}" for key in path)
+
+
 def path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
     """The shortest chain of foreign keys from any of the tables to another; empty if there is none."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
