@@ -45,7 +45,7 @@ def add(
     from ...tools.database import Database
     from ...tools.examples import example_of, runs_on
 
-    with Database.open(db) as database, _opened(store, embedding) as examples:
+    with _opened(store, embedding) as examples, Database.open(db) as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
         _report(examples.add([example], runs_on(database)))
 

@@ -26,8 +26,9 @@ class Voted:
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """See `Selector.select`. The first call after a change of the store takes seconds, the others nothing."""
-        key = ("voted", self.n, self.m, self.method, self.seed, query.database)
-        return self.store.remembered(key, lambda: self._choose(query.database))
+        database = query.database if self.store.holds_own(query.database) else ""
+        key = ("voted", self.n, self.m, self.method, self.seed, database)
+        return self.store.remembered(key, lambda: self._choose(database))
 
     def _choose(self, database: str) -> tuple[Example, ...]:
         examples = [hit.example for hit in self.store.visible(database)]
@@ -50,8 +51,9 @@ class AtRandom:
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """See `Selector.select`; the same for every question."""
-        key = ("random", self.k, self.seed, query.database)
-        return self.store.remembered(key, lambda: self._choose(query.database))
+        database = query.database if self.store.holds_own(query.database) else ""
+        key = ("random", self.k, self.seed, database)
+        return self.store.remembered(key, lambda: self._choose(database))
 
     def _choose(self, database: str) -> tuple[Example, ...]:
         dialogues: dict[tuple[str, str], list[Example]] = {}

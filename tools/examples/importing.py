@@ -71,7 +71,8 @@ def _items(item: Any, source: str, place: str, number: int) -> Iterator[Example]
 
 
 def _example(fields: Mapping[str, Any], source: str, place: str) -> Example:
-    named = {_OTHER_NAMES.get(name, name): value for name, value in fields.items()}
+    renamed = {_OTHER_NAMES[name]: value for name, value in fields.items() if name in _OTHER_NAMES}
+    named = {**fields, **renamed}  # Spider's `sql` is a parse; its `query` is the SQL
     kept = {name: named.get(name) for name in ("question", "sql", "database")}
     if isinstance(kept["sql"], str):
         kept["sql"] = join_split_operators(kept["sql"])

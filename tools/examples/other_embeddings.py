@@ -36,6 +36,16 @@ class OpenAIEmbedding:
         except OpenAIError as error:
             raise ExampleStoreError(f"the embedding {model!r} cannot be used: {error}") from None
 
+    def close(self) -> None:
+        """Closes the client's connections."""
+        self._client.close()
+
+    def __enter__(self) -> OpenAIEmbedding:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """See `Embedding`.
 

@@ -165,6 +165,11 @@ class ExampleStore:
         for room in dict.fromkeys((SHARED, database)):
             yield from self._scan(room)
 
+    def holds_own(self, database: str) -> bool:
+        """Whether a database has examples that only its own questions may see."""
+        pairs = self._backend.table(database, _PAIRS) if database else None
+        return pairs is not None and pairs.count() > 0
+
     def count(self) -> int:
         """How many examples there are."""
         return self._total("question")
@@ -178,7 +183,7 @@ class ExampleStore:
             databases[hit.example.database] += 1
             sources[hit.example.source] += 1
             shared += hit.example.shared
-        return Stats(databases.total(), shared, databases, sources, self._total("sql"), self.embedding.name)
+        return Stats(databases.total(), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
 
     def reindex(self) -> int:
         """Builds the skeleton and SQL keys anew from the pairs; gives the number of examples.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import ExampleRefused
-from tableturn.tools.examples import Added, Example, ExampleQuery, ExampleStore, make_selector, mask, runs_on
+from tableturn.tools.examples import Added, ExampleQuery, ExampleStore, SelectorKind, make_selector, mask, runs_on
+from tableturn.tools.examples.store import Index
 
 from .conftest import BOATS, SCHEMA, example
 
@@ -35,7 +37,7 @@ def test_an_example_comes_back_as_it_was_with_its_time(store: ExampleStore) -> N
     (found,) = store.list()
     assert found.example.added is not None
     assert found.example.added.tzinfo is not None
-    assert found.example == Example(**{**BOATS[3].__dict__, "added": found.example.added})
+    assert found.example == replace(BOATS[3], added=found.example.added)
 
 
 @pytest.mark.parametrize("sql", ["", "SELEC 1", "DELETE FROM boat", "SELECT 1; SELECT 2", "SELECT ("])
@@ -87,15 +89,17 @@ def test_pairs_of_one_kind_do_not_crowd_out_the_rest(store: ExampleStore) -> Non
 def test_another_tenants_example_is_seen_only_if_shared(store: ExampleStore) -> None:
     secret = example("How many boats did the Smiths hide?", "SELECT count(*) FROM hidden", "smiths", shared=False)
     store.add([secret, *BOATS])
-    for index, text in (
-        ("question", secret.question),
-        ("skeleton", mask(secret.question, SCHEMA)),
-        ("sql", "SELECT count(*) FROM _"),
-    ):
+    keys: dict[Index, str] = {
+        "question": secret.question,
+        "skeleton": mask(secret.question, SCHEMA),
+        "sql": "SELECT count(*) FROM _",
+    }
+    for index, text in keys.items():
         for other in ("", "regatta", "smith", "smiths2"):
             assert secret.question not in [hit.example.question for hit in store.nearest(index, text, 9, other)]
         assert secret.question in [hit.example.question for hit in store.nearest(index, text, 9, "smiths")]
-    for kind in ("skeleton", "question", "draft", "voted", "random"):
+    kinds: tuple[SelectorKind, ...] = ("skeleton", "question", "draft", "voted", "random")
+    for kind in kinds:
         query = ExampleQuery(secret.question, draft_sql=secret.sql)
         assert secret.question not in [shown.question for shown in make_selector(kind, store).select(query)]
 

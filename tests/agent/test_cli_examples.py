@@ -1,0 +1,104 @@
+"""`tableturn examples ...`, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tableturn.agent.cli.app import app
+from tableturn.tools.examples import seed_examples, to_json
+from typer.testing import CliRunner, Result
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript("CREATE TABLE sale(sale_id INTEGER, town TEXT); INSERT INTO sale VALUES (1, 'Ghent')")
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TABLETURN_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TABLETURN_EXAMPLES", raising=False)
+    return tmp_path / "home"
+
+
+def examples(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["examples", *map(str, arguments)])
+
+
+def listed(*arguments: str | Path) -> Sequence[dict[str, str]]:
+    result = examples("list", "--json", *arguments)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
+    added = examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", shop)
+    assert (added.exit_code, added.stdout) == (0, "added 1, there already 0, refused 0\n")
+    assert (home / "examples").is_dir()
+    (kept,) = listed("--source", "approved")
+    assert (kept["database"], kept["shared"]) == ("shop", False)
+    assert "sale(" in kept["schema"]
+    found = examples("search", "How many sales?", "--db", shop)
+    assert "SELECT count(*) FROM sale" in found.stdout
+    assert "sale" not in examples("search", "How many sales?").stdout
+    assert examples("remove", kept["id"]).stdout == "removed 1\n"
+    assert examples("remove", kept["id"]).exit_code == 1
+    assert "0 examples" in examples("stats").stdout
+
+
+def test_sql_that_does_not_run_is_refused(home: Path, shop: Path) -> None:
+    refused = examples("add", "How many?", "SELECT count(*) FROM sold", "--db", shop)
+    assert refused.exit_code == 2
+    assert "no such table: sold" in refused.stderr
+    assert listed() == []
+
+
+def test_an_import_reports_what_it_refuses_and_can_be_run_again(home: Path, shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "good.json"
+    rows = [
+        {"question": "Which towns?", "query": "SELECT town FROM sale", "db_id": "shop"},
+        {"question": "Which shops?", "query": "SELECT name FROM shop", "db_id": "shop"},
+    ]
+    file.write_text(json.dumps(rows))
+    for expected in ("added 1, there already 0, refused 1\n", "added 0, there already 1, refused 1\n"):
+        done = examples("import", file, "--databases", shop.parent, "--store", tmp_path / "store")
+        assert (done.exit_code, done.stdout) == (1, expected)
+        assert "no such table: shop" in done.stderr
+    (kept,) = listed("--store", tmp_path / "store")
+    assert kept["schema"].startswith("Database shop")
+    stats = json.loads(examples("stats", "--json", "--store", tmp_path / "store").stdout)
+    assert stats["by_source"] == {"import:good": 1}
+
+
+def test_the_built_in_examples_can_be_imported(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text(to_json(seed_examples()[0]))
+    done = examples("import", "--seeds", file)
+    assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, there already 1, refused 0\n")
+    assert examples("reindex").stdout == f"indexed {len(seed_examples())} examples\n"
+    assert len(listed("--limit", "5", "--database", "bakery")) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("import", "missing.jsonl"), "missing.jsonl cannot be read"),
+        (("stats", "--embedding", "bert"), "no embedding is called 'bert'"),
+        (("search", "Who?", "--by", "best"), "no example selector is called 'best'"),
+        (("add", "Who?", "SELECT 1", "--db", "missing.db"), "missing.db"),
+        (("stats", "--store", "http://127.0.0.1:9"), "127.0.0.1:9"),
+    ],
+)
+def test_errors_are_one_line(home: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = examples(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1

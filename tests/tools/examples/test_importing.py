@@ -1,0 +1,99 @@
+"""Reading examples from files, and from what people approve."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.errors import DatabaseUnavailable, ExampleStoreError
+from tableturn.tools.examples import DatabaseFolder, Example, default_store, example_of, read_examples, to_json
+
+from .conftest import BOATS
+
+
+def test_lines_of_json_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "boats.jsonl"
+    path.write_text("\n".join([*map(to_json, BOATS), "", ""]), encoding="utf-8")
+    assert tuple(read_examples(path)) == BOATS
+
+
+def test_spiders_layout(tmp_path: Path) -> None:
+    path = tmp_path / "train.json"
+    path.write_text(
+        json.dumps([{"question": "Who?", "query": "SELECT a FROM b WHERE c > = 1", "db_id": "x", "sql": {}}])
+    )
+    assert list(read_examples(path)) == [Example("Who?", "SELECT a FROM b WHERE c >= 1", "x", source="import:train")]
+
+
+def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    turns = [{"utterance": "Who?", "query": "SELECT a FROM b"}, {"utterance": "Where?", "query": "SELECT c FROM b"}]
+    path.write_text(json.dumps([{"database_id": "x", "interaction": turns}] * 2))
+    assert [read.source for read in read_examples(path)] == ["import:talk#1"] * 2 + ["import:talk#2"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"question": "Who?"}', r"a.jsonl, line 1: an example needs a non-empty text 'sql'"),
+        ("a.jsonl", "{", r"a.jsonl, line 1: not a line of JSON"),
+        ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "no field 'color'"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "yes"}', "'shared' is true or false"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "ISO 8601, not 'noon'"),
+        ("a.json", '{"question": 1}', "not a list of examples"),
+        ("a.json", "[3]", "item 1 is not an object"),
+        ("a.json", '[{"question": "Who?"}]', "item 1: an example needs"),
+        ("a.json", "\x00", "not JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(ExampleStoreError, match=message):
+        list(read_examples(path))
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ExampleStoreError, match="cannot be read"):
+        list(read_examples(tmp_path / "none.json"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "regatta").mkdir()
+    for path in (tmp_path / "regatta" / "regatta.sqlite", tmp_path / "harbour.sqlite"):
+        connection = sqlite3.connect(path)
+        connection.executescript("CREATE TABLE boat(boat_id INTEGER, name TEXT); CREATE TABLE crew(crew_id INTEGER)")
+        connection.close()
+    return tmp_path
+
+
+def test_schemas_are_filled_in_with_what_the_sql_uses(folder: Path) -> None:
+    databases = DatabaseFolder(folder)
+    bare = [Example("Who?", "SELECT name FROM boat", name) for name in ("regatta", "harbour", "nowhere", "../regatta")]
+    first, second, *unknown = databases.with_schemas(bare)
+    assert "boat(" in first.schema
+    assert "crew" not in first.schema
+    assert "boat(" in second.schema
+    assert unknown == bare[2:]
+    with pytest.raises(DatabaseUnavailable, match="holds no database 'nowhere'"):
+        databases("nowhere")
+    databases.close()
+
+
+def test_an_approved_answer_is_found_by_its_database_alone(folder: Path) -> None:
+    with Database.open(folder / "harbour.sqlite") as database, default_store() as store:
+        approved = example_of(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
+        assert (approved.source, approved.shared, approved.database) == ("approved", False, "harbour")
+        store.add([approved])
+        found = store.nearest("question", "How many vessels lie here?", 1, "harbour")
+        assert found[0].example.question == approved.question
+        assert approved.question not in [
+            hit.example.question for hit in store.nearest("question", approved.question, 99)
+        ]

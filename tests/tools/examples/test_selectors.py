@@ -1,0 +1,126 @@
+"""What the selectors choose."""
+
+from __future__ import annotations
+
+import time
+from typing import cast
+
+import pytest
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.examples import (
+    ExampleQuery,
+    ExampleStore,
+    SelectorKind,
+    default_store,
+    make_selector,
+    seed_examples,
+)
+from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.sql import sql_skeleton
+
+from .conftest import SCHEMA, example
+
+QUERY = ExampleQuery("How many boats are there?", schema=read_compact(SCHEMA), database="regatta")
+
+
+@pytest.fixture(scope="module")
+def seeds() -> ExampleStore:
+    return default_store()
+
+
+def skeletons(kind: SelectorKind, seeds: ExampleStore, query: ExampleQuery, **numbers: int) -> list[str]:
+    return [sql_skeleton(shown.sql) for shown in make_selector(kind, seeds, **numbers).select(query)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many boats are there?", "SELECT count(*) FROM boat"),
+        ("How many sailors does each boat have?", "SELECT length, count(*) FROM boat GROUP BY length"),
+        ("Which boat is the longest?", "SELECT name FROM boat ORDER BY length DESC LIMIT 1"),
+        ("Which boats have no sailors?", "SELECT name FROM boat WHERE boat_id NOT IN (SELECT boat_id FROM sailor)"),
+    ],
+)
+def test_the_form_of_a_question_finds_the_form_of_its_sql(seeds: ExampleStore, question: str, expected: str) -> None:
+    query = ExampleQuery(question, schema=read_compact(SCHEMA))
+    assert sql_skeleton(expected) in skeletons("skeleton", seeds, query)
+
+
+def test_by_skeleton_shows_as_many_forms_as_examples(seeds: ExampleStore) -> None:
+    shown = skeletons("skeleton", seeds, QUERY)
+    assert len(shown) == len(set(shown)) == 8
+
+
+def test_the_simplified_form_has_its_share_without_repeats(seeds: ExampleStore) -> None:
+    alone = make_selector("skeleton", seeds).select(QUERY)
+    query = ExampleQuery(QUERY.question, "For each boat, give the length and the number of sailors.", QUERY.schema)
+    both = make_selector("skeleton", seeds).select(query)
+    assert both[:4] == alone[:4]
+    assert both[4:] != alone[4:]
+    assert len(set(both)) == len({sql_skeleton(shown.sql) for shown in both}) == 8
+
+
+def test_the_papers_way_takes_the_nearest(seeds: ExampleStore) -> None:
+    chosen = make_selector("skeleton", seeds, pool=0, k1=3, k2=0).select(QUERY)
+    assert len(chosen) == 3
+    assert chosen[0].sql.startswith("SELECT count(*) FROM")
+
+
+def test_a_draft_brings_its_own_form_first(seeds: ExampleStore) -> None:
+    draft = "SELECT a FROM b WHERE c NOT IN (SELECT d FROM e)"
+    query = ExampleQuery(QUERY.question, schema=QUERY.schema, draft_sql=draft)
+    shown = skeletons("draft", seeds, query)
+    assert shown[0] == sql_skeleton(draft)
+    assert sql_skeleton("SELECT count(*) FROM boat") in shown
+    assert len(shown) == len(set(shown)) == 8
+
+
+@pytest.mark.parametrize("draft", ["", "not SQL at all", "DROP TABLE boat"])
+def test_without_a_usable_draft_the_question_decides(seeds: ExampleStore, draft: str) -> None:
+    query = ExampleQuery(QUERY.question, schema=QUERY.schema, draft_sql=draft)
+    assert skeletons("draft", seeds, query) == skeletons("skeleton", seeds, query)
+
+
+def test_by_question_finds_the_same_words(seeds: ExampleStore) -> None:
+    asked = seed_examples()[17]
+    chosen = make_selector("question", seeds).select(ExampleQuery(asked.question))
+    assert len(chosen) == 5
+    assert chosen[0].question == asked.question
+
+
+def test_voted_examples_are_the_same_for_all_questions_until_the_store_changes() -> None:
+    store = default_store()
+    first = make_selector("voted", store, m=3).select(QUERY)
+    assert make_selector("voted", store, m=3).select(ExampleQuery("Something else?")) is first
+    assert len(set(first)) == 18
+    store.add(example(f"What is {n}?", f"SELECT max(a{n}), min(b) FROM t GROUP BY c, d, e") for n in range(300))
+    assert make_selector("voted", store, m=3).select(QUERY) != first
+
+
+def test_random_choices_keep_dialogues_together_and_differ_by_seed(seeds: ExampleStore) -> None:
+    chosen = make_selector("random", seeds, k=10).select(QUERY)
+    assert len({shown.database for shown in chosen}) == 1
+    assert any(make_selector("random", seeds, k=10, seed=seed).select(QUERY) != chosen for seed in range(1, 5))
+
+
+def test_no_examples(seeds: ExampleStore) -> None:
+    assert make_selector("none", seeds).select(QUERY) == ()
+
+
+def test_wrong_settings_are_named(seeds: ExampleStore) -> None:
+    with pytest.raises(SettingsError, match="'best'; there are skeleton, question"):
+        make_selector(cast("SelectorKind", "best"), seeds)
+    with pytest.raises(SettingsError, match=r"'question': .*k7"):
+        make_selector("question", seeds, k7=1)
+
+
+def test_a_lookup_takes_milliseconds(seeds: ExampleStore) -> None:
+    selector = make_selector("skeleton", seeds)
+    selector.select(QUERY)
+    times: list[float] = []
+    for number in range(20):
+        query = ExampleQuery(f"How many boats of length {number} are there?", schema=QUERY.schema)
+        start = time.process_time()
+        selector.select(query)
+        times.append(time.process_time() - start)
+    assert sorted(times)[10] < 0.003
