@@ -12,7 +12,7 @@ from .terms import function_of
 FILTERS = Grammar()
 _IS = (
     r"(?: is| are| was| were| of| that| #who| value| values| be| in| has| have| equal| to| =| being| falls| lies|"
-    r" named| called| either| or| year| number| code| no| #o=| from| as| for| on| ,| @t\d+)*"
+    r" named| called| either| or| by| year| number| code| no| #o=| from| as| for| on| ,| @t\d+)*"
 )
 _CUT = r"(?:(?:with|have|has|having|had|whose|#who|where|and|is|are|was|were|of|in|by) )*"
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
@@ -152,7 +152,12 @@ def contains(reading: Reading, match: re.Match[str]) -> str | None:
     verb = match[3]
     said = match[4]
     if verb not in ("#contain", "#start", "#end", "like") and not (
-        marker and (said.startswith("@q") or "word" in match[0] or "letter" in match[0])
+        marker
+        and (
+            re.search(r"word|letter|string|phrase", match[0])
+            or match[5]
+            or (verb != "with" and said[1] == "q" and not inner)
+        )
     ):
         return None
     if said.startswith("@v") and verb == "#contain" and not marker:
@@ -197,7 +202,9 @@ def flag(reading: Reading, match: re.Match[str]) -> str | None:
     return _where(reading, Condition(Term(column), "!=" if match[2] else "=", yes))
 
 
-@FILTERS.pattern("null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null|with() #null(?: value| values)?(?: for| in| of)* ({{C}})")
+@FILTERS.pattern(
+    "null", rf"{_CUT}({{C}}){_IS}( #not| #isnot)? #null|with() #null(?: value| values)?(?: for| in| of)* ({{C}})"
+)
 def null(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose address is missing`."""
     return _add(reading, Term(reading.column(match[1] or match[4])), "not null" if match[2] else "null", None)
@@ -428,7 +435,9 @@ def value(reading: Reading, match: re.Match[str]) -> str | None:
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
 
-@FILTERS.pattern("numbered", r"({T}) (?:with |whose |has |#who )?(?:number |no |id |ids )?(?:is |= |of )?({N})(?! {T}| {C})")
+@FILTERS.pattern(
+    "numbered", r"({T}) (?:with |whose |has |#who )?(?:number |no |id |ids )?(?:is |= |of )?({N})(?! {T}| {C})"
+)
 def numbered(reading: Reading, match: re.Match[str]) -> str | None:
     """`student 1004`: the row with that key."""
     key = reading.names.key(reading.table(match[1]))

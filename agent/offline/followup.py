@@ -18,6 +18,11 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _THAT_THING = re.compile(r"(?:of|for|in|at|by|does|is|was|from|with|to|on|do|did|has|have) (?:#who|this) @[txc]\d+")
+_EDIT = re.compile(
+    r"^\W*(?:(?:please|can|could|would|you|now|then|and|also|ok|so|just|i|want|to|like|'d)\W+)*"
+    r"(?:sort|order|rank|group|arrange|filter|add|include|update|remove|narrow)\b(?! (?:the )?\w+s of\b)",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(r"^\W*(?:(?:and|ok|okay|so|then|but)\W+)*(?:what|how) about\b", re.IGNORECASE)
 _ADD = re.compile(
     r"\b(?:also|too|as well|in addition|add|along with|include|additionally|together with)\b", re.IGNORECASE
@@ -47,7 +52,7 @@ _NEGATED: dict[Operator, Operator] = {
 def follows(question: str, parsed: Parse) -> bool:
     """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
     reading = parsed.reading
-    if _CUE.search(question) or _THAT_THING.search(parsed.mask):
+    if _EDIT.search(question) or _CUE.search(question) or _THAT_THING.search(parsed.mask):
         return True
     if reading.markers("tx") or reading.tables:
         return False

@@ -176,6 +176,7 @@ NUMBERS = {
 } | {
     "twice": 2,
     "once": 1,
+    "single": 1,
     "hundred": 100,
     "thousand": 1000,
     "million": 1_000_000,

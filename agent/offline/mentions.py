@@ -239,7 +239,8 @@ def _single(words: Sequence[Word], at: int) -> Mention | None:
         if end < len(words) and words[end].lower in ("than", "to"):
             end += 1
         elif lower in ("more", "less", "higher", "lower", "greater", "over", "later", "earlier") and after != "than":
-            if lower != "over" or not after[:1].isdigit():
+            later = [other.lower for other in words[at + 1 : at + 6]]
+            if "than" not in later[1:4] and not (lower == "over" and any(word[:1].isdigit() for word in later[:2])):
                 return None
         return Mention("o", at, end, lower, operator=operator, hints=hints)
     if lower in SUPERLATIVES and not (lower == "most" and before == "at") and not (lower == "least" and before == "at"):

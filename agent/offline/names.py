@@ -203,6 +203,16 @@ class NameIndex:
         keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
         return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
 
+    def called(self, hints: Sequence[str], tables: Sequence[str]) -> Column | None:
+        """The first column of these tables, of any kind, that one of these words names."""
+        for hint in hints:
+            for name in tables:
+                table = self.schema.table(name)
+                for column in table.columns if table else ():
+                    if hint in name_words(column.name):
+                        return Column(name, column.name)
+        return None
+
     def named(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
         return any(c.table == table and name_words(c.name)[-1] in _NAMES for c in self.title(table))

@@ -68,7 +68,10 @@ def except_those(reading: Reading, match: re.Match[str]) -> str | None:
     return ""
 
 
-@NEGATION.pattern("without_value", r"(?:(?:#who|have|has|had|do|does|did|is|are|was|were) )*(?:#not|#isnot)((?: (?!@)[a-z#]+){0,4}?) ({V})")
+@NEGATION.pattern(
+    "without_value",
+    r"(?:(?:#who|have|has|had|do|does|did|is|are|was|were) )*(?:#not|#isnot)((?: (?!@)[a-z#]+){0,4}?) ({V})",
+)
 def without_value(reading: Reading, match: re.Match[str]) -> str | None:
     """`films that were not shown in China`, where a film has many places: its key is not among theirs."""
     column = reading.mark(match[2]).column

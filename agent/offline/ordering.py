@@ -8,7 +8,7 @@ from .frame import Column, Condition, Operator, Term
 from .reading import Grammar, Reading
 
 ORDERING = Grammar()
-_KEYS = r"@[cxat]\d+(?:(?: ,)?(?: and)? @[cxa]\d+)*"
+_KEYS = r"(?:(?:amount|level|value) of )?@[cxat]\d+(?:(?: ,)?(?: and)? @[cxa]\d+)*"
 _DIRECTION = r"#asc|#desc|#alpha|#agedesc|#ageasc"
 _HAVE = ("with", "have", "has", "having", "had", "and", "to", "id", "in", "by")
 _HAVING = r"(?:(?:with|have|has|having|had|contain|is|are|was|were|by|of|in|#who|that|do|get|got|#contain) )*"
@@ -203,7 +203,8 @@ def top(reading: Reading, match: re.Match[str]) -> str | None:
 
 
 @ORDERING.pattern(
-    "superlative_column", rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: amount| value| number)?(?: of| in| \w+ing)? ({{C}})(?: value| values)?"
+    "superlative_column",
+    rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: amount| value| number)?(?: of| in| \w+ing)? ({{C}})(?: value| values)?",
 )
 def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     """`with the highest salary`."""

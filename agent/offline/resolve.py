@@ -94,8 +94,8 @@ def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
 
     options = [hit for hit in mention.hits if hit.column is not None]
     best = max(options, key=worth)
-    owner = before or after
-    if owner is not None and best.table != owner and mention.text.lower() in ("name", "names") and names.named(owner):
+    owner = before or after or (anchors[0] if len(anchors) == 1 else None)
+    if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
         mention.column = names.title(owner)[0]
         return
     if best.column is not None and best.score < 0.9 and not names.says_key(mention.text):

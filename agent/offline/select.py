@@ -30,19 +30,31 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
     terms: list[Term] = []
     is_open = True
+    added = False
     before = ""
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else ""
         if word in (",", "and", "#and", "#both"):
-            is_open = True
+            is_open = added = True
         elif re.match(r"@[ca]|@x", word) and is_open and not _only_table(reading, word):
             terms.extend(_shown(reading, word))
         elif re.match(r"@[tx]", word):
-            if before in (",", "and", "#and") and terms and is_open and not re.match(r"@[ca]", after):
+            if added and terms and is_open and not re.match(r"@[ca]", after):
                 terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
             is_open = not (terms or more or before in ("of", "for", "all", "#who", "from", "in", "#each"))
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
+        added = added and word in (
+            ",",
+            "and",
+            "#and",
+            "#both",
+            "their",
+            "its",
+            "respective",
+            "corresponding",
+            "associated",
+        )
         before = word
     return terms
 
@@ -99,6 +111,8 @@ def to_frame(reading: Reading) -> Frame:
     if not terms and head is None and reading.where and (first := reading.where[0][0].term.column):
         shown = (first,) if "contains" in reading.fired else reading.names.title(first.table)
         terms = [Term(column) for column in shown]
+    if not terms and (asked := _asked(reading, head)) is not None:
+        terms = [Term(asked)]
     if not terms and head is not None:
         terms = [Term(column) for column in reading.names.title(head)]
     if reading.per_subject and not group:
@@ -132,6 +146,27 @@ def to_frame(reading: Reading) -> Frame:
     ):
         frame = _count_groups(frame, reading, head)
     return _combined(frame, reading)
+
+
+_ASKED = (
+    (re.compile(r"(?:^|\. )when\b"), ("date", "time", "year")),
+    (re.compile(r"(?:^|\. )where\b"), ("location", "address", "place", "city")),
+    (re.compile(r"(?:^|\. )how old\b"), ("age",)),
+    (
+        re.compile(r"(?:^|\. )how (?:long|tall|high|big|large|heavy)\b"),
+        ("length", "height", "duration", "milliseconds", "size", "weight"),
+    ),
+)
+"""Question words, with the column words that answer them."""
+
+
+def _asked(reading: Reading, head: str | None) -> Column | None:
+    """The column that a bare `when`, `where` or `how old` asks for."""
+    tables = [head] if head is not None else reading.near()[:1]
+    for regex, hints in _ASKED:
+        if regex.search(reading.text) and (found := reading.names.called(hints, tables)):
+            return found
+    return None
 
 
 def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:

@@ -16,7 +16,10 @@ _SELECT_SO_FAR = re.compile(
 )
 
 
-@TERMS.pattern("title", r"({T}) (name|names|title|titles|id|ids)|(name|names|title|titles|id|ids) (?:of|for)(?: all)*( #each)? ({T})")
+@TERMS.pattern(
+    "title",
+    r"({T}) (name|names|title|titles|id|ids)|(name|names|title|titles|id|ids) (?:of|for)(?: all)*( #each)? ({T})",
+)
 def title(reading: Reading, match: re.Match[str]) -> str | None:
     """`city names` where the cities' column has another name."""
     marker = match[1] or match[5]
@@ -35,6 +38,12 @@ def title(reading: Reading, match: re.Match[str]) -> str | None:
 def range_direction(reading: Reading, match: re.Match[str]) -> str | None:
     """`from greatest to least`."""
     return "#desc" if reading.mark(match[1]).descending else "#asc"
+
+
+@TERMS.pattern("comparative_column", r"({O}) ({C}) than")
+def comparative_column(reading: Reading, match: re.Match[str]) -> str | None:
+    """`a higher salary than`."""
+    return f"{match[2]} {match[1]}"
 
 
 @TERMS.pattern("name_of_column", r"({C}) of(?: all| #distinct| each| every)*(?= {C})")

@@ -142,6 +142,22 @@ CASES = [
         "SELECT last_name FROM member WHERE member_id NOT IN (SELECT member_id FROM loan)",
     ),
     (
+        "range_direction",
+        "Titles of books sorted by price from greatest to least",
+        "SELECT title FROM book ORDER BY price DESC",
+    ),
+    ("number_of", "Titles of books that have 500 pages", "SELECT title FROM book WHERE pages = 500"),
+    (
+        "comparative_column",
+        "Titles of books with a higher price than the average",
+        "SELECT title FROM book WHERE price > (SELECT avg(price) FROM book)",
+    ),
+    (
+        "without_value",
+        "Names of authors who have not written Poetry",
+        "SELECT name FROM author WHERE author_id NOT IN (SELECT author_id FROM book WHERE genre = 'Poetry')",
+    ),
+    (
         "self_reference",
         "Names of authors whose mentor is Ada Noor",
         "SELECT name FROM author WHERE mentor_id = 1",
