@@ -39,6 +39,7 @@ def register(app: typer.Typer) -> None:
     app.command("score")(score)
     app.command("eval")(evaluate)
     app.command("report")(report)
+    app.command("experiment")(experiment)
     app.add_typer(data_app, name="data")
     app.add_typer(suite_app, name="suite")
 
@@ -236,6 +237,44 @@ def evaluate(
     _print_summary(summarize([verdict for _, verdict in answered]), f"{asked.name} {asked.split}, strict")
     cost = results["cost"]
     typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
+
+
+def experiment(
+    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE.")] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
+    examples: Annotated[str | None, typer.Option("--examples", help="An example store.")] = None,
+    suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, to measure TS.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")] = 4,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.")] = Path("experiments"),
+    data: DataOption = None,
+    limit: LimitOption = None,
+    without: WithoutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Repeat a table or figure of a paper, its numbers beside ours; judged as the papers did."""
+    from dataclasses import asdict
+
+    from ...evals.experiments import Setup, experiment_names, measure, read_experiment
+    from ...evals.runner.progress import RunProgress
+
+    if name is None:
+        for known in experiment_names():
+            typer.echo(f"{known:<18} {read_experiment(known).title}")
+        return
+    with _plain_errors():
+        chosen = read_experiment(name)
+        setup = Setup(model, base_url, examples, data, suites, limit, tuple(without or ()), jobs)
+        rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
+    if as_json:
+        typer.echo(json.dumps({"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows]}))
+        return
+    typer.echo(f"{chosen.title}\n(paper / here)")
+    for row in rows:
+        typer.echo(row.name)
+        for figure in chosen.shown:
+            paper, ours = (f"{v:.1f}" if v is not None else "-" for v in (row.paper.get(figure), row.ours.get(figure)))
+            typer.echo(f"  {figure:<10} {paper:>6} / {ours}")
 
 
 def report(
