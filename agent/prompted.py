@@ -19,6 +19,7 @@ from .translator import Done, Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import RunnableConfig
 
 R = TypeVar("R")
 
@@ -64,8 +65,14 @@ class Tuning(NamedTuple):
 class _Call:
     """One request, for a driver to send."""
 
+    task: str
     model: BaseChatModel
     messages: list[BaseMessage]
+
+    @property
+    def config(self) -> RunnableConfig:
+        """Names the run after its task, for traces."""
+        return {"run_name": self.task}
 
 
 class PromptedTranslator:
@@ -102,7 +109,7 @@ class PromptedTranslator:
             call = next(steps)
             while True:
                 try:
-                    reply = call.model.invoke(call.messages)
+                    reply = call.model.invoke(call.messages, call.config)
                 except Exception as error:  # noqa: BLE001 - chat models raise what they like; `_steps` tells it apart
                     call = steps.throw(error)
                 else:
@@ -133,7 +140,7 @@ class PromptedTranslator:
         usage = Usage()
         hinted, doubled = False, False
         while True:
-            message = yield from self._answered(prompt, tuning)
+            message = yield from self._answered(task.name, prompt, tuning)
             usage += reply_usage(message)
             if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
@@ -151,17 +158,17 @@ class PromptedTranslator:
                 notes.append("The model's first reply could not be used; it was asked once more.")
             return Done(reply, usage, tuple(notes))
 
-    def _answered(self, prompt: Prompt, tuning: Tuning) -> Generator[_Call, AIMessage, AIMessage]:
+    def _answered(self, task: str, prompt: Prompt, tuning: Tuning) -> Generator[_Call, AIMessage, AIMessage]:
         """One request, and another without a temperature where the model turns that down."""
         messages = [_chat_message(message) for message in prompt.messages]
         try:
-            return (yield _Call(self._tuned_model(tuning), messages))
+            return (yield _Call(task, self._tuned_model(tuning), messages))
         except Exception as error:
             if not (self._takes_temperature and rejects_temperature(error)):
                 raise model_error(self.model, error) from error
         self._takes_temperature = False
         try:
-            return (yield _Call(self._tuned_model(tuning), messages))
+            return (yield _Call(task, self._tuned_model(tuning), messages))
         except Exception as error:
             raise model_error(self.model, error) from error
 
@@ -182,11 +189,11 @@ async def _ainvoke(call: _Call) -> AIMessage:
     """
     for _ in range(_DEAD_CONNECTIONS):
         try:
-            return await call.model.ainvoke(call.messages)
+            return await call.model.ainvoke(call.messages, call.config)
         except RuntimeError as error:
             if "Event loop is closed" not in str(error):
                 raise
-    return await call.model.ainvoke(call.messages)
+    return await call.model.ainvoke(call.messages, call.config)
 
 
 def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:

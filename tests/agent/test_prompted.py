@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
@@ -214,6 +215,18 @@ def test_models_without_usage_or_options_work() -> None:
     done = PromptedTranslator(fake(AIMessage(Q))).do(TASK)
     assert done.reply.sql == Q
     assert (done.usage.llm_calls, done.usage.prompt_tokens) == (1, 0)
+
+
+def test_runs_are_named_after_their_task() -> None:
+    names: list[str] = []
+
+    class Names(BaseCallbackHandler):
+        def on_chat_model_start(self, *_: Any, **more: Any) -> None:
+            names.append(more["name"])
+
+    model = FakeMessagesListChatModel(responses=[AIMessage(Q)], callbacks=[Names()])
+    PromptedTranslator(model).do(TASK)
+    assert names == ["generate"]
 
 
 def test_reasoning_blocks_are_no_part_of_the_answer() -> None:

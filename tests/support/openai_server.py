@@ -115,11 +115,11 @@ class OpenAIServer:
 
     async def _stop(self) -> None:
         self._server.close()
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:  # a connection may be on its way in
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # for a connection between its acceptance and its task
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -144,7 +144,7 @@ class OpenAIServer:
         behaviour = self._next(body)
         await asyncio.sleep(behaviour.delay)
         if behaviour.kind == "hang":
-            await asyncio.Event().wait()
+            await asyncio.sleep(3_600)  # the loop's timer holds the task; one that waits for nothing is collected
         if behaviour.kind == "reset":
             writer.transport.abort()
             return False
