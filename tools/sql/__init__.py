@@ -1,4 +1,13 @@
-"""SQL understood: parsed, made regular, compared, checked and explained. Every function is pure."""
+"""SQL understood: parsed, made regular, compared, counted, checked and explained. Every function is pure.
+
+>>> from tableturn.tools.sql import check, explain, regularize
+>>> regularize('select T1.Name from customer as T1 where T1.Country == "France";', schema)
+"SELECT customer.name FROM customer WHERE customer.country = 'France'"
+>>> explain("SELECT country, count(*) FROM customer GROUP BY country", schema)
+'Country and the number of rows from customer, for each country.'
+>>> check("SELECT nme FROM customer", schema)[0].suggestion
+'use name'
+"""
 
 from .check import check
 from .explain import explain

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from .conditions import base_column, conjuncts, join_conditions
+from .conditions import base_column, conjuncts, is_aggregate, join_conditions
 from .findings import Finding
 from .names import fold
 from .parse import SQLITE
@@ -30,7 +30,7 @@ def group_findings(resolution: Resolution) -> list[Finding]:
 def _bare_columns(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
     group = scope.select.args.get("group")
     outputs = [item.unalias() for item in scope.select.expressions]
-    aggregates = [node for item in outputs for node in item.find_all(exp.AggFunc) if not _is_window(node)]
+    aggregates = [node for item in outputs for node in item.walk() if is_aggregate(node) and not _is_window(node)]
     if group is None and not aggregates:
         return
     if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
@@ -103,7 +103,7 @@ def _outside_aggregates(item: exp.Expr, scope: Scope, resolution: Resolution) ->
     stack = [item]
     while stack:
         node = stack.pop()
-        if isinstance(node, exp.AggFunc | exp.Query | exp.Window):
+        if is_aggregate(node) or isinstance(node, exp.Query | exp.Window | exp.Filter):
             continue
         reference = resolution.at(node) if isinstance(node, exp.Column) else None
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):

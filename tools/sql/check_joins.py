@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..database.schema import ForeignKey, Schema
-from .conditions import base_column, join_conditions, own_references, split
+from .conditions import base_column, is_aggregate, join_conditions, own_references, split
 from .findings import Finding
 from .names import fold
 from .parse import SQLITE
@@ -89,7 +89,9 @@ def _joins_freely(source: Source) -> bool:
     limit = query.args.get("limit")
     if query.args.get("from_") is None or (limit is not None and limit.expression.name == "1"):
         return True
-    return query.args.get("group") is None and any(item.find(exp.AggFunc) for item in query.expressions)
+    return query.args.get("group") is None and any(
+        is_aggregate(node) for item in query.expressions for node in item.walk()
+    )
 
 
 def _beside_keys(scope: Scope, resolution: Resolution, schema: Schema) -> Iterator[Finding]:

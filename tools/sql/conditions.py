@@ -1,4 +1,4 @@
-"""The conditions of a SELECT, one by one."""
+"""The conditions of a SELECT, one by one, and what they compare."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from sqlglot import exp
 
 from ..database.schema import ColumnSchema
 from .scope import Reference, Resolution, Scope, Source
+
+_UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc"})
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether an expression is a call of an aggregate function, among them those that sqlglot has no class for."""
+    untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
+    return untyped or isinstance(node, exp.AggFunc)
 
 
 def conjuncts(scope: Scope) -> list[exp.Expr]:
