@@ -126,7 +126,10 @@ _SYLLABLES = "ka lo mi ren to sha bel dar win gre no vi tas per ham ley ford ton
 
 
 def speed(folder: Path, columns: int = 5, values: int = 200_000, questions: int = 200) -> dict[str, float]:
-    """Seconds to build, and milliseconds to ask, an index of `columns * values` distinct made-up names."""
+    """Seconds to build, and milliseconds to ask, an index of `columns * values` distinct made-up names.
+
+    `processor_ms` is what a question takes where nothing else runs; `ms` is what it took on the clock.
+    """
     dice = random.Random(20)  # noqa: S311 - made-up names, no secrets
     syllables = _SYLLABLES.split()
     words = ["".join(dice.choices(syllables, k=dice.randint(2, 4))).title() for _ in range(60_000)]
@@ -141,17 +144,20 @@ def speed(folder: Path, columns: int = 5, values: int = 200_000, questions: int 
     _, index = _open(path, folder)
     built = time.perf_counter() - began
     times: list[float] = []
+    worked: list[float] = []
     for _ in range(questions):
         right, other = dice.choice(dice.choice(names)), dice.choice(dice.choice(names))
         asked = f"How many orders did {right} place after 2014 with {other[:-2] + other[-1]}, by date and total amount?"
-        began = time.perf_counter()
+        began, work_began = time.perf_counter(), time.process_time()
         index.find(asked)
         times.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.process_time() - work_began))
     times.sort()
     return {
         "values": columns * values,
         "build_s": round(built, 1),
         "ms": round(statistics.median(times), 2),
+        "processor_ms": round(statistics.median(worked), 2),
         "ms_p95": round(times[int(0.95 * len(times))], 2),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from .words import fold, stem
 
@@ -46,6 +47,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(word for part in parts for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
 
 
+@lru_cache(maxsize=50_000)
 def name_stems(name: str) -> tuple[str, ...]:
     """The stems of a name's words."""
     return tuple(stem(word) for word in name_words(name))
