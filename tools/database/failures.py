@@ -42,6 +42,8 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
     ),
 )
 
+# What SQLite up to 3.40 asks about when a table function is first used; it checks real updates before it asks.
+_DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
 
 
@@ -89,6 +91,8 @@ def refused(refusal: Refusal, sql: str) -> QueryError:
     """The error for what the guard refused. What is hidden looks as if it did not exist."""
     if refusal.what == "function":
         return QueryRejected(f"the function {refusal.name}() may not be used here")
+    if refusal.what == "action" and refusal.name == _DECLARES:
+        return QueryRejected("the statement uses a table function or a virtual table that may not be used here")
     if refusal.what == "action":
         return QueryRejected(f"this connection only reads, but the statement {refusal.name}: write a SELECT")
     if refusal.what == "table":

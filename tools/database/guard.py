@@ -88,7 +88,8 @@ class Guard:
         # Counting the rows of a common table expression looks like this; no table's content can be read so.
         if not column and database is None and name not in self._hidden_tables:
             return sqlite3.SQLITE_OK
-        return self._refuse(Refusal("table", table))
+        # What is in no list of tables is a table function, of pragmas or of SQLite's inner state.
+        return self._refuse(Refusal("table" if name in self._hidden_tables else "function", table))
 
     def _refuse(self, refusal: Refusal) -> int:
         if self.refusal is None:

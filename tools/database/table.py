@@ -16,7 +16,8 @@ class Limits:
     Attributes:
         seconds: Time to run, including fetching. 5 s keeps a conversation a conversation.
         rows: Rows fetched; one more is looked for, so that `Table.truncated` is known.
-        cell_bytes: Largest single value (SQLite's length limit on the connection).
+        cell_bytes: Largest single value (SQLite's length limit on the connection). Less in statements in which one
+            step could take seconds otherwise: very long ones, and those that search a long value in another.
         result_bytes: All values of the result together.
         memory_bytes: Heap that SQLite may use, where the build supports a limit. SQLite knows this limit only for all
             connections of a process together, and lets it be lowered but not raised: the lowest one asked for so far
