@@ -58,7 +58,7 @@ class _Ranking:
             rank += 0.4
         elif question.in_quotes(span.start, span.end):
             rank += 0.1
-        rank += 0.2 * sum(bool(word.start) and not word.text[0].islower() for word in words) / len(words)
+        rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
         own = set(name_stems(column.name))
         if self._inside(span.first, span.last, own):
             rank -= 0.5

@@ -64,14 +64,12 @@ class Question:
             return False
         if word.text == "I":
             return True
-        return not (word.text[0].isupper() and not self._begins(word.start)) and not self.in_quotes(
-            word.start, word.end
-        )
+        return not (word.text[0].isupper() and not self.begins(word.start)) and not self.in_quotes(word.start, word.end)
 
-    def _begins(self, start: int) -> bool:
-        """Whether a sentence begins at this place."""
-        before = self.text[:start].rstrip("\"'“‘( \n\t")
-        return not before or before[-1] in ".?!:"
+    def begins(self, start: int) -> bool:
+        """Whether a sentence or line begins at this place."""
+        before = self.text[:start].rstrip("\"'“‘( \t")
+        return not before or before[-1] in ".?!:\n"
 
     def in_quotes(self, start: int, end: int) -> bool:
         """Whether a place lies between quotation marks."""

@@ -57,6 +57,7 @@ def test_finds(index: ValueIndex, question: str, place: str, value: str, how: st
         "who are the customers",  # not the band
         "is it a product",  # neither a grade A nor IT
         "tell us",  # not the US
+        "which products\nIt may be a grade",  # a line begins here, no name
         "men at work",  # no sex column holds "men", a product's grade is not M
         "customers with a secret name",
     ],
