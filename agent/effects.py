@@ -53,9 +53,10 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
 
     def add(self, result: Any) -> None:
-        """Adds a finished task's usage; other results cost nothing."""
-        if isinstance(result, Done):
-            self.usage = self.usage + result.usage
+        """Adds the usage of a task that was done, or failed after a model was asked; the rest costs nothing."""
+        spent = result.usage if isinstance(result, Done) else getattr(result, "spent", None)
+        if isinstance(spent, Usage):
+            self.usage = self.usage + spent
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
@@ -65,6 +66,7 @@ def run(body: Body[R], translator: Translator, tally: Tally) -> R:
         try:
             result: Any = translator.do(effect.task) if isinstance(effect, Ask) else effect.function()
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
+            tally.add(error)
             effect = _step(lambda error=error: body.throw(error))
             continue
         tally.add(result)
@@ -82,6 +84,7 @@ async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
             else:
                 result = await asyncio.to_thread(effect.function)
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
+            tally.add(error)
             effect = _step(lambda error=error: body.throw(error))
             continue
         tally.add(result)

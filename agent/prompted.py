@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from ..prompts.simplify import SimplifyTask
 from ..prompts.task import Message, Prompt, Task
 from ..prompts.tokens import PromptTooLarge, estimate_tokens
-from ..tools.errors import ReplyError
+from ..tools.errors import ModelError, ReplyError
 from .model_errors import model_error, rejects_temperature
 from .model_reply import reply_text, reply_usage, was_cut, was_refused
 from .models import model_label
@@ -140,7 +140,11 @@ class PromptedTranslator:
         usage = Usage()
         hinted, doubled = False, False
         while True:
-            message = yield from self._answered(task.name, prompt, tuning)
+            try:
+                message = yield from self._answered(task.name, prompt, tuning)
+            except ModelError as error:
+                error.spent = usage
+                raise
             usage += reply_usage(message)
             if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
@@ -151,6 +155,7 @@ class PromptedTranslator:
             except ReplyError as error:
                 retry = None if hinted else _with_hint(task, self._options.prompt_tokens, error)
                 if retry is None:
+                    error.spent = usage
                     raise
                 hinted, prompt = True, retry
                 continue

@@ -21,9 +21,18 @@ QueryErrorKind = Literal[
 ]
 """What went wrong with a query, in the terms that feedback to a model is written in."""
 
+ReplyErrorKind = Literal["empty", "refused", "cut", "malformed"]
+"""Why a reply cannot be used."""
+
 
 class TableturnError(Exception):
-    """Base of every error that tableturn raises on purpose."""
+    """Base of every error that tableturn raises on purpose.
+
+    Attributes:
+        spent: What was spent before it was raised, by whoever counts it (a translator's `Usage`); None for nothing.
+    """
+
+    spent: object | None = None
 
 
 class DatabaseUnavailable(TableturnError):
@@ -91,11 +100,9 @@ class ReplyError(TableturnError):
         hint: One sentence for a second try, addressed to the model.
     """
 
-    def __init__(
-        self, message: str, kind: Literal["empty", "refused", "cut", "malformed"] = "malformed", hint: str = ""
-    ) -> None:
+    def __init__(self, message: str, kind: ReplyErrorKind = "malformed", hint: str = "") -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind: ReplyErrorKind = kind
         self.hint = hint
 
 

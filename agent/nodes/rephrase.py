@@ -10,6 +10,7 @@ from ...prompts.rephrase import RephraseTask
 from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
+from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ..effects import Body, ask, do
 from ..records import Outcome, dump, load_all
@@ -28,13 +29,16 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     try:
         if run.settings.rephrase == "always":
             schema = yield from do(run.resources.database.schema)
+            credit = run.settings.prompt_style == "credit"
+            dialogues = (yield from do(seed_dialogues)) if credit else ()
             task = RephraseTask(
                 question=question,
                 history=history,
                 schema=schema,
                 clarification=clarification,
                 simplify=run.settings.simplify,
-                style="credit" if run.settings.prompt_style == "credit" else "full",
+                style="credit" if credit else "full",
+                dialogues=dialogues,
             )
             done = yield from ask(task)
             rephrasing, told = done.reply, done.notes

@@ -142,3 +142,16 @@ def test_every_preset_answers(shop: Path, preset: str) -> None:
     with SQLAgent(shop, model=ScriptedModel(script=script), preset=preset) as agent:
         answer = agent.ask("Who lives in Paris?")
     assert (answer.status, answer.sql) == ("converged", GOOD), answer.text
+
+
+def test_calls_that_came_to_nothing_are_counted(shop: Path) -> None:
+    answer = asked(shop, writes("I cannot help with that."))
+    assert answer.status == "failed"
+    assert answer.usage_by_node["generate"].llm_calls == 2, "the reply, and the one more try"
+
+
+def test_credit_rephrases_by_worked_dialogues(shop: Path) -> None:
+    model = writes(GOOD)
+    with SQLAgent(shop, model=model, preset="credit") as agent:
+        agent.ask("Who lives in Paris?")
+    assert model.prompts[0].count("Give me") > 10
