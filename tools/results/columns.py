@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 Column: TypeAlias = tuple[int, ...]
 """Labels of a column's values, row by row."""
+
+
+MAX_TRIES = 2_000
+"""Choices tried among columns that refinement cannot tell apart. Results of queries need a few; beyond this lie
+matrices made to be hard, and they count as different."""
 
 
 def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column) -> bool:
@@ -19,49 +24,55 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
         groups: A label for each position; rows are compared within equal labels only. All zero compares whole results;
             all different compares row by row.
 
-    The columns are told apart by refinement first: a column by the rows that its values stand in, a row by the columns
-    that its values stand in, until nothing new is learned. What is still alike is then tried, column by column, each
-    choice checked against whole partial rows. Rows are soon all different, and from there each choice is forced: no
-    enumeration of permutations.
+    Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
+    values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
+    rows apart, and refinement goes on from there. No permutations are enumerated.
     """
     if len(left) != len(right):
         return False
-    if Counter(zip(groups, *left, strict=True)) == Counter(zip(groups, *right, strict=True)):
+    if _same_rows(left, right, groups, groups):
         return True
-    colours = _refine(left, right, groups)
+    return _match(left, right, groups, groups, iter(range(MAX_TRIES)))
+
+
+def _match(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, tries: Iterator[int]
+) -> bool:
+    """Whether the columns that are left can be assigned, given labels of the rows as assigned so far."""
+    colours = _refine(left, right, rows_a, rows_b)
     if colours is None:
         return False
-    choices: dict[int, list[Column]] = defaultdict(list)
-    for column, colour in zip(right, colours[1], strict=True):
-        choices[colour].append(column)
-    # Few choices first: they cost nothing, and tell rows apart for the rest.
-    todo = sorted(zip(left, colours[0], strict=True), key=lambda item: len(choices[item[1]]))
-    return _assign(todo, choices, groups, groups)
-
-
-def _assign(
-    todo: Sequence[tuple[Column, int]], choices: dict[int, list[Column]], rows_a: Column, rows_b: Column
-) -> bool:
-    """Whether the columns still to do can be assigned, given labels of the partial rows so far."""
-    if not todo:
-        return True
-    (column, colour), rest = todo[0], todo[1:]
-    for candidate in dict.fromkeys(choices[colour]):
-        names: dict[tuple[int, int], int] = {}
-        next_a = tuple(names.setdefault(pair, len(names)) for pair in zip(rows_a, column, strict=True))
-        next_b = tuple(names.setdefault(pair, len(names)) for pair in zip(rows_b, candidate, strict=True))
-        if Counter(next_a) != Counter(next_b):
-            continue
-        choices[colour].remove(candidate)
-        if _assign(rest, choices, next_a, next_b):
+    alike: dict[int, list[int]] = defaultdict(list)
+    for position, colour in enumerate(colours[1]):
+        alike[colour].append(position)
+    if len(alike) == len(right):
+        return _same_rows(left, [right[alike[colour][0]] for colour in colours[0]], rows_a, rows_b)
+    chosen = min(range(len(left)), key=lambda position: len(alike[colours[0][position]]))
+    rest = _without(left, chosen)
+    # Columns with the same contents are interchangeable: one of them is enough to try.
+    for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
+        if next(tries, None) is None:
+            return False
+        next_a, next_b = _recolour(
+            list(zip(rows_a, left[chosen], strict=True)), list(zip(rows_b, right[position], strict=True))
+        )
+        if Counter(next_a) == Counter(next_b) and _match(rest, _without(right, position), next_a, next_b, tries):
             return True
-        choices[colour].append(candidate)
     return False
 
 
-def _refine(left: Sequence[Column], right: Sequence[Column], groups: Column) -> tuple[Column, Column] | None:
+def _same_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
+    return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
+
+
+def _without(columns: Sequence[Column], position: int) -> list[Column]:
+    return [*columns[:position], *columns[position + 1 :]]
+
+
+def _refine(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column
+) -> tuple[Column, Column] | None:
     """Colours for the columns of both results; only columns of one colour can match. None if no match is possible."""
-    rows_a, rows_b = groups, groups
     known = 0
     while True:
         columns_a, columns_b = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))

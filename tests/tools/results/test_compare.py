@@ -130,6 +130,20 @@ def test_many_columns_alike_are_not_enumerated() -> None:
     assert time.perf_counter() - started < 2
 
 
+def test_matrices_made_to_be_hard_end_soon() -> None:
+    rng = random.Random(3)
+    hadamard = [[(i & j).bit_count() % 2 for j in range(16)] for i in range(16)]
+    order = rng.sample(range(16), 16)
+    moved = [[row[i] for i in order] for row in rng.sample(hadamard, 16)]
+    assert same_result(hadamard, moved)
+    # A switch that keeps every row's and every column's contents.
+    altered = [list(row) for row in hadamard]
+    altered[1][1], altered[1][2], altered[2][1], altered[2][2] = 0, 1, 1, 0
+    started = time.perf_counter()
+    assert not same_result(moved, altered)
+    assert time.perf_counter() - started < 5
+
+
 def test_large_results_are_fast() -> None:
     rng = random.Random(1)
     rows = [(i, rng.random(), f"name {i % 997}", i % 7) for i in range(30_000)]
