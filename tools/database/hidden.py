@@ -1,6 +1,6 @@
 """What the authorizer is not asked about: joins that compare columns without naming them in an expression.
 
-SQLite (checked up to 3.40) compiles NATURAL JOIN and USING without asking whether the compared columns may be read,
+SQLite (as of 3.40) compiles NATURAL JOIN and USING without asking whether the compared columns may be read,
 so that a join against a guessed value would tell whether a hidden column holds it; and EXPLAIN shows index names,
 which often are column names. Only statements on a database with something hidden are looked at.
 """
@@ -24,7 +24,7 @@ def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
     """
     hidden = frozenset(name for names in visibility.hidden_columns.values() for name in names)
     read = words(sql)
-    if read[:1] == ["explain"]:
+    if next((word for word in read if word != ";"), "") == "explain":
         raise QueryRejected("EXPLAIN may not be used on a database with hidden parts")
     if hidden and "natural" in read:
         raise QueryRejected("NATURAL JOIN may not be used where columns are hidden: name the columns with ON")

@@ -107,11 +107,11 @@ class ConnectionPool:
         replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
         try:
             # What was opened as immutable doesn't look at the file again.
-            if replaced or (self._reader.immutable and (state != self._state or not unwatched(self._path))):
+            reopen = replaced or (self._reader.immutable and (state != self._state or not unwatched(self._path)))
+            if reopen:
                 self._reader.sqlite.close()
-                self._drop_idle()
                 self._reader = connect(self._path)
-            if schema_version(self._reader.sqlite, state) != self._catalogue.version:
+            if reopen or schema_version(self._reader.sqlite, state) != self._catalogue.version:
                 self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
                 self._drop_idle()
         except SQLITE_ERRORS as error:

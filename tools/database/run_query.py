@@ -16,11 +16,15 @@ from .results import Row, column_types, fetch
 from .table import Cell, Limits, Table
 from .watchdog import WATCHDOG, RunningQuery
 
+_CANCELLED = "the query was cancelled"
+
 
 def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
     """See `Database.execute`."""
     if connection.catalogue.visibility.restricted:
         refuse_hidden_joins(sql, connection.catalogue.visibility)
+    if cancellation is not None and cancellation.cancelled:
+        raise QueryTimeout(_CANCELLED)
     start = time.monotonic()
     longest = value_limit(sql, limits.cell_bytes)
     sqlite = connection.sqlite
@@ -38,7 +42,7 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
                 columns, rows, truncated = _fetched(sqlite, sql, limits)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         if query.stopped == "cancelled":
-            raise QueryTimeout("the query was cancelled") from None
+            raise QueryTimeout(_CANCELLED) from None
         if query.stopped:
             raise QueryTimeout(
                 f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"

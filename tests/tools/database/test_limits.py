@@ -142,7 +142,7 @@ def test_cancelled_handle_stops_later_queries(shop: Database) -> None:
     handle = Cancellation()
     handle.cancel()
     with pytest.raises(QueryTimeout):
-        shop.execute(_COUNT + "SELECT count(*) FROM c", cancellation=handle)
+        shop.execute("SELECT 1", cancellation=handle)
 
 
 def test_many_threads_share_one_database(shop: Database) -> None:

@@ -35,6 +35,7 @@ LEAKS = [
     ("SELECT sum(length(city)) OVER () FROM customer", "unknown_column"),
     ("EXPLAIN SELECT city FROM customer", "rejected"),
     ("EXPLAIN QUERY PLAN SELECT count(*) FROM customer", "rejected"),
+    ("; EXPLAIN SELECT id FROM customer", "rejected"),
     ("/* a */ EXPLAIN SELECT id FROM customer", "rejected"),
     ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING (city)", "unknown_column"),
     ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING(id, \"City\")", "unknown_column"),
