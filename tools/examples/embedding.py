@@ -21,7 +21,8 @@ Vectors = npt.NDArray[np.float32]
 DIMENSIONS = 256
 VERSION = 1
 
-# Found on Spider train with databases held out, by skeleton agreement at 8.
+# Found on Spider train with databases held out, by skeleton agreement at 8: 51 in a hundred questions with words and
+# pairs alone, 60 with cues too, 64 with cues and the marks that `mask` adds.
 _WORD, _PAIR, _CUE, _CUES, _MARK = 1.0, 0.4, 2.0, 0.5, 1.5
 # Beginnings and ends of words: without them all questions that differ by one number are equally far from each other,
 # and approximate search finds none of them.

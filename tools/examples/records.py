@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from .example import Example
+
+Index = Literal["question", "skeleton", "sql"]
+"""What a lookup goes by."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Near:
     """
 
     room: str
-    index: str
+    index: Index
     key: str
     pair: str
     sql: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
@@ -17,10 +17,7 @@ from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import SHARED, Entry, Verify, make_entry
 from .example import Example
 from .payload import from_json
-from .records import Added, Found, Near, Refusal, Stats
-
-Index = Literal["question", "skeleton", "sql"]
-"""What a lookup goes by."""
+from .records import Added, Found, Index, Near, Refusal, Stats
 
 _PAIRS = "pairs"
 _TABLES: dict[Index, str] = {"question": _PAIRS, "skeleton": "skeletons", "sql": "sqls"}
@@ -126,7 +123,7 @@ class ExampleStore:
     def _stand_in(self, hit: Near) -> Row | None:
         """Another example with the same key, where the one that stood for it was removed or never written."""
         pairs = self._backend.table(hit.room, _PAIRS)
-        names = _KEY_FIELDS.get(cast(Index, hit.index))
+        names = _KEY_FIELDS.get(hit.index)
         return next(iter(pairs.having(names, hit.key, 1)), None) if pairs and names else None
 
     def nearest(self, index: Index, text: str, k: int, database: str = "") -> list[Found]:
@@ -209,7 +206,8 @@ class ExampleStore:
 
     def remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """What `make` gives, kept until the store changes: for choices that depend on all of it."""
-        state = (self._changes, self.count())
+        shared = self._backend.table(SHARED, _PAIRS)
+        state = (self._changes, shared.count() if shared else 0)  # the count sees what other processes add
         with self._lock:
             if self._remembered_at != state:
                 self._remembered_at, self._remembered = state, {}

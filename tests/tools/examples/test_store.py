@@ -11,7 +11,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import ExampleRefused
 from tableturn.tools.examples import Added, ExampleQuery, ExampleStore, SelectorKind, make_selector, mask, runs_on
-from tableturn.tools.examples.store import Index
+from tableturn.tools.examples.records import Index
 
 from .conftest import BOATS, SCHEMA, example
 
