@@ -6,27 +6,15 @@ import math
 import re
 
 from .frame import Condition, Frame, Term
+from .lexicon import HARMLESS
 from .parse import Parse
 from .reading import Reading
-
-_HARMLESS = frozenset(
-    """show list give find return display tell what which who whose whom where when how count is are was were be been
-    being do does did has have had having all any many much that this these those them their its it he she they his her
-    of in on at to by for from with without and or as there only also too out up about into than then here one ones
-    name names please each every some other others most more less least . , can you i we me us if so such but not yes no
-    database records record table tables entries entry list lists result results use used using located live lives
-    living called named existing exist exists belong belongs belonging corresponding associated together get gets got
-    come comes total different #distinct #who #and #all #not #sort value values between respectively identify report
-    compute calculate provide describe select state states order including along type types kind kinds
-    ordered sorted ok okay thanks thank thats great good cool nice now just well hi hello instead again
-    """.split()
-)
 
 
 def unread(reading: Reading) -> tuple[str, ...]:
     """The words that the reading did not use and that may matter."""
     words = (word for word in re.split(r"\s+", reading.text) if word and not word.startswith("@"))
-    left = [word.lstrip("#") for word in words if word not in _HARMLESS]
+    left = [word.lstrip("#") for word in words if word not in HARMLESS]
     left += [reading.mark(marker).text for marker in reading.markers("onvqs")]
     return tuple(dict.fromkeys(left))
 
@@ -74,6 +62,15 @@ def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
         float(" . " in parse.mask),
         float(sum(table not in said for table in frame.used())),
         float(len({column.table for column in frame.columns()}) < tables),
+        math.log(sum(len(table.columns) for table in reading.names.schema.tables)),
+        min((m.hits[0].score for m in columns), default=1.0),
+        float(len(set(reading.fired))),
+        float("." in reading.text.split() or "or" in reading.text.split()),
+        float(len(reading.markers("t")) > 1),
+        float(sum(m.kind == "v" for m in reading.marks) > 1),
+        float(sum(t.aggregate != "" for t in frame.select)),
+        float(bool(frame.group) and not any(t.aggregate for t in frame.select)),
+        float(any(m.text.lower() in ("name", "names", "title") for m in columns)),
     )
 
 
@@ -83,35 +80,44 @@ def _nested(frame: Frame) -> bool:
 
 
 WEIGHTS = (
-    2.44,
-    -0.45,
+    1.79,
+    -0.41,
     -0.4,
+    -1.9,
+    -0.06,
+    -0.48,
+    -0.21,
+    -0.02,
+    1.71,
+    -0.78,
+    -1.51,
     -2.0,
+    -0.94,
+    -0.13,
+    -0.05,
+    -1.39,
+    -0.01,
+    -0.22,
+    -1.04,
     -0.29,
-    -0.25,
-    -0.3,
-    0.15,
-    1.7,
-    -0.16,
-    -1.3,
-    -1.84,
-    -0.97,
-    0.17,
-    -0.25,
-    -1.59,
-    0.03,
-    -0.11,
-    -1.36,
-    -0.31,
-    0.13,
-    0.55,
-    0.21,
-    0.11,
-    -0.2,
-    -0.17,
-    0.55,
     -0.28,
-    -0.26,
+    0.17,
+    -0.07,
+    -0.16,
+    -0.43,
+    -0.13,
+    0.9,
+    -0.37,
+    -0.25,
+    -0.03,
+    1.01,
+    0.07,
+    -0.23,
+    0.01,
+    0.07,
+    0.26,
+    1.15,
+    0.37,
 )
 """Of `features`, in order."""
 

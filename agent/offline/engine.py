@@ -29,8 +29,10 @@ _YES = re.compile(
 )
 _ASKED = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
 _GREETING = re.compile(
-    r"^(?:\W*\b(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|there|very much|"
-    r"so much|for that|that(?:'s| is) (?:great|good|interesting|helpful)|interesting|oh|wow|sure|yes|no|good (?:morning|day))\b)+"
+    r"^(?:\W*\b(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|there"
+    r"|very much|"
+    r"so much|for that|that(?:'s| is) (?:great|good|interesting|helpful)|interesting|oh|wow|sure|yes|no|good"
+    r" (?:morning|day))\b)+"
     r"\s*[,.!]+\s*",
     re.IGNORECASE,
 )
@@ -109,7 +111,7 @@ class Engine:
         values = self._values.find(question, _VALUES) if self._values else ()
         parsed = parse(question, names, values, base.used() if base else ())
         follow_up = base is not None and follows(question, parsed)
-        if base is not None and not follow_up:
+        if base is not None and not follow_up and all(mark.kind not in "tx" for mark in parsed.reading.marks):
             parsed = parse(question, names, values)
         frame = parsed.frame
         if base is not None and follow_up:

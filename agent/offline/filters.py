@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .frame import Column, Condition, Frame, Operator, Scalar, Term
+from .frame import Column, Condition, Frame, Scalar, Term
 from .reading import Grammar, Reading
 from .terms import function_of
 
@@ -89,7 +89,8 @@ def between(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "against_average",
-    rf"(?:{_CUT}({{C}}){_IS} )?({{O}})(?: of| all| that| for)* (?:#avg|({{A}}))((?: (?:of|for|in|all|other|#all|{{T}}))*)((?: (?:#who|with|in|from|by|of|[a-z]+ed) [^.,]+)?)",
+    rf"(?:{_CUT}({{C}}){_IS} )?({{O}})(?: of| all| that| for)* (?:#avg|({{A}}))((?: (?:of|for|in|all|other|#all"
+    rf"|{{T}}))*)((?: (?:#who|with|in|from|by|of|[a-z]+ed) [^.,]+)?)",
 )
 def against_average(reading: Reading, match: re.Match[str]) -> str | None:
     """`above the average age`."""
@@ -119,14 +120,15 @@ def _within(reading: Reading, frame: Frame, clause: str) -> Frame:
 
 @FILTERS.pattern(
     "against_all",
-    rf"{_CUT}(?:({{C}}){_IS} )?({{O}})((?: (?:any|all|some|every|#who|of|for|from|other|one|than|those|@c\d+|{{O}} {{N}}))+) ((?:{{T}} )?[^.,]*@[vn]\d+)",
+    rf"{_CUT}(?:({{C}}){_IS} )?({{O}})((?: (?:any|all|some|every|#who|of|for|from|other|one|than|those|@c\d+"
+    rf"|{{O}} {{N}}))+) ((?:{{T}} )?[^.,]*@[vn]\d+)",
 )
 def against_all(reading: Reading, match: re.Match[str]) -> str | None:
     """`older than all students in Math`: beyond the greatest (or, for `some`, the least) of theirs."""
     words = match[3].split()
-    if not {"any", "all", "some", "every", "one", "those"} & set(words) and "#who of" not in match[3]:
-        if not reading.markers("o", match[3]):
-            return None
+    said = {"any", "all", "some", "every", "one", "those"} & set(words) or "#who of" in match[3]
+    if not said and not reading.markers("o", match[3]):
+        return None
     inner = reading.markers("c", match[3])
     column = reading.column(match[1] or inner[0]) if match[1] or inner else None
     if column is None:
@@ -141,8 +143,10 @@ def against_all(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "contains",
-    rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?((?:do |does |did )?(?:#not |#isnot )?)(#contain|#start|#end|with|has|have|having|like)"
-    r"(?: [a-z]+(?= word)| word| words| letter| letters| substring| string| text| phrase| of| character| characters| prefix| sub| in| its| their| #who| @[cx]\d+)*"
+    rf"(?:{_CUT}({{C}}|{{T}}){_IS} )?((?:do |does |did )?(?:#not |#isnot )?)(#contain|#start|#end|with|has|have"
+    rf"|having|like)"
+    r"(?: [a-z]+(?= word)| word| words| letter| letters| substring| string| text| phrase| of| character|"
+    r" characters| prefix| sub| in| its| their| #who| @[cx]\d+)*"
     r" (@[qv]\d+|[a-z])(?! @[c])(?: (?:in|of|as part of|inside|somewhere in)(?: its| their| of)* ({C}))?",
 )
 def contains(reading: Reading, match: re.Match[str]) -> str | None:
@@ -292,7 +296,9 @@ def unequal(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "unequal_bare",
-    rf"{_CUT}(?:do |does |did |of |be )*(?:#not|#isnot|#except|{{O}})(?: in| from| of| by| at| to| on| be| have| as| named| called| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}}(?: {{C}}(?: is| are| of)*)?(?: {{O}})? ({{V}})(?: {{C}})?",
+    rf"{_CUT}(?:do |does |did |of |be )*(?:#not|#isnot|#except|{{O}})(?: in| from| of| by| at| to| on| be| have"
+    rf"| as| named| called| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}}(?: {{C}}(?: is| are| of)*)?(?: {{O}})?"
+    rf" ({{V}})(?: {{C}})?",
 )
 def unequal_bare(reading: Reading, match: re.Match[str]) -> str | None:
     """`not from France`."""
@@ -325,7 +331,9 @@ def _held(reading: Reading, marker: str, literal: str) -> Column:
 
 @FILTERS.pattern(
     "both",
-    rf"{_CUT}(?:#both )?(?:in |from |#who |have |has |a |is |to |as |are |{{T}} |{{C}} )*({{V}})(?: {{T}}| {{C}})?(?: ,)? (?:and|#and|but)(?: also| in| from| #who| {{T}}| have| has| is| are| with| to| those| #both| {{C}})* ({{V}})(?: {{C}})?",
+    rf"{_CUT}(?:#both )?(?:in |from |#who |have |has |a |is |to |as |are |{{T}} |{{C}} )*({{V}})(?: {{T}}|"
+    rf" {{C}})?(?: ,)? (?:and|#and|but)(?: also| in| from| #who| {{T}}| have| has| is| are| with| to| those|"
+    rf" #both| {{C}})* ({{V}})(?: {{C}})?",
 )
 def both(reading: Reading, match: re.Match[str]) -> str | None:
     """`who speak both English and French`: one row cannot hold both, so two sets meet."""
@@ -352,9 +360,9 @@ def equal(reading: Reading, match: re.Match[str]) -> str | None:
     between_words = match[0][: match[0].rindex(match[2])].replace(match[1], "", 1)
     column = _held(reading, match[1], match[2])
     named = column == reading.column(match[1])
-    if mark.kind == "v" and not any((m.table, m.column) == (column.table, column.name) for m in mark.matches):
-        if mark.column is not None:
-            return None
+    held = any((m.table, m.column) == (column.table, column.name) for m in mark.matches)
+    if mark.kind == "v" and not held and mark.column is not None:
+        return None
     if mark.kind == "v" and " , " in f" {between_words} ":
         return None
     if (
@@ -417,7 +425,8 @@ def in_year(reading: Reading, match: re.Match[str]) -> str | None:
 
 @FILTERS.pattern(
     "value",
-    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|#o=|,|whose|name|titled|as) )*({V})( (?:as )?(?:their |its )?{C}(?! #who))?",
+    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|#o=|,|whose|name|titled|as) )*({V})( (?:as"
+    r" )?(?:their |its )?{C}(?! #who))?",
 )
 def value(reading: Reading, match: re.Match[str]) -> str | None:
     """`from France`, `French citizens`."""

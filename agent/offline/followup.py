@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .frame import Column, Condition, Frame, Operator, Term
+from .frame import Condition, Frame, Operator, Term
 from .names import NameIndex
 from .parse import Parse
 from .reading import Reading
@@ -13,8 +13,10 @@ from .select import select_terms, to_frame
 from .terms import function_of
 
 _CUE = re.compile(
-    r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other ones?|which ones?|"
-    r"of (?:that|this)|(?:that|this) (?:one|list)|he|she|his|her|him|the (?:others?|rest|ones?)|previous|mentioned|same)\b",
+    r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other"
+    r" ones?|which ones?|"
+    r"of (?:that|this)|(?:that|this) (?:one|list)|he|she|his|her|him|the (?:others?|rest|ones?)|previous"
+    r"|mentioned|same)\b",
     re.IGNORECASE,
 )
 _THAT_THING = re.compile(r"(?:of|for|in|at|by|does|is|was|from|with|to|on|do|did|has|have) (?:#who|this) @[txc]\d+")
@@ -209,8 +211,8 @@ def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
     frame = base
     functions = re.findall(r"#avg|#sum|@s\d+", reading.text)
     if functions and not terms and any(t.aggregate for t in base.select):
-        made = tuple(function_of(reading, functions[0]) if t.aggregate else "" for t in base.select)
-        return replace(base, select=tuple(Term(t.column, a) for t, a in zip(base.select, made, strict=True)))
+        function = function_of(reading, functions[0])
+        return replace(base, select=tuple(Term(t.column, function) if t.aggregate else t for t in base.select))
     for group in reading.where:
         columns = {condition.term.column for condition in group}
         kept = tuple(old for old in frame.where if not columns & {condition.term.column for condition in old})

@@ -1,283 +1,72 @@
-"""Word lists of the offline translator: common English, no training text and no database's names."""
+"""Word lists of the offline translator: common English, no training text and no database's names.
+
+The lists are in `data/lexicon.json`; a text there is a list of words.
+"""
 
 from __future__ import annotations
 
-IRREGULAR = {
-    "people": "person",
-    "persons": "person",
-    "children": "child",
-    "men": "man",
-    "women": "woman",
-    "feet": "foot",
-    "wives": "wife",
-    "series": "series",
-    "news": "news",
-    "address": "address",
-    "aircraft": "aircraft",
-    "aircrafts": "aircraft",
-    "data": "data",
-    "candidate": "candidate",
-    "classes": "class",
-    "status": "status",
-    "statuses": "status",
-    "paid": "payment",
-    "birthday": "birthday",
-    "template": "template",
-    "update": "update",
-    "surname": "surname",
-    "username": "username",
-}
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, cast
 
-ABBREVIATIONS: dict[str, tuple[str, ...]] = {
-    "fname": ("first", "name"),
-    "lname": ("last", "name"),
-    "firstname": ("first", "name"),
-    "lastname": ("last", "name"),
-    "forename": ("first", "name"),
-    "surname": ("last", "name"),
-    "stu": ("student",),
-    "dept": ("department",),
-    "dep": ("department",),
-    "emp": ("employee",),
-    "prof": ("professor",),
-    "crs": ("course",),
-    "num": ("number",),
-    "no": ("number",),
-    "nbr": ("number",),
-    "yr": ("year",),
-    "desc": ("description",),
-    "addr": ("address",),
-    "dob": ("date", "of", "birth"),
-    "birthdate": ("birth", "date"),
-    "birthday": ("birth", "date"),
-    "qty": ("quantity",),
-    "amt": ("amount",),
-    "avg": ("average",),
-    "max": ("maximum",),
-    "min": ("minimum",),
-    "lat": ("latitude",),
-    "lon": ("longitude",),
-    "long": ("longitude",),
-    "tel": ("telephone",),
-    "zip": ("zip",),
-    "cust": ("customer",),
-    "acc": ("account",),
-    "acct": ("account",),
-    "cat": ("category",),
-    "org": ("organization",),
-    "mgr": ("manager",),
-    "abbr": ("abbreviation",),
-    "lang": ("language",),
-    "pop": ("population",),
-    "apt": ("apartment",),
-    "temp": ("temperature",),
-    "attr": ("attribute",),
-    "ref": (),
-    "tbl": (),
-}
-"""What common identifier parts stand for."""
+_LISTS = cast("dict[str, Any]", json.loads(files(__package__).joinpath("data/lexicon.json").read_text("utf-8")))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_LISTS[name].split())
+
+
+def _lists(name: str) -> Mapping[str, tuple[str, ...]]:
+    return {word: tuple(text.split()) for word, text in _LISTS[name].items()}
+
+
+def _phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for marker, text in _LISTS["phrases"].items():
+        for phrase in text.split(" | "):
+            words = tuple(phrase.split())
+            found.setdefault(words[0], []).append((words, marker))
+    return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in found.items()}
+
+
+IRREGULAR: Mapping[str, str] = _LISTS["irregular"]
+"""Words whose singular no stemmer finds."""
+
+ABBREVIATIONS = _lists("abbreviations")
+"""What common parts of identifiers stand for."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
 """Words that are often glued to the end of an identifier's part."""
 
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "capacity": ("size",),
-    "salary": ("wage", "pay", "earnings", "earn"),
-    "price": ("cost",),
-    "cost": ("price",),
-    "country": ("nation",),
-    "nationality": ("country", "citizenship"),
-    "sex": ("gender",),
-    "gender": ("sex",),
-    "phone": ("telephone",),
-    "telephone": ("phone",),
-    "city": ("town",),
-    "location": ("place", "where", "located"),
-    "title": ("name",),
-    "name": ("title",),
-    "description": ("detail", "details"),
-    "details": ("detail",),
-    "date": ("day", "when", "time"),
-    "language": ("tongue",),
-    "employee": ("worker", "staff"),
-    "staff": ("employee",),
-    "instructor": ("teacher", "professor"),
-    "teacher": ("instructor",),
-    "professor": ("instructor",),
-    "film": ("movie",),
-    "movie": ("film",),
-    "song": ("track", "music"),
-    "singer": ("artist", "musician"),
-    "artist": ("singer", "band", "musician"),
-    "customer": ("client", "buyer"),
-    "client": ("customer",),
-    "company": ("firm", "business"),
-    "car": ("vehicle",),
-    "cars": ("vehicle", "car"),
-    "store": ("shop",),
-    "shop": ("store",),
-    "course": ("class",),
-    "person": ("people", "individual"),
-    "hometown": ("home",),
-    "mail": ("email",),
-    "email": ("mail",),
-    "goods": ("product", "item"),
-    "product": ("item", "goods"),
-    "order": ("purchase",),
-    "invoice": ("bill",),
-    "category": ("type", "kind"),
-    "type": ("kind", "category"),
-    "rating": ("score", "star"),
-    "area": ("size",),
-    "length": ("duration",),
-    "duration": ("length",),
-    "milliseconds": ("duration", "length"),
-    "weight": ("weigh",),
-    "unit": ("unit",),
-    "surface": ("area",),
-    "level": ("degree",),
-    "result": ("outcome",),
-    "airport": ("airport",),
-    "match": ("game",),
-    "game": ("match",),
-    "author": ("writer",),
-    "pet": ("animal",),
-    "dog": ("puppy",),
-    "age": ("old",),
-    "population": ("inhabitant", "populated", "populous"),
-    "mpg": ("mileage",),
-    "supplier": ("vendor",),
-    "department": ("dept",),
-    "zip": ("postal",),
-    "postal": ("zip",),
-    "state": ("province",),
-    "manager": ("boss",),
-    "freight": ("shipping",),
-    "birth": ("born",),
-    "death": ("died", "killed"),
-}
+SYNONYMS = _lists("synonyms")
 """Words of identifiers, each with other words that people use for it."""
 
-GENERIC = frozenset("id code number name type date value of in the and to for no by year time count".split())
+GENERIC = _words("generic")
 """Words that alone say too little to stand for a longer name."""
 
-NOISE = frozenset(
-    "the a an please me us you can could would will i we my our do does did kindly just there am want like know see get "
-    "need let then respectively so exactly his her if possible also same".split()
-)
+NOISE = _words("noise")
 """Words that carry nothing for the grammar; they are dropped before it."""
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split()
-    )
-} | {
-    "twice": 2,
-    "once": 1,
-    "single": 1,
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 1_000_000,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-}
+COMMANDS = _words("commands")
+"""Words that ask or connect, and are never names or values by themselves."""
 
-COMPARATIVES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "older": (">", ("age", "birth", "born")),
-    "younger": ("<", ("age", "birth", "born")),
-    "larger": (">", ("area", "size", "population", "capacity")),
-    "bigger": (">", ("area", "size", "population", "capacity")),
-    "smaller": ("<", ("area", "size", "population", "capacity")),
-    "taller": (">", ("height",)),
-    "shorter": ("<", ("height", "length", "duration")),
-    "longer": (">", ("length", "duration", "milliseconds")),
-    "heavier": (">", ("weight",)),
-    "lighter": ("<", ("weight",)),
-    "cheaper": ("<", ("price", "cost")),
-    "expensive": (">", ("price", "cost")),
-    "faster": (">", ("speed",)),
-    "slower": ("<", ("speed",)),
-    "earlier": ("<", ("date", "year", "time")),
-    "later": (">", ("date", "year", "time")),
-    "newer": (">", ("date", "year", "time")),
-    "higher": (">", ("height",)),
-    "lower": ("<", ()),
-    "greater": (">", ()),
-    "more": (">", ()),
-    "less": ("<", ()),
-    "fewer": ("<", ()),
-    "better": (">", ()),
-    "worse": ("<", ()),
-    "before": ("<", ("date", "year", "time")),
-    "prior": ("<", ("date", "year", "time")),
-    "after": (">", ("date", "year", "time")),
-    "since": (">=", ("date", "year", "time")),
-    "above": (">", ()),
-    "over": (">", ()),
-    "exceeding": (">", ()),
-    "exceeds": (">", ()),
-    "exceed": (">", ()),
-    "below": ("<", ()),
-    "under": ("<", ()),
-    "beneath": ("<", ()),
-}
+CHAIN = _words("chain")
+"""Words across which a column list still belongs to the table that follows it."""
+
+HARMLESS = _words("harmless")
+"""Words that may stay unread without harm."""
+
+NUMBERS: Mapping[str, int] = _LISTS["numbers"]
+
+COMPARATIVES = {word: (text[0], text[1:]) for word, text in _lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""
 
-SUPERLATIVES: dict[str, tuple[bool, tuple[str, ...]]] = {
-    "oldest": (True, ("age", "birth", "born", "year", "date", "founded", "built")),
-    "youngest": (False, ("age", "birth", "born")),
-    "largest": (True, ("area", "size", "population", "capacity")),
-    "biggest": (True, ("area", "size", "population", "capacity")),
-    "smallest": (False, ("area", "size", "population", "capacity")),
-    "tallest": (True, ("height",)),
-    "shortest": (False, ("length", "height", "duration", "milliseconds")),
-    "longest": (True, ("length", "duration", "milliseconds")),
-    "heaviest": (True, ("weight",)),
-    "lightest": (False, ("weight",)),
-    "cheapest": (False, ("price", "cost")),
-    "costliest": (True, ("price", "cost")),
-    "priciest": (True, ("price", "cost")),
-    "fastest": (True, ("speed",)),
-    "slowest": (False, ("speed",)),
-    "earliest": (False, ("date", "year", "time", "founded")),
-    "latest": (True, ("date", "year", "time")),
-    "newest": (True, ("date", "year", "time")),
-    "recent": (True, ("date", "year", "time")),
-    "highest": (True, ("height",)),
-    "lowest": (False, ()),
-    "greatest": (True, ()),
-    "maximum": (True, ()),
-    "minimum": (False, ()),
-    "max": (True, ()),
-    "min": (False, ()),
-    "maximal": (True, ()),
-    "minimal": (False, ()),
-    "most": (True, ()),
-    "least": (False, ()),
-    "fewest": (False, ()),
-    "top": (True, ()),
-    "best": (True, ()),
-    "worst": (False, ()),
-    "richest": (True, ("money", "wealth", "salary", "sales")),
-    "deepest": (True, ("depth",)),
-    "wealthiest": (True, ("money", "wealth", "salary", "sales")),
-}
+SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _lists("superlatives").items()}
 """Superlatives: whether they descend, and the column words that the adjective is about."""
 
-ADJECTIVES: dict[str, tuple[str, ...]] = {
-    "populous": ("population",),
-    "populated": ("population",),
-    "expensive": ("price", "cost"),
-    "recent": ("date", "year", "time"),
-    "recently": ("date", "year", "time"),
-    "old": ("age",),
-    "experienced": ("experience",),
-    "costly": ("price", "cost"),
-}
+ADJECTIVES = _lists("adjectives")
 """What `most ...` and `least ...` are about, where that is a column."""
 
-COMMON = "common|popular|frequent|frequently|frequently used|prevalent|used|commonly|often"
-"""After `most`: the number of rows decides."""
+PHRASES = _phrases()
+"""First word to the fixed phrases that begin with it, longest first, each with the marker that the grammar knows."""

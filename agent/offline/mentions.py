@@ -10,21 +10,11 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from ...tools.values.match import ValueMatch
 from .frame import Column, Scalar
-from .lexicon import ADJECTIVES, COMPARATIVES, GENERIC, NOISE, NUMBERS, SUPERLATIVES
+from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
 from .names import Hit, NameIndex
-from .phrases import PHRASES
 from .words import Word, name_words
 
 _LONGEST = 5
-_COMMANDS = frozenset(
-    "show list give find return display tell what which who whose where when how count is are was were do does did has "
-    "have had all each every any many much most least more less than that this these those them their its it he she "
-    "they of in on at to by for from with without and or not no as be been by there their only also too number order "
-    "sort sorted name names about what's one ones first last".split()
-)
-_CHAIN = frozenset(
-    ", and of for in from all each every the those these different distinct unique along with as well".split()
-)
 
 
 @dataclass
@@ -120,7 +110,7 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[f
                 continue
             best = max(match.score for match in matches)
         proper = any(word.text[:1].isupper() or word.text[:1].isdigit() for word in span[(start == 0) :])
-        if not quoted and not proper and all(word.lower in _COMMANDS or len(word.lower) < 3 for word in span):
+        if not quoted and not proper and all(word.lower in COMMANDS or len(word.lower) < 3 for word in span):
             continue
         verb = len(span) == 1 and not quoted and not proper and span[0].lower.endswith(("ed", "ing"))
         if (
@@ -173,7 +163,7 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
 def _worth(word: Word, at: int, hit: Hit) -> bool:
     if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
-    if word.lower in _COMMANDS and word.lower not in ("name", "names", "order", "number"):
+    if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
         return False
     if word.lower in ("order", "orders"):
         return hit.score >= 0.6
@@ -290,7 +280,7 @@ def _corrected(word: Word, names: NameIndex) -> str:
     """The word's stem; for a word that looks mistyped, the stem of the schema's word that it is nearest to."""
     if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in names.known:
         return word.stem
-    if word.lower in _COMMANDS or word.lower in SUPERLATIVES or word.lower in COMPARATIVES or word.lower in PHRASES:
+    if word.lower in COMMANDS or word.lower in SUPERLATIVES or word.lower in COMPARATIVES or word.lower in PHRASES:
         return word.stem
     for size in (4, 3):
         if len(word.lower) >= size + 3 and word.lower[:size] in names.short:
@@ -305,8 +295,3 @@ def _corrected(word: Word, names: NameIndex) -> str:
         word.stem, names.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=0.8
     )
     return near[0] if near and len(near[0]) > 4 and near[0][0] == word.stem[0] else word.stem
-
-
-def chain_words() -> frozenset[str]:
-    """Words across which a column list still belongs to the table that follows it."""
-    return _CHAIN

@@ -13,7 +13,8 @@ NEGATION = Grammar()
 @NEGATION.pattern(
     "without_rows",
     r"(?:(?:#who|that|where|have|has|had|do|does|did|is|are|was|were|and|which|with) )*(?:#not|#isnot|#except)"
-    r"((?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+)?(?: {V})? ({T})((?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
+    r"((?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+)?(?: {V})? ({T})((?: (?!\.)(?!, (?:and|show"
+    r"|sorted))\S+)*)",
 )
 def without_rows(reading: Reading, match: re.Match[str]) -> str | None:
     """`stadiums without any concert in 2014`: the key is not among the other table's references."""
@@ -49,7 +50,8 @@ def without_rows(reading: Reading, match: re.Match[str]) -> str | None:
 
 @NEGATION.pattern(
     "except_those",
-    r"(?:, )?(?:#except|#not|but #not)(?: those| ones| @[tx]\d+| for| ,)* (?:#who|with|having|whose|in|from|have|has|had) ([^.]+)",
+    r"(?:, )?(?:#except|#not|but #not)(?: those| ones| @[tx]\d+| for| ,)* (?:#who|with|having|whose|in|from"
+    r"|have|has|had) ([^.]+)",
 )
 def except_those(reading: Reading, match: re.Match[str]) -> str | None:
     """`except those with at least two concerts`: all rows but the ones that the clause describes."""

@@ -94,7 +94,8 @@ def sort_descending(reading: Reading, match: re.Match[str]) -> str | None:
 @ORDERING.pattern(
     "sort_by",
     r"(?:, )?(?:and )?(?:in |is |are )?#sort(?: (?:them|results?|it|list|by|according|to|on|based|of|their|its|"
-    rf"in|from|all|rows|these|those|{{T}}(?= by| in| from| according)))* ({_KEYS})((?: from| in| ,)* (?:{_DIRECTION})(?: order)?)?",
+    rf"in|from|all|rows|these|those|{{T}}(?= by| in| from| according)))* ({_KEYS})((?: from| in| ,)*"
+    rf" (?:{_DIRECTION})(?: order)?)?",
 )
 def sort_by(reading: Reading, match: re.Match[str]) -> str | None:
     """`sorted by age in descending order`."""
@@ -163,7 +164,8 @@ def most_rows(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "most_things",
-    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|did|does|#who|\w+s|\w+ed) )?(?:[a-z]+ )?({S})(?: of)?(?: all)? ({T})(?! with| by (?:@c|@x))",
+    r"(?:(?:with|have|has|having|had|of|in|do|get|got|#contain|made|offer|won|did|does|#who|\w+s|\w+ed)"
+    r" )?(?:[a-z]+ )?({S})(?: of)?(?: all)? ({T})(?! with| by (?:@c|@x))",
 )
 def most_things(reading: Reading, match: re.Match[str]) -> str | None:
     """`the stadium with the most concerts`."""
@@ -180,7 +182,8 @@ def most_things(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "top_by",
-    r"({S}) ({N}) ({T}|{C})(?:(?: sorted| ranked| with| in| terms| based| on| of| according| to| #who| have| has| had)* (?:by|with|of|on|in|to|has|have|had)(?: {S})? ({K}))",
+    r"({S}) ({N}) ({T}|{C})(?:(?: sorted| ranked| with| in| terms| based| on| of| according| to| #who| have|"
+    r" has| had)* (?:by|with|of|on|in|to|has|have|had)(?: {S})? ({K}))",
 )
 def top_by(reading: Reading, match: re.Match[str]) -> str | None:
     """`the top 3 singers by age`."""
@@ -216,12 +219,12 @@ def superlative_column(reading: Reading, match: re.Match[str]) -> str | None:
     number = reading.names.quantity(column)
     if " " in mark.text and not number:
         return None
-    if not number and (hint is None or hint.table != column.table):
-        if mark.text.lower() in ("most", "least", "fewest"):
-            reading.order.append((Term(column, "count"), mark.descending))
-            _limit(reading, match[1] or match[3])
-            reading.per_subject = True
-            return ""
+    unhinted = hint is None or hint.table != column.table
+    if not number and unhinted and mark.text.lower() in ("most", "least", "fewest"):
+        reading.order.append((Term(column, "count"), mark.descending))
+        _limit(reading, match[1] or match[3])
+        reading.per_subject = True
+        return ""
     if not number and hint is not None:
         reading.order.append((Term(hint), _direction(mark.descending, mark.hints, hint)))
         _limit(reading, match[1] or match[3])
@@ -249,10 +252,8 @@ def superlative_thing(reading: Reading, match: re.Match[str]) -> str | None:
 
 def _direction(descending: bool, hints: tuple[str, ...], column: Column) -> bool:
     """The oldest have the smallest birth date."""
-    flipped = (
-        "birth" in hints
-        and "age" not in column.name.lower()
-        or ("founded" in hints and "age" in hints and "age" not in column.name.lower())
+    flipped = ("birth" in hints and "age" not in column.name.lower()) or (
+        "founded" in hints and "age" in hints and "age" not in column.name.lower()
     )
     return descending != flipped
 
@@ -280,7 +281,8 @@ def having_count(reading: Reading, match: re.Match[str]) -> str | None:
 
 @ORDERING.pattern(
     "having_term",
-    r"(?:(?:with|have|has|having|had|#who|whose) )*({A})(?: is| are| of| was| were)* ((?:{O} )?{N})( #ormore| #orless)?",
+    r"(?:(?:with|have|has|having|had|#who|whose) )*({A})(?: is| are| of| was| were)* ((?:{O} )?{N})( #ormore|"
+    r" #orless)?",
 )
 def having_term(reading: Reading, match: re.Match[str]) -> str | None:
     """`whose number of concerts is at least 2`."""
@@ -314,9 +316,11 @@ def each(reading: Reading, match: re.Match[str]) -> str | None:
     """`for each country`."""
     marker = match[1]
     mark = reading.mark(marker)
-    if marker.startswith("@t") or (marker.startswith("@x") and mark.column is None):
-        reading.group_tables.append(reading.table(marker))
-    elif marker.startswith("@x") and reading.table(marker) and mark.hits[0].column is None:
+    if (
+        marker.startswith("@t")
+        or (marker.startswith("@x") and mark.column is None)
+        or (marker.startswith("@x") and reading.table(marker) and mark.hits[0].column is None)
+    ):
         reading.group_tables.append(reading.table(marker))
     else:
         reading.group.append(reading.column(marker))

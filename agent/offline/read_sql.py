@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from ...tools.database.schema import Schema
@@ -40,7 +42,7 @@ def _frame(query: exp.Expr, schema: Schema) -> Frame:
         operator = _SET.get(type(query))
         if operator is None or left.combine:
             raise _Unreadable
-        return Frame(**{**left.__dict__, "combine": (operator, right)})
+        return replace(left, combine=(operator, right))
     if not isinstance(query, exp.Select) or query.args.get("with_"):
         raise _Unreadable
     return _Reader(query, schema).frame()
@@ -144,7 +146,9 @@ def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
     if node is None:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
-    return list(node.flatten()) if isinstance(node, kind) else [node]
+    if not isinstance(node, kind):
+        return [node]
+    return [part for part in node.flatten() if isinstance(part, exp.Expr)]
 
 
 def _scalar(node: exp.Expr) -> Scalar:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ...tools.values.match import ValueMatch
 from .frame import Column
-from .mentions import Mention, chain_words
+from .lexicon import CHAIN
+from .mentions import Mention
 from .names import Hit, NameIndex
 from .words import name_words
 
@@ -49,10 +50,12 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
         mention.table = max(options, key=worth).table
         at = items.index(mention)
         before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
-        if mention.kind == "x" and before[0] in ("of", "for", "all") and max(hit.score for hit in options) >= 0.8:
-            if before[0] != "of" or (isinstance(before[1], Mention) and before[1].kind == "c"):
-                mention.kind = "t"
         best = max(hit.score for hit in options)
+        listed = before[0] in ("for", "all") or (
+            before[0] == "of" and isinstance(before[1], Mention) and before[1].kind == "c"
+        )
+        if mention.kind == "x" and listed and best >= 0.8:
+            mention.kind = "t"
         if best >= 0.5 and (mention.kind == "t" or best >= mention.hits[0].score):
             chosen.append(mention.table)
     return list(dict.fromkeys(chosen))
@@ -117,10 +120,9 @@ def _merge_years(items: Sequence[Item]) -> None:
         if isinstance(item, str):
             before = before if item in ("in", "on", "of", "by") else None
         elif item.kind == "c" and item.column is not None:
-            word = item.text.lower()
-            if before is not None and before.column is not None and word in ("year", "date", "time"):
-                if word in name_words(before.column.name) and before.column != item.column:
-                    item.column = before.column
+            word = item.text.lower() if item.text.lower() in ("year", "date", "time") else ""
+            if before is not None and before.column is not None and word in name_words(before.column.name):
+                item.column = before.column
             before = item
         elif item.kind != "o":
             before = None
@@ -136,7 +138,7 @@ def _table_after(at: int, items: Sequence[Item]) -> str | None:
     linked = False
     for item in items[at + 1 :]:
         if isinstance(item, str):
-            if item.lstrip("#") not in chain_words():
+            if item.lstrip("#") not in CHAIN:
                 return None
             linked = linked or item in ("of", "for", "in", "from", "#each")
         elif item.kind in ("t", "x") and linked:

@@ -10,7 +10,8 @@ from .reading import Grammar, Reading
 
 TERMS = Grammar()
 _SELECT_SO_FAR = re.compile(
-    r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:what|is|are|was|were|show|find|give|return|list|tell|compute|calculate|and|,|@[acx]\d+|"
+    r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:what|is|are|was|were|show|find|give|return|list|tell|compute"
+    r"|calculate|and|,|@[acx]\d+|"
     r"of|#distinct|get|report|for|#each|@[tx]\d+|also|please|all|display|value|values|respectively|provide|"
     r"how|about|their|its) ?)*\Z"
 )
@@ -118,10 +119,11 @@ def count_described(reading: Reading, match: re.Match[str]) -> str | None:
 
 @TERMS.pattern(
     "count_them",
-    r"#howmany(?: ones)?(?: of (?:them|those|these|it))?(?= are| is| do| does| were| of| in| have|$| @[vos]| #| \.| with| live)",
+    r"#howmany(?: ones)?(?: of (?:them|those|these|it))?(?= are| is| do| does| were| of| in| have|$| @[vos]| #|"
+    r" \.| with| live)",
 )
 def count_them(reading: Reading, match: re.Match[str]) -> str | None:
-    """`how many are there?`"""
+    """`how many are there`."""
     return reading.add_term(Term(None, "count"), Mention("a", 0, 0, match[0]))
 
 

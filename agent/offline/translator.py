@@ -27,7 +27,8 @@ R = TypeVar("R")
 _DECLINE = 0.12
 """Confidence below which nothing is answered."""
 _SMALL_TALK = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|"
+    r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful"
+    r"|awesome|"
     r"sure|yes|no|got it|i see|very|much|so|that|is|it|all|for|now|your|help|you(?:'re)?|welcome|morning|evening|"
     r"have|a|day|helpful|interesting|sounds|how are|please|very well|fine|was|the|there)\b\W*)+$",
     re.IGNORECASE,

@@ -19,7 +19,8 @@ INSERT INTO author VALUES (1, 'Ada Noor', 'France', 1950, NULL), (2, 'Bo Lind', 
     (3, 'Cy Marsh', 'France', 1971, 1), (4, 'Di Vega', 'Spain', 1980, 2), (5, 'Eli Stone', NULL, 1991, 2);
 CREATE TABLE book(book_id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER REFERENCES author(author_id),
     year INTEGER, price REAL, pages INTEGER, genre TEXT, rare TEXT);
-INSERT INTO book VALUES (1, 'Blue Tide', 1, 1990, 10, 200, 'Poetry', 'no'), (2, 'Red Tide', 1, 2001, 20, 300, 'Novel', 'no'),
+INSERT INTO book VALUES (1, 'Blue Tide', 1, 1990, 10, 200, 'Poetry', 'no'),
+    (2, 'Red Tide', 1, 2001, 20, 300, 'Novel', 'no'),
     (3, 'Long Winter', 2, 2005, 30, 500, 'Novel', 'yes'), (4, 'Short Summer', 3, 2010, 15, 120, 'Novel', 'no'),
     (5, 'Salt', 4, 2015, 25, 250, 'Poetry', 'no'), (6, 'Stars', 4, 2018, 40, 800, 'Science', 'yes');
 CREATE TABLE member(member_id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, city TEXT, age INTEGER);

@@ -22,7 +22,25 @@ CREATE TABLE t(a, b, c);
 CREATE VIEW v AS SELECT "select" AS id, "from" FROM "order";
 CREATE TABLE "no columns worth naming"("1" BLOB, "" TEXT);
 """
-WORDS = "how many the order orders most least not of by each with t a v id größe from x than more 3 1999 ' , . ? and or those".split()
+WORDS = [
+    "how",
+    "many",
+    "the",
+    "order",
+    "orders",
+    "most",
+    "least",
+    "not",
+    "of",
+    "by",
+    "each",
+    "with",
+    "t",
+    "a",
+    "v",
+    "id",
+]
+WORDS += ["größe", "from", "x", "than", "more", "3", "1999", "'", ",", ".", "?", "and", "or", "those"]
 
 
 def _ask(engine: Engine, question: str, base: str = "") -> None:
@@ -53,7 +71,7 @@ def test_any_words(odd: Engine, words: list[str], base: str) -> None:
     _ask(odd, " ".join(words), base)
 
 
-@given(st.text(max_size=60))
+@given(st.text(st.characters(exclude_categories=("Cs", "No")), max_size=60))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text(odd: Engine, text: str) -> None:
     _ask(odd, text)
