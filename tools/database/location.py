@@ -6,9 +6,6 @@ import os
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
-
 from ..errors import DatabaseUnavailable
 
 _MAGIC = b"SQLite format 3\x00"
@@ -33,6 +30,9 @@ def locate(path_or_url: str | Path) -> Path:
 
 
 def _path_of_url(text: str) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(text)
     except ArgumentError:

@@ -10,12 +10,13 @@ from typing import TypeVar
 
 from ..database import Database, Limits
 from ..errors import QueryError
+from ..folders import cache_folder
 from .build import DEFAULT_BOUNDS, IndexBounds, fill
 from .finder import find
 from .known import Known
 from .match import ValueMatch
 from .nearest import nearest
-from .place import cache_folder, database_state, open_store
+from .place import database_state, open_store
 from .store import Store, StoredColumn
 
 R = TypeVar("R")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,21 +12,6 @@ from ..database import Database
 from ..errors import DatabaseUnavailable
 from .build import columns_to_index
 from .store import Store
-
-CACHE_VARIABLE = "TABLETURN_CACHE"
-"""Environment variable that names another cache folder."""
-
-
-def cache_folder() -> Path:
-    """The folder for what can be built again: `TABLETURN_CACHE`, or the platform's place for such files."""
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        return Path(named)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "tableturn"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "tableturn" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tableturn"
 
 
 def database_state(database: Database) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import DatabaseUnavailable
+from tableturn.tools.folders import cache_folder
 from tableturn.tools.values import IndexBounds, ValueIndex
-from tableturn.tools.values.place import cache_folder
 
 
 def change(path: Path, sql: str) -> None:
