@@ -1,0 +1,128 @@
+"""The command that shows what the schema linker finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from ...tools.linking import PastTurn, SchemaItem, SchemaLinker
+
+_DECIMALS = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("link")(link)
+
+
+def link(
+    question: Annotated[str, typer.Argument(help="This turn's question.")],
+    db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")],
+    history: Annotated[
+        Path | None,
+        typer.Option("--history", help='Earlier turns, oldest first: a JSON list of {"question": ..., "sql": ...}.'),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0, max=1, help="Least probability of what is kept; 0 keeps everything.")
+    ] = 0.1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show how probably a question is about each table and column, and which earlier query it builds on."""
+    from time import perf_counter
+
+    from ...tools.database import Database, Limits
+    from ...tools.errors import QueryError
+    from ...tools.linking import SchemaLinker, base_turn
+    from ...tools.values import ValueIndex
+
+    def runs(sql: str) -> bool:
+        try:
+            database.execute(sql, Limits(seconds=1.0, rows=1))
+        except QueryError:
+            return False
+        return True
+
+    turns = _read_history(history) if history else []
+    with Database.open(db) as database:
+        linker = SchemaLinker(database.schema(), ValueIndex.open(database))
+        past = _with_items(turns, linker)
+        began = perf_counter()
+        linked = linker.link(question, past, threshold=threshold)
+        milliseconds = 1000 * (perf_counter() - began)
+        base = base_turn(question, linked.items, past, runs=runs)
+    found: dict[str, Any] = {
+        "tables": [{"name": item.table, "p": _p(item)} for item in linked.items if item.column is None],
+        "columns": [
+            {"table": item.table, "name": item.column, "p": _p(item)}
+            for item in linked.items
+            if item.column is not None
+        ],
+        "kept": [
+            {"table": table.name, "columns": [column.name for column in table.columns]} for table in linked.kept.tables
+        ],
+        "base_sql": base.sql if base else None,
+        "milliseconds": round(milliseconds, 2),
+    }
+    typer.echo(json.dumps(found, ensure_ascii=False) if as_json else _text(found))
+
+
+def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
+    """The window's turns with the probabilities that the linker gave each in its time."""
+    from dataclasses import replace
+
+    from ..settings import Settings
+
+    window = Settings().history_window
+    seen: list[PastTurn] = []
+    for turn in turns:
+        items = linker.link(turn.question, seen[-window:]).items
+        seen.append(replace(turn, items=tuple((item.table, item.column, item.p) for item in items)))
+    return seen[-window:]
+
+
+def _p(item: SchemaItem) -> float:
+    return round(item.p, _DECIMALS)
+
+
+def _text(found: dict[str, Any]) -> str:
+    likely = {(item["table"], item["name"]): item["p"] for item in found["columns"]}
+    tables = {item["name"]: item["p"] for item in found["tables"]}
+    lines: list[str] = []
+    for part in found["kept"]:
+        lines.append(f"{tables[part['table']]:.2f}  {part['table']}")
+        lines += [f"  {likely[part['table'], name]:.2f}  {name}" for name in part["columns"]]
+    if found["base_sql"]:
+        lines.append(f"builds on: {found['base_sql']}")
+    lines.append(f"{len(found['kept'])} of {len(tables)} tables, {found['milliseconds']} ms")
+    return "\n".join(lines)
+
+
+def _read_history(path: Path) -> list[PastTurn]:
+    """The turns of a history file.
+
+    Raises:
+        SettingsError: It cannot be read, or is no such list.
+    """
+    from ...tools.errors import SettingsError
+    from ...tools.linking import PastTurn
+
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SettingsError(f"cannot read the history {path}: {error}") from None
+    turns: list[PastTurn] = []
+    for entry in cast("list[Any]", entries) if isinstance(entries, list) else [entries]:
+        fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        question, sql = fields.get("question"), fields.get("sql", "")
+        if not isinstance(question, str) or not isinstance(sql, str):
+            raise SettingsError(
+                f'the history {path} is no JSON list of {{"question": "...", "sql": "..."}}: '
+                f"turn {len(turns) + 1} is {json.dumps(entry)[:80]}"
+            )
+        turns.append(PastTurn(question, sql=sql))
+    return turns

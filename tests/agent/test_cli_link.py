@@ -1,0 +1,62 @@
+"""`tableturn link`: what is printed, and what is said of bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tableturn.agent.cli.app import app
+from tableturn.tools.errors import SettingsError
+from typer.testing import CliRunner
+
+
+def run(*args: str) -> str:
+    done = CliRunner().invoke(app, ["link", *args], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_one_json_object(shop: Path, tmp_path: Path) -> None:
+    history = tmp_path / "history.json"
+    past = [
+        {"question": "Which customers live in Paris?", "sql": "SELECT name FROM customers WHERE city = 'Paris'"},
+        {"question": "and in Lyon?", "sql": "SELECT name FROM custmers"},
+    ]
+    history.write_text(json.dumps(past))
+    found = json.loads(run("how old are their orders?", "--db", str(shop), "--history", str(history), "--json"))
+    assert list(found) == ["tables", "columns", "kept", "base_sql", "milliseconds"]
+    assert {item["name"] for item in found["tables"]} == {"customers", "orders"}
+    assert all(0 <= item["p"] <= 1 for item in [*found["tables"], *found["columns"]])
+    assert {("customers", "*"), ("orders", "total")} <= {(item["table"], item["name"]) for item in found["columns"]}
+    assert found["base_sql"] == past[0]["sql"], "what does not run is no base"
+    assert found["kept"][0]["table"] in {"customers", "orders"}
+
+
+def test_the_first_turn_has_no_base(shop: Path) -> None:
+    assert json.loads(run("orders", "--db", str(shop), "--json"))["base_sql"] is None
+
+
+def test_text_names_what_is_kept(shop: Path) -> None:
+    text = run("total of all orders", "--db", str(shop))
+    assert "orders" in text
+    assert "total" in text
+    assert "tables" in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", '{"question": 1}', '[{"sql": "SELECT 1"}]', '["a"]', '[{"question": "a", "sql": null}]', "7"]
+)
+def test_a_bad_history_is_one_line(shop: Path, tmp_path: Path, content: str) -> None:
+    history = tmp_path / "history.json"
+    history.write_text(content)
+    with pytest.raises(SettingsError, match=r"history") as raised:
+        CliRunner().invoke(app, ["link", "x", "--db", str(shop), "--history", str(history)], catch_exceptions=False)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_history_that_is_not_there(shop: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"cannot read the history"):
+        CliRunner().invoke(
+            app, ["link", "x", "--db", str(shop), "--history", str(tmp_path / "none.json")], catch_exceptions=False
+        )
