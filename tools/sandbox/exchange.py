@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from ..errors import SandboxUnavailable
-from .protocol import CONFINED, Ending
+from .protocol import CONFINED, PIPES_FOLLOW, Ending
 from .terms import SandboxLimits
 
 # The parent ends a worker when its time is up; this much later, something is wrong with the parent.
@@ -44,7 +44,10 @@ def exchange(line: socket.socket, request: list[memoryview], limits: SandboxLimi
     try:
         data, pipes, _, _ = socket.recv_fds(line, _ENDING_BYTES, 2)
         if len(pipes) < 2:
-            return _judge(data, limits)
+            for end in pipes:
+                os.close(end)
+            few = Done(problem="this process has too many open files to run code")
+            return few if data == PIPES_FOLLOW else _judge(data, limits)
         reply = _talk(pipes[0], pipes[1], request, limits.result_bytes, deadline)
         if reply is None:
             return Done(problem=f"the result has more than {limits.result_bytes:,} bytes")
@@ -52,7 +55,7 @@ def exchange(line: socket.socket, request: list[memoryview], limits: SandboxLimi
         if len(reply) > len(CONFINED):
             return Done(reply.removeprefix(CONFINED))
         ending = line.recv(_ENDING_BYTES)
-        if ending and not reply:
+        if not reply and ending and Ending.unpack(ending).cause == "exit":
             raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
         return _judge(ending, limits)
     except TimeoutError:

@@ -73,22 +73,10 @@ class WarmParent:
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        module = f"{__package__}.zygote"
-        path = json.dumps([entry for entry in sys.path if entry])
-        # Some systems need it to find Python's own libraries; no other variable is passed on.
-        inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-                [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, module, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=_ENVIRONMENT | inherited,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
         ours.settimeout(_START_SECONDS)
         try:
+            with theirs:
+                self._process = _spawn(theirs.fileno())
             greeting = ours.recv(_GREETING_BYTES)
         except OSError as error:
             greeting = str(error).encode()
@@ -122,7 +110,24 @@ class WarmParent:
 
 PARENT = WarmParent()
 atexit.register(PARENT.close)
-os.register_at_fork(after_in_child=PARENT.forget)
+if hasattr(os, "register_at_fork"):  # not on Windows, where this module can be imported all the same
+    os.register_at_fork(after_in_child=PARENT.forget)
+
+
+def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
+    """Start the parent with one end of the control socket, in a session of its own, with next to no environment."""
+    path = json.dumps([entry for entry in sys.path if entry])
+    # Some systems need it to find Python's own libraries; no other variable is passed on.
+    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+        [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, f"{__package__}.zygote", str(descriptor)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=_ENVIRONMENT | inherited,
+        pass_fds=[descriptor],
+        start_new_session=True,
+    )
 
 
 def _send(control: socket.socket, order: Order) -> socket.socket:

@@ -23,6 +23,9 @@ CODE_NAME = "<code>"
 READY = b"ready"
 """What the parent says when it can take orders; anything else is why it cannot."""
 
+PIPES_FOLLOW = b" "
+"""First message on the line, with two descriptors; a message of another length is an `Ending`."""
+
 CONFINED = b"+"
 """First byte on the reply's pipe: the boundary is closed. It comes before any code has run, so it cannot be forged."""
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from .answer import to_answer
 from .boundary import confine, die_with_parent
 from .bounds import bound_run, bound_worker, memory_held
-from .protocol import CONFINED, READY, Ending, Order
+from .protocol import CONFINED, PIPES_FOLLOW, READY, Ending, Order
 from .terms import Boundary
 from .warm import warm_up
 from .worker import work
@@ -113,7 +113,7 @@ class _Parent:
         self._poll.register(worker.pidfd, select.POLLIN)
         self._poll.register(line, 0)  # errors and hang-ups only
         with contextlib.suppress(OSError):
-            socket.send_fds(line, [b" "], [worker.request, worker.reply])
+            socket.send_fds(line, [PIPES_FOLLOW], [worker.request, worker.reply])
         os.close(worker.request)
         os.close(worker.reply)
         with contextlib.suppress(OSError):

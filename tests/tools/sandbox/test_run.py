@@ -255,6 +255,17 @@ class TestAvailability:
         assert ran.error is not None
         assert "Operation not permitted" in ran.error
 
+    def test_says_why_the_parent_does_not_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        PARENT.close()
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        with pytest.raises(SandboxUnavailable, match=r"does not start: .*/nowhere/python"):
+            run_python("result = 1", {})
+        monkeypatch.setattr(sys, "executable", "/bin/true")
+        with pytest.raises(SandboxUnavailable, match="does not start: it ends at once"):
+            run_python("result = 1", {})
+        monkeypatch.undo()
+        assert rows(run_python("result = 1", {})) == ((1,),)
+
     def test_no_boundary_only_when_asked_for(self) -> None:
         limits = SandboxLimits(boundary="none_i_trust_this_code")
         assert rows(run_python("result = open('/dev/null').read()", {}, limits, static_check=False)) == (("",),)
