@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask, PromptStyle
+from tableturn.prompts.merge import MergeTask, Proposal
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.replies import Rephrasing
@@ -106,6 +107,13 @@ def revise(style: PromptStyle, **changes: Any) -> ReviseTask:
     return ReviseTask(**inputs | changes)
 
 
+PROPOSALS = (
+    Proposal('SELECT total FROM "order"', 3, "total\n12.5"),
+    Proposal('SELECT id, total FROM "order"', 1, feedback="The query also returns id."),
+)
+"""A majority and one that differs."""
+
+
 def every_task() -> dict[str, Task[Any]]:
     """Each task in each of its forms, by a name for snapshots."""
     asked = ("Which order?", "the last one")
@@ -114,6 +122,7 @@ def every_task() -> dict[str, Task[Any]]:
         "rephrase_full_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, simplify=False),
         "rephrase_credit": RephraseTask("and ann's?", HISTORY, SCHEMA, style="credit", dialogues=DIALOGUES),
         "rephrase_credit_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, style="credit"),
+        "merge": MergeTask(generate(), PROPOSALS),
         "simplify": SimplifyTask("Enumerate the appellations of all clients."),
         "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
         "reason_pot": ReasonTask(generate("craft"), "pot"),
