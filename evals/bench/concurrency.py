@@ -25,9 +25,9 @@ async def _run(conversations: int) -> dict[str, object]:
         SQLAgent(path, model="openai:m", base_url=url) as agent,
     ):
         await agent.aask(TURNS[0][0])
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         calls = await asyncio.gather(*(_converse(agent) for _ in range(conversations)))
-        spent = time.perf_counter() - start
+        spent, cpu = time.perf_counter() - start, time.process_time() - cpu
     turns = conversations * len(TURNS)
     # Each conversation waits for its own replies one after the other; all conversations wait at once.
     ideal = conversations * len(TURNS) / (max(calls) * _SECONDS_A_REPLY)
@@ -39,6 +39,7 @@ async def _run(conversations: int) -> dict[str, object]:
         "turns_per_s": round(turns / spent, 2),
         "ideal_turns_per_s": round(ideal, 2),
         "share_of_ideal": round(turns / spent / ideal, 3),
+        "cpu_ms_a_turn": round(1000 * cpu / turns, 2),
     }
 
 
