@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..database.results import column_types
 from ..database.table import Cell, Table
 from ..results import same_result
 from .terms import SandboxResult
@@ -64,8 +63,7 @@ def _readings(table: Table, index_columns: int) -> Iterator[Table]:
     yield table
     if 0 < index_columns < len(table.columns):
         rows = tuple(row[index_columns:] for row in table.rows)
-        columns = table.columns[index_columns:]
-        yield replace(table, columns=columns, types=column_types(rows, len(columns)), rows=rows)
+        yield replace(table, columns=table.columns[index_columns:], types=table.types[index_columns:], rows=rows)
 
 
 def _plain(table: Table) -> Table:

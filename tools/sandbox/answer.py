@@ -117,12 +117,13 @@ def _cell(value: Any) -> Plain:
     if isinstance(value, bool | np.bool_):
         return int(value)
     if isinstance(value, int | np.integer):
-        return int(value)
+        number = int(value)
+        return number if -(2**63) <= number < 2**63 else float(number)
     if value is None or value is pd.NaT or value is pd.NA:
         return None
     if isinstance(value, float | np.floating | decimal.Decimal):
-        number = float(value)
-        return None if number != number else number
+        real = float(value)
+        return None if real != real else real
     if isinstance(value, datetime.timedelta | np.timedelta64):
         return pd.Timedelta(value) / pd.Timedelta(days=1)
     if isinstance(value, datetime.datetime | np.datetime64):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..database.results import column_types
 from ..database.table import Cell, Table
 from ..errors import SandboxUnavailable
 from .availability import sandbox_available
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas
 
 DEFAULT_LIMITS = SandboxLimits()
+
+_TYPE_NAMES: Mapping[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
 def run_python(
@@ -64,7 +66,7 @@ def run_python(
         return failed(done.problem, timed_out=done.timed_out)
     try:
         return _result(done.reply, started)
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return failed("the run ended with a reply that is not one")
 
 
@@ -87,20 +89,45 @@ def _result(reply: bytes, started: float) -> SandboxResult:
     content = json.loads(reply)
     if not isinstance(content, dict):
         raise TypeError("a reply is an object")
-    error, output = content.get("error"), str(content.get("output", ""))
+    error, output = content.get("error"), _text(content.get("output", ""))
     table = None
     elapsed = time.perf_counter() - started
     if error is None:
-        columns = tuple(str(column) for column in content["columns"])
+        columns = tuple(_text(column) for column in content["columns"])
         rows = tuple(tuple(_cell(cell) for cell in row) for row in content["rows"])
         if any(len(row) != len(columns) for row in rows):
             raise ValueError("rows and columns differ")
-        table = Table(columns, column_types(rows, len(columns)), rows, bool(content["truncated"]), elapsed)
+        table = Table(
+            columns,
+            tuple(_type([row[position] for row in rows]) for position in range(len(columns))),
+            rows,
+            bool(content["truncated"]),
+            elapsed,
+        )
     index_columns = int(content.get("index_columns", 0))
-    return SandboxResult(table, output, None if error is None else str(error), elapsed, False, index_columns)
+    return SandboxResult(table, output, None if error is None else _text(error), elapsed, False, index_columns)
 
 
 def _cell(cell: Any) -> Cell:
-    if cell is None or isinstance(cell, int | float | str):
-        return cell
-    return base64.b64decode(cell["b64"], validate=True)
+    """A value that SQLite could hold."""
+    if isinstance(cell, str):
+        return _text(cell)
+    if isinstance(cell, float):
+        return None if math.isnan(cell) else cell
+    if isinstance(cell, int):
+        # Not a truth value: SQLite has none.
+        return int(cell) if -(2**63) <= cell < 2**63 else float(cell)
+    return None if cell is None else base64.b64decode(cell["b64"], validate=True)
+
+
+def _type(column: list[Cell]) -> str:
+    """As `Table.types` names it."""
+    seen = {type(cell) for cell in column} - {type(None)}
+    if len(seen) > 1:
+        return "mixed"
+    return _TYPE_NAMES[seen.pop()] if seen else "null"
+
+
+def _text(text: object) -> str:
+    """Text without lone surrogates, which nothing else could encode."""
+    return str(text).encode("utf-8", "replace").decode()

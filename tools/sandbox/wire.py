@@ -22,9 +22,9 @@ def encode(frame: pandas.DataFrame) -> bytes:
     import pyarrow
 
     try:
-        table = pyarrow.Table.from_pandas(frame, preserve_index=None, nthreads=1)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
-        table = _encode_mixed(frame)
+        table = _to_table(frame)
+    except (pyarrow.ArrowException, OverflowError) as error:
+        raise ValueError(f"a table cannot be passed to the sandbox: {error}") from None
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -41,6 +41,15 @@ def decode(stream: memoryview) -> pandas.DataFrame:
         if name:
             frame[name] = _join(frame[name])
     return frame
+
+
+def _to_table(frame: pandas.DataFrame) -> Any:
+    import pyarrow
+
+    try:
+        return pyarrow.Table.from_pandas(frame, preserve_index=None, nthreads=1)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        return _encode_mixed(frame)
 
 
 def _encode_mixed(frame: pandas.DataFrame) -> Any:

@@ -86,6 +86,19 @@ class TestAnswers:
     def test_frames_that_arrow_cannot_hold_are_refused(self) -> None:
         ran = run_python("result = 1", {"t": pd.DataFrame({"a": pd.Series([object(), 1], dtype=object)})})
         assert ran.error == "column 'a' holds a object, which cannot be passed to the sandbox"
+        ran = run_python("result = 1", {"t": pd.DataFrame({"a": [2**70]})})
+        assert ran.error is not None
+        assert ran.error.startswith("a table cannot be passed to the sandbox")
+
+    def test_values_that_no_database_holds(self) -> None:
+        assert rows(run_python("result = [2 ** 70, float('nan'), float('inf'), 'a\\ud800']", {})) == (
+            (float(2**70),), (None,), (float("inf"),), ("a?",),
+        )  # fmt: skip
+        assert run_python("result = 10 ** 400", {}).error == "OverflowError: int too large to convert to float"
+
+    def test_forged_values_are_checked_too(self) -> None:
+        code = 'import os\nos.write(4, b\'{"columns": ["a"], "rows": [[NaN], [%d]], "truncated": 0}\' % 2 ** 80)'
+        assert rows(run_python(code + "\nos._exit(0)", {}, static_check=False)) == ((None,), (float(2**80),))
 
 
 class TestErrors:
