@@ -40,13 +40,18 @@ class Entry:
     @property
     def room(self) -> str:
         """Where it is kept."""
-        return SHARED if self.example.shared else self.example.database
+        return room_of(self.example)
 
     @property
     def fields(self) -> dict[str, str]:
         """Its row's fields."""
         ids = {f"skeleton_{number}": id_ for number, id_ in enumerate(self.skeletons, 1)}
         return {"example": to_json(self.example), "sql": self.sql_id, **ids}
+
+
+def room_of(example: Example) -> str:
+    """Where an example is kept."""
+    return SHARED if example.shared else example.database
 
 
 def make_entry(example: Example, verify: Verify | None = None) -> Entry:

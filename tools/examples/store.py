@@ -14,8 +14,9 @@ from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import SHARED, Entry, Verify, make_entry
+from .entry import SHARED, Entry, Verify, make_entry, room_of
 from .example import Example
+from .keys import example_id
 from .payload import from_json
 from .records import Added, Found, Index, Near, Refusal, Stats
 
@@ -31,9 +32,8 @@ class ExampleStore:
 
     A room holds a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
     distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor cost memory; a
-    row names one pair that stands for its key. Keys are written before pairs, and adding an example that is there
-    again writes what it lacks: an interrupted import leaves a store that opens, answers, and is completed by importing
-    once more.
+    row names one pair that stands for its key. Keys are written before pairs, so a pair that is there has its keys: an
+    interrupted import leaves a store that opens, answers, and is completed by importing once more.
     """
 
     def __init__(self, backend: Backend, embedding: Embedding | None = None) -> None:
@@ -74,7 +74,7 @@ class ExampleStore:
         total = Added()
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            entries, refused = _checked(part, verify, strict)
+            entries, refused = _checked(self._unknown(part), verify, strict)
             new = self._write_rooms(entries)
             known = len(part) - len(refused) - new
             total = Added(total.added + new, total.known + known, (*total.refused, *refused))
@@ -185,7 +185,8 @@ class ExampleStore:
     def reindex(self) -> int:
         """Builds the skeleton and SQL keys anew from the pairs; gives the number of examples.
 
-        The way out after a change of masking rules. (Another embedding needs another store: export and import.)
+        The way out after a change of masking rules; if it is interrupted, run it again. (Another embedding needs
+        another store: import the examples there.)
 
         Raises:
             ExampleStoreError: The store cannot be read or written.
@@ -226,6 +227,18 @@ class ExampleStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _unknown(self, examples: Sequence[Example]) -> Sequence[Example]:
+        """Those that are not there, without repeats: what is there has its keys, and is not parsed and run again."""
+        by_room: dict[str, dict[str, Example]] = {}
+        for example in examples:
+            by_room.setdefault(room_of(example), {}).setdefault(example_id(example), example)
+        unknown: list[Example] = []
+        for room, held in by_room.items():
+            pairs = self._backend.table(room, _PAIRS)
+            there = pairs.get(list(held)) if pairs else {}
+            unknown += [example for id_, example in held.items() if id_ not in there]
+        return unknown
 
     def _write_rooms(self, entries: Sequence[Entry]) -> int:
         rooms = dict.fromkeys(entry.room for entry in entries)
@@ -274,19 +287,16 @@ class ExampleStore:
 
 
 def _checked(examples: Sequence[Example], verify: Verify | None, strict: bool) -> tuple[list[Entry], list[Refusal]]:
-    """Entries without repeats, and refusals."""
-    entries: dict[str, Entry] = {}
+    entries: list[Entry] = []
     refused: list[Refusal] = []
     for example in examples:
         try:
-            entry = make_entry(example, verify)
+            entries.append(make_entry(example, verify))
         except ExampleRefused as error:
             if strict:
                 raise
             refused.append(Refusal(example, str(error)))
-        else:
-            entries.setdefault(entry.id, entry)
-    return list(entries.values()), refused
+    return entries, refused
 
 
 def _found(row: Row, similarity: float = 1.0) -> Found:

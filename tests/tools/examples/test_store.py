@@ -146,11 +146,12 @@ def test_an_empty_store_finds_nothing(store: ExampleStore) -> None:
 def test_fifty_threads_read_and_write_at_once(store: ExampleStore) -> None:
     store.add(BOATS)
 
-    def work(number: int) -> str:
+    def work(number: int) -> int:
         store.add([example(f"Which boat has the number {number}?", f"SELECT name FROM boat WHERE boat_id = {number}")])
-        return store.nearest("question", BOATS[number % 4].question, 1)[0].example.question
+        return len(store.nearest("question", BOATS[number % 4].question, 4))
 
     with ThreadPoolExecutor(50) as pool:
-        found = list(pool.map(work, range(100)))
-    assert found == [BOATS[number % 4].question for number in range(100)]
+        assert set(pool.map(work, range(100))) == {4}
     assert store.count() == 104
+    for asked in [boat.question for boat in BOATS] + [f"Which boat has the number {n}?" for n in range(0, 100, 9)]:
+        assert store.nearest("question", asked, 1)[0].example.question == asked
