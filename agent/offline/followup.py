@@ -32,6 +32,7 @@ _ADD = re.compile(
 _NOT_THOSE = re.compile(
     r"\b(?:not (?:those|these|them)|(?:the )?(?:others|other ones|rest)|(?:opposite|reverse) of)\b", re.IGNORECASE
 )
+_SHOW = re.compile(r"\b(?:show|list|give|display|name|which|who|tell)\b", re.IGNORECASE)
 _WHICH = re.compile(
     r"\b(?:which|who|what) (?:of (?:them|those|these)|ones?)\b|\bof (?:them|those|these)\b", re.IGNORECASE
 )
@@ -106,7 +107,11 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
                 frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
         if any(t.column and t.column.table not in base.used() for t in terms) and (base.limit or base.having):
             return _of_those(base, frame, reading, terms)
-    elif base.select and all(t.aggregate for t in base.select) and (_WHICH.search(question) or reading.limit):
+    elif (
+        base.select
+        and all(t.aggregate for t in base.select)
+        and (_WHICH.search(question) or _SHOW.search(question) or reading.limit)
+    ):
         heads = [reading.table(m) for m in reading.markers("tx")] or list(base.used())
         frame = replace(frame, select=tuple(Term(c) for c in names.title(heads[0])))
     return _grouped(frame, reading)

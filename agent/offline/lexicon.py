@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, cast
 
-_LISTS = cast("dict[str, Any]", json.loads(files(__package__).joinpath("data/lexicon.json").read_text("utf-8")))
+_LISTS = cast(
+    "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
+)
 
 
 def _words(name: str) -> frozenset[str]:

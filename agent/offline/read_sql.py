@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from sqlglot import exp
 
@@ -147,8 +148,8 @@ def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
-        return [node]
-    return [part for part in node.flatten() if isinstance(part, exp.Expr)]
+        return [node] if node is not None else []
+    return cast("list[exp.Expr]", list(node.flatten()))
 
 
 def _scalar(node: exp.Expr) -> Scalar:

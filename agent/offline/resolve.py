@@ -154,6 +154,12 @@ def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
         for item in items[max(0, at - 4) : at + 3]
         if isinstance(item, Mention) and item.kind in ("c", "x") and item.hits
     ]
+    neighbours = [
+        match
+        for item in (*items[max(0, at - 1) : at], *items[at + 1 : at + 2])
+        if isinstance(item, Mention) and item.kind == "v"
+        for match in item.matches
+    ]
     nouns = {item.table for item in items[max(0, at - 2) : at + 2] if isinstance(item, Mention) and item.kind in "tx"}
 
     def worth(match: ValueMatch) -> float:
@@ -170,6 +176,8 @@ def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
             score += 0.05
         if names.references(Column(match.table, match.column)):
             score -= 0.03
+        if any((m.table == match.table) and m.column != match.column for m in neighbours):
+            score += 0.12
         return score
 
     best = max(mention.matches, key=worth)

@@ -62,7 +62,7 @@ class OfflineTranslator:
         """As `do`, in a worker thread."""
         return await asyncio.to_thread(self.do, task)
 
-    def _reply(self, task: Task[R]) -> object:
+    def _reply(self, task: object) -> object:
         match task:
             case RephraseTask():
                 return self._rephrase(task)
@@ -77,7 +77,7 @@ class OfflineTranslator:
             case ReasonTask() | SQLFromCodeTask():
                 raise NotUnderstood("The offline translator writes no code; choose a model, or switch reasoning off.")
             case _:
-                raise NotUnderstood(f"The offline translator cannot do the task {task.name!r}; choose a model.")
+                raise NotUnderstood(f"The offline translator cannot do a {type(task).__name__}; choose a model.")
 
     def _rephrase(self, task: RephraseTask) -> Rephrasing:
         if _SMALL_TALK.match(task.question):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any, cast
 
 import snowballstemmer
 
@@ -44,15 +45,15 @@ class Word:
 
 
 @cache
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+def _stemmer() -> Any:
+    return cast("Any", snowballstemmer.stemmer("english"))
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The stem of a lower-case word, irregular plurals included."""
     word = IRREGULAR.get(word, word)
-    return _stemmer().stemWord(word) if len(word) > 2 else word
+    return str(_stemmer().stemWord(word)) if len(word) > 2 else word
 
 
 def words_of(question: str) -> tuple[Word, ...]:

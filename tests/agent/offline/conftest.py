@@ -48,11 +48,8 @@ def library(library_file: Path) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValueIndex]:
-    index = ValueIndex.open(library, cache=tmp_path_factory.mktemp("cache"))
-    yield index
-    if hasattr(index, "close"):
-        index.close()
+def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> ValueIndex:
+    return ValueIndex.open(library, cache=tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="session")

@@ -23,24 +23,9 @@ CREATE VIEW v AS SELECT "select" AS id, "from" FROM "order";
 CREATE TABLE "no columns worth naming"("1" BLOB, "" TEXT);
 """
 WORDS = [
-    "how",
-    "many",
-    "the",
-    "order",
-    "orders",
-    "most",
-    "least",
-    "not",
-    "of",
-    "by",
-    "each",
-    "with",
-    "t",
-    "a",
-    "v",
-    "id",
+    *("how", "many", "the", "order", "orders", "most", "least", "not", "of", "by", "each", "with", "t", "a", "v", "id"),
+    *("größe", "from", "x", "than", "more", "3", "1999", "'", ",", ".", "?", "and", "or", "those"),
 ]
-WORDS += ["größe", "from", "x", "than", "more", "3", "1999", "'", ",", ".", "?", "and", "or", "those"]
 
 
 def _ask(engine: Engine, question: str, base: str = "") -> None:

@@ -106,7 +106,7 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
         return [done.reply for done in await asyncio.gather(*(offline.ado(task) for task in tasks))]
 
     with ThreadPoolExecutor(8) as pool:
-        threaded = list(pool.map(lambda task: offline.do(task).reply, tasks))
+        threaded: list[Draft] = list(pool.map(lambda pages: offline.do(tasks[pages]).reply, range(len(tasks))))
     assert asyncio.run(together()) == threaded
     assert [draft.sql for draft in threaded] == [
         f"SELECT title FROM book WHERE pages > {pages}" for pages in range(100, 180)
