@@ -34,7 +34,7 @@ def _query(frame: Frame) -> str:
     parts = [f"the different values of {shown}" if frame.distinct else shown]
     subjects = [table for table in tables if not _counted(frame, table)]
     if subjects:
-        parts.append("of " + " with ".join(_plain(table) for table in subjects))
+        parts.append("of " + " with ".join(_plural(table) for table in subjects))
     if frame.group:
         parts.append("for each " + " and ".join(_column(column) for column in frame.group))
     conditions = [" or ".join(_condition(c, tables) for c in group) for group in frame.where]
@@ -54,14 +54,14 @@ def _query(frame: Frame) -> str:
 
 def _counted(frame: Frame, table: str) -> bool:
     """Whether the only thing said of a table is how many rows it has."""
-    return frame.select[:1] == (Term(None, "count"),) and frame.used()[:1] == (table,)
+    return frame.select[:1] == (Term(None, "count"),) and frame.used()[-1:] == (table,)
 
 
 def _term(term: Term, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
-        return f"the number of {_plain(tables[0])}" if tables else "the number of rows"
+        return f"the number of {_plural(tables[-1])}" if tables else "the number of rows"
     name = _column(term.column)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
@@ -74,6 +74,11 @@ def _column(column: Column) -> str:
 
 def _plain(name: str) -> str:
     return " ".join(name_words(name)) or name
+
+
+def _plural(table: str) -> str:
+    name = _plain(table)
+    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 def _condition(condition: Condition, tables: tuple[str, ...]) -> str:

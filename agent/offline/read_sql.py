@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 from sqlglot import exp
 
@@ -149,7 +148,7 @@ def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
         return [node] if node is not None else []
-    return cast("list[exp.Expr]", list(node.flatten()))
+    return list(node.flatten())
 
 
 def _scalar(node: exp.Expr) -> Scalar:

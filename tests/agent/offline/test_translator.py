@@ -45,7 +45,7 @@ def test_a_follow_up_is_rephrased_to_stand_alone(offline: OfflineTranslator, lib
     told = _rephrase(offline, library, "only those older than 35", before)
 
     assert told.intent == "answerable"
-    assert told.rephrased == "Give me the last name of member where the city is 'Oslo' and the age is more than 35."
+    assert told.rephrased == "Give me the last name of members where the city is 'Oslo' and the age is more than 35."
 
 
 def test_notes_say_how_the_words_were_read(offline: OfflineTranslator, library: Database) -> None:
@@ -106,7 +106,7 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
         return [done.reply for done in await asyncio.gather(*(offline.ado(task) for task in tasks))]
 
     with ThreadPoolExecutor(8) as pool:
-        threaded: list[Draft] = list(pool.map(lambda pages: offline.do(tasks[pages]).reply, range(len(tasks))))
+        threaded = [future.result().reply for future in [pool.submit(offline.do, task) for task in tasks]]
     assert asyncio.run(together()) == threaded
     assert [draft.sql for draft in threaded] == [
         f"SELECT title FROM book WHERE pages > {pages}" for pages in range(100, 180)
