@@ -12,7 +12,7 @@ from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, lenient_text
 from .failures import failure
 from .hidden import conceal, refuse_hidden_joins
 from .names import quoted
-from .results import Row, column_types, fetch
+from .results import Fetched, fetch
 from .table import Cell, Limits, Table
 from .watchdog import WATCHDOG, RunningQuery
 
@@ -34,12 +34,12 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
     WATCHDOG.watch(query)
     try:
         try:
-            columns, rows, truncated = _fetched(sqlite, sql, limits)
+            columns, result = _fetched(sqlite, sql, limits)
         except sqlite3.OperationalError as error:
             if not str(error).startswith(NOT_UTF8):
                 raise
             with lenient_text(sqlite):
-                columns, rows, truncated = _fetched(sqlite, sql, limits)
+                columns, result = _fetched(sqlite, sql, limits)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         if query.stopped == "cancelled":
             raise QueryTimeout(_CANCELLED) from None
@@ -51,16 +51,16 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
         raise conceal(failed, connection.catalogue.visibility) from None
     finally:
         WATCHDOG.release(query)
-    return Table(columns, column_types(rows, len(columns)), tuple(rows), truncated, time.monotonic() - start)
+    return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
 
-def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], list[Row], bool]:
+def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], Fetched]:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")
-        rows, truncated = fetch(cursor, limits)
-        return tuple([entry[0] for entry in cursor.description]), rows, truncated
+        result = fetch(cursor, limits)
+        return tuple([entry[0] for entry in cursor.description]), result
     finally:
         cursor.close()
 
