@@ -14,7 +14,7 @@ from ...tools.errors import NotUnderstood, QueryError
 from ...tools.values import ValueIndex
 from .build import build
 from .confidence import confidence, unread
-from .followup import edited, follows
+from .followup import complements, edited, follows
 from .frame import Condition, Frame
 from .names import NameIndex
 from .parse import Parse, parse
@@ -23,6 +23,7 @@ from .read_sql import read_sql
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
 _VALUES = 30
+_NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|sure|right|correct|exactly|ok(?:ay)?|please do)\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$",
     re.IGNORECASE,
@@ -120,6 +121,9 @@ class Engine:
         if nothing or not frame.used():
             words = unread(parsed.reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
+        if (left := _NEGATION.search(parsed.reading.text)) and not (follow_up and complements(question)):
+            words = tuple(word.lstrip("#") for word in left.group().split() if not word.startswith("@"))
+            raise NotUnderstood(f"I could not place what is denied: {' '.join(words)}. Put it another way.", words)
         sql = build(frame, names.schema).sql("sqlite")
         rows = self._try(sql)
         sure = confidence(parsed, frame, rows)

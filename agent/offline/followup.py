@@ -65,11 +65,16 @@ def follows(question: str, parsed: Parse) -> bool:
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
+def complements(question: str) -> bool:
+    """Whether a follow-up asks for what the query before left out."""
+    return bool(_NOT_THOSE.search(question))
+
+
 def edited(base: Frame, question: str, reading: Reading) -> Frame:
     """The frame that the follow-up asks for."""
     names = reading.names
     terms = select_terms(reading)
-    if _NOT_THOSE.search(question) and not reading.where:
+    if complements(question) and not reading.where:
         return _complement(base, names)
     if _ABOUT.search(question):
         fresh = [t for t in reading.tables if t not in base.used()]

@@ -74,6 +74,11 @@ def test_what_is_not_understood_is_named(offline: OfflineTranslator, library: Da
     assert all(word in str(caught.value) for word in caught.value.words)
 
 
+def test_a_denial_that_is_not_understood_is_never_dropped(offline: OfflineTranslator, library: Database) -> None:
+    with pytest.raises(NotUnderstood, match="denied"):
+        offline.do(_generate(library, "Which books were never translated?"))
+
+
 def test_code_needs_a_model(offline: OfflineTranslator, library: Database) -> None:
     with pytest.raises(NotUnderstood, match="model"):
         offline.do(ReasonTask(_generate(library, "How many books are there?")))
