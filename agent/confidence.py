@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..tools.sandbox import Comparison
 from .convergence import is_empty
 from .records import Attempt, Status
 
@@ -9,13 +10,13 @@ DEFAULT = 0.75
 """For a translator that gives none of its own: about what one draft of a good model is worth on Spider."""
 
 
-def confidence(attempt: Attempt | None, status: Status, code_agrees: bool | None) -> float:
+def confidence(attempt: Attempt | None, status: Status, comparison: Comparison | None) -> float:
     """The translator's own confidence, lowered by what speaks against the answer, raised where code agrees with it.
 
     Args:
         attempt: The chosen attempt; None where there is none.
         status: How the turn ended.
-        code_agrees: Whether the pandas code gave the same result; None where no code ran.
+        comparison: How the pandas code's result compares with the query's; None where no code ran.
     """
     if attempt is None or attempt.result is None or status not in ("converged", "capped"):
         return 0.0
@@ -28,6 +29,8 @@ def confidence(attempt: Attempt | None, status: Status, code_agrees: bool | None
         value *= 0.7
     if status == "capped":
         value *= 0.8
-    if code_agrees is not None:
-        value = value + (1 - value) * 0.5 if code_agrees else value * 0.7
+    if comparison is not None and comparison.agree:
+        value += (1 - value) * 0.5
+    elif comparison is not None and comparison.conclusive:
+        value *= 0.7
     return round(value, 3)

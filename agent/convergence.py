@@ -1,35 +1,38 @@
-"""When the loop ends, and which attempt is the answer."""
+"""When the loop ends."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from ..tools.database import Schema
+from ..tools.database import Schema, Table
 from ..tools.results import same_result
+from ..tools.sandbox import Comparison, SandboxResult, results_agree
+from ..tools.sandbox import Comparison, SandboxResult, results_agree
 from ..tools.sql import same_sql
 from ..tools.sql.ordering import is_ordered
-from .records import Attempt, Result
+from .records import Attempt, CodeResult, Result
 from .settings import Settings
 
 Stop = Literal["gated", "converged", "capped", ""]
 """Why a loop ended; empty while it goes on."""
 
 
-def stop_reason(attempts: Sequence[Attempt], code: Result | None, schema: Schema, settings: Settings) -> Stop:
+def stop_reason(attempts: Sequence[Attempt], code: CodeResult | None, schema: Schema, settings: Settings) -> Stop:
     """Whether the turn is done after the last of `attempts`.
 
     The SQL repeating (SQL-CRAFT algorithm 1), the result repeating (revision chain 3.2.2), the gate, or the cap. A
     repeat of any earlier attempt counts, so that a loop which goes back and forth is noticed.
     """
-    last, earlier = attempts[-1], attempts[:-1]
-    if settings.gate and is_clean(last) and agrees(last, code):
+    tried = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last, earlier = tried[-1], tried[:-1]
+    if settings.gate and is_clean(last) and not differs(compare_code(last, code)):
         return "gated" if not earlier else "converged"
     if settings.converge in ("sql", "either") and any(same_sql(last.sql, other.sql, schema) for other in earlier):
         return "converged"
-    if settings.converge in ("result", "either") and any(_same_outcome(last, other) for other in earlier):
+    if settings.converge in ("result", "either") and any(same_answer(last, other) for other in earlier):
         return "converged"
-    if len(attempts) >= settings.max_attempts:
+    if len(tried) >= settings.max_attempts:
         return "capped" if settings.max_attempts > 1 or last.result is None else "converged"
     return ""
 
@@ -44,37 +47,26 @@ def is_empty(result: Result) -> bool:
     return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
 
 
-def agrees(attempt: Attempt, code: Result | None) -> bool:
-    """Whether the code's result, where there is one, is the query's."""
-    if code is None:
-        return True
-    return attempt.result is not None and _same(attempt.result, code, attempt.sql)
+def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:
+    """How the code's result compares with the query's; None where either is missing."""
+    if code is None or attempt.result is None:
+        return None
+    ran = SandboxResult(table=_table(code.result), index_columns=code.index_columns)
+    return results_agree(ran, _table(attempt.result), ordered=is_ordered(attempt.sql), sampled=code.sampled)
 
 
-def choose(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempt to answer with: the last one that is no worse than any before it, starting from the first draft."""
-    best = attempts[0]
-    for attempt in attempts[1:]:
-        if not _worse(attempt, best):
-            best = attempt
-    return best
+def differs(comparison: Comparison | None) -> bool:
+    """Whether the code speaks against the query; what is inconclusive does not."""
+    return comparison is not None and comparison.conclusive and not comparison.agree
 
 
-def _worse(attempt: Attempt, than: Attempt) -> bool:
-    if than.result is None:
-        return attempt.result is None
-    if attempt.result is None or (is_empty(attempt.result) and not is_empty(than.result)):
-        return True
-    if is_empty(than.result) and not is_empty(attempt.result):
+def _table(result: Result) -> Table:
+    return Table(result.columns, ("mixed",) * len(result.columns), result.rows, result.truncated, 0.0)
+
+
+def same_answer(one: Attempt, other: Attempt) -> bool:
+    """Whether both ran and gave the same result; in the same order where both set one."""
+    if one.result is None or other.result is None:
         return False
-    return attempt.faults > than.faults
-
-
-def _same_outcome(attempt: Attempt, other: Attempt) -> bool:
-    if attempt.result is None or other.result is None:
-        return False
-    return _same(attempt.result, other.result, attempt.sql)
-
-
-def _same(result: Result, other: Result, sql: str) -> bool:
-    return same_result(result.rows, other.rows, ordered=is_ordered(sql))
+    ordered = is_ordered(one.sql) and is_ordered(other.sql)
+    return same_result(one.result.rows, other.result.rows, ordered=ordered)

@@ -24,6 +24,9 @@ T = TypeVar("T")
 Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "failed"]
 """How a turn ended."""
 
+AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited"]
+"""Where a query came from; `candidate` is a draft that was not selected."""
+
 PlainCell = int | float | str | None
 """A value that JSON can carry: bytes are written as SQL blob literals, infinities as words."""
 
@@ -49,6 +52,21 @@ class Result:
 
 
 @dataclass(frozen=True)
+class CodeResult:
+    """What the pandas code of a turn gave (SQL-CRAFT 2).
+
+    Attributes:
+        result: Its rows.
+        index_columns: How many of the first columns are keys that a group-by left in the index.
+        sampled: Tables of which the code saw only a sample.
+    """
+
+    result: Result
+    index_columns: int = 0
+    sampled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One query that was run for a turn.
 
@@ -62,10 +80,11 @@ class Attempt:
         faults: How many of the findings are errors.
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
+        fit: Log-probability of its form and schema items for the question, in nats; None where it cannot be told.
     """
 
     sql: str
-    source: Literal["draft", "revision", "edited"] = "draft"
+    source: AttemptSource = "draft"
     error: str | None = None
     error_kind: str | None = None
     result: Result | None = None
@@ -73,6 +92,7 @@ class Attempt:
     faults: int = 0
     feedback: str = ""
     confidence: float | None = None
+    fit: float | None = None
 
     @property
     def row_count(self) -> int | None:

@@ -37,7 +37,7 @@ class AgentState(MessagesState):
         base: The past turn whose SQL is edited (`PastTurn`), or None.
         examples: Few-shot examples (`Example`).
         code: Pandas code, where reasoned; empty otherwise.
-        code_result: Its `Result`, or None.
+        code_result: Its `CodeResult`, or None.
         code_error: Why the code gave none; empty if it ran or there is none.
         sql: The query to run next: what a person edits in a checkpoint.
         sql_source: Where that query came from.

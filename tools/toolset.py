@@ -6,6 +6,7 @@ Each tool gives text for a model to read and, as its artifact, the typed result 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,28 @@ from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
     from .examples import ExampleStore
+    from .sandbox import SandboxResult
 
 ROWS_SHOWN = 20
 """Rows in a tool's text; all of them are in its artifact."""
 
 CELL_CHARACTERS = 200
 """Longest cell in a tool's text."""
+
+
+@dataclass(frozen=True)
+class PandasRun:
+    """What pandas code gave.
+
+    Attributes:
+        result: Its result, or why there is none.
+        sampled: Tables of which the code saw only a sample.
+        notes: What to know about the frames it was given.
+    """
+
+    result: SandboxResult
+    sampled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Toolset:
@@ -107,9 +124,7 @@ class Toolset:
             from .examples import ExampleQuery, make_selector
 
             assert self._store is not None
-            asked = query or ExampleQuery(
-                question, schema=self._database.schema(), database=self._database.name
-            )
+            asked = query or ExampleQuery(question, schema=self._database.schema(), database=self._database.name)
             examples = make_selector(selector, self._store(), **(numbers or {})).select(asked)
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
             return text or "No example is near.", examples
@@ -118,7 +133,7 @@ class Toolset:
 
     @cached_property
     def run_pandas(self) -> BaseTool:
-        """Runs pandas code in the sandbox. Artifact: `SandboxResult`."""
+        """Runs pandas code in the sandbox. Artifact: `PandasRun`."""
 
         def run_pandas(
             code: Annotated[
@@ -134,7 +149,7 @@ class Toolset:
             frames = load_frames(code, self._database)
             ran = run_python(code, frames.frames)
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
-            return "\n".join([*frames.notes, text]), ran
+            return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
 
         return _tool(run_pandas)
 

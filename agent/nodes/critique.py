@@ -9,12 +9,12 @@ from ...prompts.explain import ExplainTask
 from ...prompts.replies import Rephrasing
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ...tools.sql import Asked, Finding, check
 from ...tools.values import ValueMatch
-from ..convergence import agrees, stop_reason
+from ..assess import assess
+from ..convergence import compare_code, differs, stop_reason
 from ..effects import Body, ask, do
-from ..feedback import Feedback, contents, describe, problems, result_csv
-from ..records import Attempt, Result, dump, dump_all, load, load_all
+from ..feedback import Feedback, contents, problems, result_csv
+from ..records import Attempt, CodeResult, dump, dump_all, load, load_all
 from ..resources import Run
 from ..state import AgentState
 
@@ -25,14 +25,9 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     *earlier, last = load_all(Attempt, state["attempts"])
     schema = yield from do(run.resources.database.schema)
     rephrasing = load(Rephrasing, state["rephrasing"])
-    findings = yield from do(lambda: _check(last.sql, schema, state["question"], run))
-    last = replace(
-        last,
-        findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
-        faults=sum(finding.severity == "error" for finding in findings),
-    )
+    last, findings = yield from assess(last, state, run)
     code_record = state.get("code_result")
-    code = load(Result, code_record) if code_record else None
+    code = load(CodeResult, code_record) if code_record else None
     stop = stop_reason([*earlier, last], code, schema, settings)
     if stop:
         return {"attempts": dump_all([*earlier, last]), "stop": stop, "next": "respond"}
@@ -47,7 +42,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         if settings.feedback_contents
         else "",
         result=result_csv(last.result, settings.feedback_rows) if last.result and settings.feedback_result else "",
-        code="" if code is None or agrees(last, code) else result_csv(code, settings.feedback_rows),
+        code=_disagreement(last, code, settings.feedback_rows),
     )
     last = replace(last, feedback=feedback.text)
     run.emit({"event": "revising", "feedback": feedback.problems})
@@ -59,8 +54,14 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     }
 
 
-def _check(sql: str, schema: Schema, question: str, run: Run) -> tuple[Finding, ...]:
-    return check(sql, schema, values=run.resources.values, asked=Asked(question))
+def _disagreement(attempt: Attempt, code: CodeResult | None, rows: int) -> str:
+    """The code's result and how it differs, where it speaks against the query or the query failed."""
+    if code is None:
+        return ""
+    comparison = compare_code(attempt, code)
+    if comparison is not None and not differs(comparison):
+        return ""
+    return f"{comparison.reason if comparison else ''}\n{result_csv(code.result, rows)}".strip()
 
 
 def _explain(

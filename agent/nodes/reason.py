@@ -10,14 +10,14 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavai
 from ..effects import Body, ask, do
 from ..feedback import result_csv
 from ..material import generate_task
-from ..records import Result, dump, plain_result
+from ..records import CodeResult, dump, plain_result
 from ..resources import Run, call_tool
 from ..state import AgentState
 from ..translator import Done
 from .generate import drafted, ended
 
 if TYPE_CHECKING:
-    from ...tools.sandbox import SandboxResult
+    from ...tools.toolset import PandasRun
 
 
 def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -31,7 +31,7 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         if mode == "pot":
             done = Done(Draft(thought.reply.sql), notes=thought.notes)
         else:
-            shown = result_csv(result, run.settings.feedback_rows) if result else problem
+            shown = result_csv(result.result, run.settings.feedback_rows) if result else problem
             done = yield from ask(SQLFromCodeTask(base, code, shown))
     except (ReplyError, ModelError, NotUnderstood) as error:
         return ended(error)
@@ -40,18 +40,19 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return update | {"code": code, "code_result": dump(result) if result else None, "code_error": problem}
 
 
-def _run_code(code: str, run: Run) -> Body[tuple[Result | None, str, list[str]]]:
+def _run_code(code: str, run: Run) -> Body[tuple[CodeResult | None, str, list[str]]]:
     """The code's result or what went wrong, and remarks for the answer."""
     if not code.strip():
         return None, "", []
 
-    def call() -> SandboxResult:
+    def call() -> PandasRun:
         return call_tool(run.resources.tools.run_pandas, code=code)
 
     try:
         ran = yield from do(call)
     except SandboxUnavailable as error:
         return None, "", [f"the code was not run: {error}"]
-    if ran.table is None:
-        return None, ran.error or "the code left no result", []
-    return plain_result(ran.table), "", []
+    result = ran.result
+    if result.table is None:
+        return None, result.error or "the code left no result", list(ran.notes)
+    return CodeResult(plain_result(result.table), result.index_columns, ran.sampled), "", list(ran.notes)

@@ -8,17 +8,18 @@ from langchain_core.messages import AIMessage
 
 from ...prompts.replies import Rephrasing
 from ...tools.linking import PastTurn
+from ..choosing import choose
 from ..confidence import confidence
-from ..convergence import agrees, choose
+from ..convergence import compare_code
 from ..effects import Body
 from ..phrasing import phrase, remarks, summary
 from ..records import (
     AnswerRecord,
     Attempt,
     AttemptView,
+    CodeResult,
     NodeUsage,
     Outcome,
-    Result,
     Status,
     dump,
     dump_all,
@@ -59,7 +60,7 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         notes += remarks(chosen, result, status)
         text = " ".join([phrase(result.columns, result.rows, result.truncated), *remarks(chosen, result, status)])
     code_record = state.get("code_result")
-    code = load(Result, code_record) if code_record else None
+    code = load(CodeResult, code_record) if code_record else None
     by_node = {name: load(NodeUsage, record) for name, record in state.get("usage", {}).items()}
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
@@ -73,7 +74,7 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         truncated=result.truncated if result else False,
         status=status,
         text=text,
-        confidence=confidence(chosen, status, None if code is None or chosen is None else agrees(chosen, code)),
+        confidence=confidence(chosen, status, compare_code(chosen, code) if chosen else None),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), NodeUsage()),
         translator=translator.name,

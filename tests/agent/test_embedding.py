@@ -132,4 +132,4 @@ def test_pandas_runs_in_the_sandbox(tools: dict[str, Any]) -> None:
     if why_not:
         pytest.skip(why_not)
     code = "result = db_dict['customers'].groupby('city').size().reset_index(name='n')"
-    assert set(call(tools["run_pandas"], code=code).artifact.table.rows) == {("Lyon", 1), ("Paris", 2)}
+    assert set(call(tools["run_pandas"], code=code).artifact.result.table.rows) == {("Lyon", 1), ("Paris", 2)}

@@ -64,7 +64,8 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         refusal: What the guard refused meanwhile, if anything.
         longest: The most bytes that a value could have.
     """
-    message = _one_line(str(error))
+    whole = " ".join(str(error).split())
+    message = _shortened(whole)
     if refusal is not None:
         return refused(refusal, sql)
     if "one statement at a time" in message:
@@ -81,7 +82,7 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
         return QueryFailed("the database holds a name that is not valid text: its file may be damaged")
     if isinstance(error, UnicodeEncodeError):
         return QueryFailed("the query is not valid Unicode text", "syntax")
-    kind = classify(message)
+    kind = classify(whole)
     if kind == "too_large":
         return ResultTooLarge(f"{message}: it may have {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
@@ -102,6 +103,5 @@ def refused(refusal: Refusal, sql: str) -> QueryError:
     return QueryRejected(f"not every column of {refusal.name} may be read: name the columns instead of *")
 
 
-def _one_line(message: str) -> str:
-    text = " ".join(message.split())
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
