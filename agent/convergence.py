@@ -8,7 +8,6 @@ from typing import Literal
 from ..tools.database import Schema, Table
 from ..tools.results import same_result
 from ..tools.sandbox import Comparison, SandboxResult, results_agree
-from ..tools.sandbox import Comparison, SandboxResult, results_agree
 from ..tools.sql import same_sql
 from ..tools.sql.ordering import is_ordered
 from .records import Attempt, CodeResult, Result
@@ -51,7 +50,7 @@ def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None
     """How the code's result compares with the query's; None where either is missing."""
     if code is None or attempt.result is None:
         return None
-    ran = SandboxResult(table=_table(code.result), index_columns=code.index_columns)
+    ran = SandboxResult(_table(code.result), "", None, 0.0, index_columns=code.index_columns)
     return results_agree(ran, _table(attempt.result), ordered=is_ordered(attempt.sql), sampled=code.sampled)
 
 

@@ -1,0 +1,94 @@
+"""Which attempt is the answer: drafts vote by their results, and each is weighed by how it fits the question.
+
+All weights are in nats. They were set beforehand, not fitted to any benchmark's gold: a draft's fit is a sum of
+logarithms of probabilities that are not independent, so it counts for less than half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .convergence import is_empty, same_answer
+from .records import Attempt
+
+VOTE = 1.0
+"""What one more draft with the same result is worth: less than if drafts did not err together."""
+
+FIT = 0.4
+"""Share of the fit (`Attempt.fit`) that counts."""
+
+UNREAD = -20.0
+"""Fit of a query that cannot be read."""
+
+FAULT, DOUBT, EMPTY = 3.0, 1.0, 1.5
+"""What an error found by static checks costs, a warning, and a result without rows."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Attempts with the same result.
+
+    Attributes:
+        best: The one of most merit.
+        size: How many there are.
+        score: Votes and the merit of the best.
+    """
+
+    best: Attempt
+    size: int
+    score: float
+
+
+def merit(attempt: Attempt) -> float:
+    """How well an attempt that ran stands on its own: fit, findings, and whether it gave anything."""
+    value = FIT * (UNREAD if attempt.fit is None else attempt.fit)
+    value -= FAULT * attempt.faults + DOUBT * (len(attempt.findings) - attempt.faults)
+    if attempt.result is not None and is_empty(attempt.result):
+        value -= EMPTY
+    return value + (VOTE if attempt.source == "merged" else 0.0)
+
+
+def group(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
+    """Attempts that ran, grouped by result, the strongest group first (consistency voting, CREDIT-SQL 5.2).
+
+    Equally strong groups keep the order of their first attempts.
+    """
+    members: list[list[Attempt]] = []
+    for attempt in attempts:
+        if attempt.result is None:
+            continue
+        for known in members:
+            if same_answer(known[0], attempt):
+                known.append(attempt)
+                break
+        else:
+            members.append([attempt])
+    found = [_group(same) for same in members]
+    return tuple(sorted(found, key=lambda one: -one.score))
+
+
+def _group(members: Sequence[Attempt]) -> Group:
+    best = max(members, key=merit)
+    return Group(best, len(members), VOTE * len(members) + merit(best))
+
+
+def choose(attempts: Sequence[Attempt]) -> Attempt:
+    """The attempt to answer with: the last one that is no worse than any before it, starting from the first draft.
+
+    Candidates that were not selected are out of it.
+    """
+    first, *later = [attempt for attempt in attempts if attempt.source != "candidate"]
+    best = first
+    for attempt in later:
+        if not _worse(attempt, best):
+            best = attempt
+    return best
+
+
+def _worse(attempt: Attempt, than: Attempt) -> bool:
+    if attempt.result is None or than.result is None:
+        return attempt.result is None
+    if is_empty(attempt.result) and not is_empty(than.result):
+        return True
+    return merit(attempt) < merit(than)

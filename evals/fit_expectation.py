@@ -1,0 +1,75 @@
+"""Fits what questions lead to expect of queries: `python -m tableturn.evals.fit_expectation DATA expectation.json`.
+
+Questions and gold SQL of Spider train; development questions are never read. The same data gives the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from ..tools.expectation import Traits, grams, traits
+from ..tools.expectation.expect import SCALE
+from .datasets import load_dataset
+from .runner.files import write_whole
+
+_LEAST = 25
+"""Questions that a word must be in."""
+
+_INVERSE_PENALTY = 0.3
+
+
+def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
+    """The stored form of the regressions of every trait.
+
+    Args:
+        pairs: The question's grams, and the traits of its query.
+    """
+    counts = Counter(gram for words, _ in pairs for gram in words)
+    vocabulary = sorted(gram for gram, count in counts.items() if count >= _LEAST)
+    number = {gram: index for index, gram in enumerate(vocabulary)}
+    cells = [(row, number[gram]) for row, (words, _) in enumerate(pairs) for gram in words if gram in number]
+    rows, columns = zip(*cells, strict=True)
+    matrix = csr_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(pairs), len(vocabulary)))
+    models = {
+        trait: _regression(matrix, len(vocabulary), [found[trait] for _, found in pairs]) for trait in pairs[0][1]
+    }
+    return {"grams": vocabulary, "traits": models}
+
+
+def _regression(matrix: csr_matrix, words: int, values: Sequence[str]) -> dict[str, object]:
+    known = sorted(set(values))
+    if len(known) == 1:
+        return {"values": known, "weights": [[0] * words], "bias": [round(SCALE * math.log(len(values)))]}
+    model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=200).fit(matrix, values)
+    weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
+    if len(known) == 2:
+        weights, bias = np.vstack([np.zeros_like(weights), weights]), np.concatenate([[0.0], bias])
+    return {
+        "values": known,
+        "weights": np.rint(SCALE * weights).astype(int).tolist(),
+        "bias": np.rint(SCALE * bias).astype(int).tolist(),
+    }
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="the folder of benchmark data")
+    parser.add_argument("out", type=Path, help="where the weights go")
+    chosen = parser.parse_args()
+    questions = load_dataset("spider", "train", chosen.data).questions
+    pairs = [(grams(q.text), found) for q in questions if (found := traits(q.golds[0])) is not None]
+    write_whole(chosen.out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""How probable each form of query is, given a question's wording.
+
+One logistic regression a trait, over the words and word pairs of the question. The weights are fitted by
+`evals/fit_expectation.py` on training questions only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
+
+from .traits import Traits, traits
+from .words import grams
+
+SCALE = 20
+"""Weights are stored as whole numbers, this many to one."""
+
+FLOOR = 1e-3
+"""Least probability of a trait's value: a form that training never met is improbable, not impossible."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The regression of one trait.
+
+    Attributes:
+        values: The values that training met.
+        weights: Of shape (values, words).
+        bias: Of shape (values,).
+    """
+
+    values: tuple[str, ...]
+    weights: npt.NDArray[np.float64]
+    bias: npt.NDArray[np.float64]
+
+    def __call__(self, words: npt.NDArray[np.intp]) -> dict[str, float]:
+        """The probability of each value."""
+        scores = self.weights[:, words].sum(axis=1) + self.bias
+        shares = np.exp(scores - scores.max())
+        return dict(zip(self.values, (shares / shares.sum()).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a question's wording makes of each trait: value to probability."""
+
+    probabilities: Mapping[str, Mapping[str, float]]
+
+    def fit(self, sql: str) -> float | None:
+        """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
+        found = traits(sql)
+        return None if found is None else sum(self._log(trait, found) for trait in self.probabilities)
+
+    def _log(self, trait: str, found: Traits) -> float:
+        return math.log(max(self.probabilities[trait].get(found[trait], 0.0), FLOOR))
+
+
+@lru_cache(maxsize=256)
+def expect(question: str) -> Expectation:
+    """What forms of query a question leads to expect.
+
+    Args:
+        question: Self-contained.
+    """
+    vocabulary, models = _models()
+    words = np.array(sorted(vocabulary[gram] for gram in grams(question) if gram in vocabulary), dtype=np.intp)
+    return Expectation({trait: model(words) for trait, model in models.items()})
+
+
+@cache
+def _models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
+    stored = json.loads((files(__package__ or "") / "data" / "expectation.json").read_text("utf-8"))
+    vocabulary = {gram: index for index, gram in enumerate(stored["grams"])}
+    models = {
+        trait: Model(
+            tuple(model["values"]),
+            np.array(model["weights"], dtype=np.float64).reshape(len(model["values"]), len(vocabulary)) / SCALE,
+            np.array(model["bias"], dtype=np.float64) / SCALE,
+        )
+        for trait, model in stored["traits"].items()
+    }
+    return vocabulary, models
