@@ -24,7 +24,7 @@ def test_drafts_vote_by_their_results() -> None:
 
 
 def test_a_misfit_majority_is_outvoted() -> None:
-    odd = {"fit": -30.0}
+    odd: dict[str, Any] = {"fit": -30.0}
     assert group([ran("a", **odd), ran("b", **odd), ran("c", TWO)])[0].best.sql == "c"
 
 
