@@ -11,8 +11,11 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import Send
 
+from .candidates import varied
 from .effects import Body, Tally, arun, run
+from .nodes.candidate import candidate
 from .nodes.clarify import clarify
 from .nodes.critique import critique
 from .nodes.execute import execute
@@ -23,6 +26,7 @@ from .nodes.rephrase import rephrase
 from .nodes.respond import respond
 from .nodes.retrieve import retrieve
 from .nodes.revise import revise
+from .nodes.select import select
 from .records import NodeUsage, dump, load
 from .resources import Resources, Run
 from .settings import Settings
@@ -34,7 +38,9 @@ AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any
 NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "rephrase": (rephrase, ("link", "clarify", "respond")),
     "clarify": (clarify, ("rephrase",)),
-    "link": (link, ("retrieve",)),
+    "link": (link, ("retrieve", "candidate")),
+    "candidate": (candidate, ("select",)),
+    "select": (select, ("execute", "critique", "respond")),
     "retrieve": (retrieve, ("generate", "reason")),
     "generate": (generate, ("execute", "respond")),
     "reason": (reason, ("execute", "respond")),
@@ -69,29 +75,34 @@ def build_graph(
     return builder.compile(checkpointer=checkpointer, name="tableturn")
 
 
-def _chosen(state: AgentState) -> str:
-    return state["next"]
+def _chosen(state: AgentState) -> str | list[Send]:
+    """The next node, or the drafts that are written side by side."""
+    if state["next"] != "candidate":
+        return state["next"]
+    return [Send("candidate", {**state, "candidate": number}) for number in range(state["candidates"])]
 
 
 def _node(name: str, body: NodeBody, resources: Resources) -> RunnableLambda[AgentState, dict[str, Any]]:
     """One body, run blocking under `invoke` and awaited under `ainvoke`."""
 
     def call(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
-        this, tally, started = _run(resources), Tally(), time.perf_counter()
+        this, tally, started = _run(resources, state), Tally(), time.perf_counter()
         update = run(body(state, this), resources.translator(this.settings), tally)
         return _counted(name, state, update, tally, started)
 
     async def acall(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
-        this, tally, started = _run(resources), Tally(), time.perf_counter()
+        this, tally, started = _run(resources, state), Tally(), time.perf_counter()
         update = await arun(body(state, this), resources.translator(this.settings), tally)
         return _counted(name, state, update, tally, started)
 
     return RunnableLambda(call, acall, name=name)
 
 
-def _run(resources: Resources) -> Run:
+def _run(resources: Resources, state: AgentState) -> Run:
+    """The node's run; its settings are the agent's, overridden for this run, varied where it writes one of several."""
     runtime: Runtime[Settings] = get_runtime(Settings)
-    return Run(resources, resources.settings.overridden(runtime.context), runtime.stream_writer)
+    settings = resources.settings.overridden(runtime.context)
+    return Run(resources, varied(settings, state.get("candidate", 0)), runtime.stream_writer)
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:
@@ -100,6 +111,9 @@ def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally,
     cost = NodeUsage(
         spent.llm_calls, spent.prompt_tokens, spent.completion_tokens, round(time.perf_counter() - started, 6)
     )
+    if name == "candidate":
+        # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up.
+        return {"drafts": [draft | {"usage": dump(cost)} for draft in update["drafts"]]}
     usage = dict(update.get("usage", state.get("usage", {})))
     if name in usage:
         cost = load(NodeUsage, usage[name]) + cost

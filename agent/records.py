@@ -134,6 +134,31 @@ class NodeUsage:
 
 
 @dataclass(frozen=True)
+class CandidateDraft:
+    """One of several drafts for a question.
+
+    Attributes:
+        number: From 0.
+        attempt: Its query, run and looked at; None where no query came.
+        failure: Why none came.
+        notes: For the answer.
+        usage: What it cost.
+        code: Pandas code, where reasoned.
+        code_result: What that gave, or None.
+        code_error: Why it gave none.
+    """
+
+    number: int
+    attempt: Attempt | None = None
+    failure: str = ""
+    notes: tuple[str, ...] = ()
+    usage: NodeUsage = NodeUsage()
+    code: str = ""
+    code_result: CodeResult | None = None
+    code_error: str = ""
+
+
+@dataclass(frozen=True)
 class AttemptView:
     """An attempt as an answer shows it."""
 

@@ -112,6 +112,23 @@ class Settings(BaseModel):
         default=2, ge=0, le=10, description="Times a failed request is sent again (rate limits, server errors, resets)."
     )
 
+    candidates: int = Field(
+        default=1,
+        ge=1,
+        le=16,
+        description="Drafts written side by side, each with other examples; their results vote (CREDIT-SQL 5.2).",
+    )
+    candidate_temperature: float = Field(
+        default=0.7, ge=0.0, le=2.0, description="For every draft but the first, where there are several."
+    )
+    candidate_reasoning: bool = Field(
+        default=True, description="Of several drafts, every third is reasoned in code where the others aren't."
+    )
+    merge: bool = Field(
+        default=True,
+        description="Where several drafts differ, one more call merges the two strongest results.",
+    )
+
     max_attempts: int = Field(
         default=3, ge=1, le=20, description="Queries run for one turn at most, the draft included (N_max, IC-Loop cap)."
     )

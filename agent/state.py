@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from langgraph.graph import MessagesState
 from typing_extensions import TypedDict
 
 Record = dict[str, Any]
 """A record's JSON form; `agent/records.py` names the types."""
+
+
+def gathered(before: list[Record], more: list[Record]) -> list[Record]:
+    """What nodes that run side by side add to one list; adding nothing empties it."""
+    return [*before, *more] if more else []
 
 
 class AgentInput(TypedDict, total=False):
@@ -44,8 +49,12 @@ class AgentState(MessagesState):
         sql_confidence: The translator's own confidence in it, or None.
         attempts: Queries run so far (`Attempt`).
         feedback: What the next revision is told (`Feedback`), or None.
+        candidates: How many drafts are written side by side.
+        candidate: The number of the draft that a `candidate` node is to write, from 0.
+        drafts: What those nodes wrote (`CandidateDraft`), in any order.
         stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
         outcome: An `Outcome` that ends the turn early, or None.
+        caveats: What the answer must say about the query, one sentence each.
         notes: For the answer: what was left out, repaired, or switched off.
         usage: Node name to `NodeUsage`.
         next: The node that comes next, chosen by the last one.
@@ -71,8 +80,12 @@ class AgentState(MessagesState):
     sql_confidence: float | None
     attempts: list[Record]
     feedback: Record | None
+    candidates: int
+    candidate: int
+    drafts: Annotated[list[Record], gathered]
     stop: str
     outcome: Record | None
+    caveats: list[str]
     notes: list[str]
     usage: dict[str, Record]
     next: str
@@ -106,8 +119,12 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "sql_confidence": None,
         "attempts": [],
         "feedback": None,
+        "candidates": 1,
+        "candidate": 0,
+        "drafts": [],
         "stop": "",
         "outcome": None,
+        "caveats": [],
         "notes": [],
         "usage": {},
         "answer": None,

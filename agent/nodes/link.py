@@ -47,7 +47,8 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "kept": [[table.name, [column.name for column in table.columns]] for table in linked.kept.tables],
         "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
         "base": dump(base) if base else None,
-        "next": "retrieve",
+        "candidates": settings.candidates,
+        "next": "retrieve" if settings.candidates == 1 else "candidate",
     }
 
 

@@ -1,0 +1,67 @@
+"""Chooses among several drafts, and has the two strongest results merged where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...prompts.merge import MergeTask, Proposal
+from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..choosing import Group, group
+from ..effects import Body, ask
+from ..feedback import result_csv
+from ..material import generate_task
+from ..records import Attempt, CandidateDraft, NodeUsage, Outcome, dump, dump_all, load_all
+from ..resources import Run
+from ..state import AgentState
+
+
+def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
+    """The draft of the strongest group goes on as the turn's own; the others are kept as candidates.
+
+    Where the second strongest group is to be merged with it, one more call gives the next attempt.
+    """
+    drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
+    notes = list(dict.fromkeys([*state.get("notes", []), *(note for draft in drafts for note in draft.notes)]))
+    spent = sum((draft.usage for draft in drafts), NodeUsage())
+    update: dict[str, Any] = {"notes": notes, "usage": state["usage"] | {"candidate": dump(spent)}}
+    attempts = [draft.attempt for draft in drafts if draft.attempt is not None]
+    if not attempts:
+        return update | {"outcome": dump(Outcome("failed", drafts[0].failure)), "next": "respond"}
+    groups = group(attempts)
+    best = groups[0].best if groups else attempts[0]
+    origin = next(draft for draft in drafts if draft.attempt is best)
+    others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
+    update |= {
+        "attempts": dump_all([*others, best]),
+        "code": origin.code,
+        "code_result": dump(origin.code_result) if origin.code_result else None,
+        "code_error": origin.code_error,
+        "next": "critique",
+    }
+    if not run.settings.merge or len(groups) < 2:
+        return update
+    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], run.settings.feedback_rows))
+    try:
+        done = yield from ask(task)
+    except (ReplyError, ModelError, NotUnderstood) as error:
+        return update | {"notes": [*notes, f"the drafts were not merged: {error}"]}
+    return update | {
+        "sql": done.reply.sql,
+        "sql_source": "merged",
+        "sql_confidence": done.reply.confidence,
+        "notes": [*notes, *done.notes, *done.reply.notes],
+        "next": "execute",
+    }
+
+
+def _proposals(groups: Sequence[Group], rows: int) -> tuple[Proposal, ...]:
+    return tuple(
+        Proposal(found.best.sql, found.size, _shown(found.best, rows), "\n".join(found.best.findings))
+        for found in groups
+    )
+
+
+def _shown(attempt: Attempt, rows: int) -> str:
+    return result_csv(attempt.result, rows) if attempt.result else ""
