@@ -9,6 +9,9 @@ from .records import Attempt, Status
 DEFAULT = 0.75
 """For a translator that gives none of its own: about what one draft of a good model is worth on Spider."""
 
+BY_CODE = 0.3
+"""For an answer from pandas code whose SQL did not run: the code was never confirmed."""
+
 
 def confidence(attempt: Attempt | None, status: Status, comparison: Comparison | None) -> float:
     """The translator's own confidence, lowered by what speaks against the answer, raised where code agrees with it.
@@ -18,8 +21,10 @@ def confidence(attempt: Attempt | None, status: Status, comparison: Comparison |
         status: How the turn ended.
         comparison: How the pandas code's result compares with the query's; None where no code ran.
     """
-    if attempt is None or attempt.result is None or status not in ("converged", "capped"):
+    if status not in ("converged", "capped"):
         return 0.0
+    if attempt is None or attempt.result is None:
+        return BY_CODE
     value = DEFAULT if attempt.confidence is None else attempt.confidence
     if attempt.faults:
         value *= 0.5

@@ -36,11 +36,13 @@ class Draft:
         sql: One statement.
         confidence: The translator's own, from 0 to 1; None where it gives none.
         notes: Remarks for the answer: other statements dropped, how the question was read.
+        caveats: What a reader must know before relying on it, one sentence each: words that were not understood.
     """
 
     sql: str
     confidence: float | None = None
     notes: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ def _disagreement(attempt: Attempt, code: CodeResult | None, rows: int) -> str:
     comparison = compare_code(attempt, code)
     if comparison is not None and not differs(comparison):
         return ""
-    return f"{comparison.reason if comparison else ''}\n{result_csv(code.result, rows)}".strip()
+    reason = "" if comparison is None else comparison.reason
+    return f"{reason}\n{result_csv(code.result, rows)}".strip()
 
 
 def _explain(

@@ -30,6 +30,7 @@ def drafted(state: AgentState, done: Done[Draft]) -> dict[str, Any]:
         "sql": done.reply.sql,
         "sql_source": "draft",
         "sql_confidence": done.reply.confidence,
+        "caveats": list(done.reply.caveats),
         "notes": [*state.get("notes", []), *done.notes, *done.reply.notes],
         "next": "execute",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -20,6 +21,7 @@ from ..records import (
     CodeResult,
     NodeUsage,
     Outcome,
+    Result,
     Status,
     dump,
     dump_all,
@@ -28,6 +30,8 @@ from ..records import (
 )
 from ..resources import Run
 from ..state import AgentState
+
+BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -53,44 +57,58 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
     chosen = choose(attempts) if attempts else None
-    result = chosen.result if chosen else None
-    status, text = _status(state, chosen)
-    notes = list(dict.fromkeys(state.get("notes", [])))
-    if chosen and result and status in ("converged", "capped"):
-        notes += remarks(chosen, result, status)
-        text = " ".join([phrase(result.columns, result.rows, result.truncated), *remarks(chosen, result, status)])
     code_record = state.get("code_result")
     code = load(CodeResult, code_record) if code_record else None
+    said = _say(state, chosen, code)
+    result = said.result or Result((), ())
     by_node = {name: load(NodeUsage, record) for name, record in state.get("usage", {}).items()}
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
         question=state["question"],
         rephrased=rephrasing.rephrased,
         intent=rephrasing.intent,
-        sql=chosen.sql if chosen else None,
-        columns=result.columns if result else (),
-        rows=result.rows if result else (),
-        row_count=result.row_count if result else 0,
-        truncated=result.truncated if result else False,
-        status=status,
-        text=text,
-        confidence=confidence(chosen, status, compare_code(chosen, code) if chosen else None),
+        sql=chosen.sql if chosen and not said.by_code else None,
+        columns=result.columns,
+        rows=result.rows,
+        row_count=result.row_count,
+        truncated=result.truncated,
+        status=said.status,
+        text=" ".join([said.text, *said.remarks]),
+        confidence=confidence(chosen, said.status, compare_code(chosen, code) if chosen else None),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), NodeUsage()),
         translator=translator.name,
         model=translator.model,
-        notes=tuple(notes),
+        notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks),
         usage_by_node=by_node,
     )
 
 
-def _status(state: AgentState, chosen: Attempt | None) -> tuple[Status, str]:
-    """The turn's status, and what to say where there is no result."""
+@dataclass(frozen=True)
+class _Said:
+    """What the answer comes to: a status, words, what to know about it, and the result where there is one."""
+
+    status: Status
+    text: str
+    remarks: tuple[str, ...] = ()
+    result: Result | None = None
+    by_code: bool = False
+
+
+def _say(state: AgentState, chosen: Attempt | None, code: CodeResult | None) -> _Said:
     outcome = state.get("outcome")
     if outcome:
         ended = load(Outcome, outcome)
-        return ended.status, ended.text
-    if chosen is None or chosen.result is None:
-        why = chosen.error if chosen else "no query was written"
-        return "failed", f"No query for this question could be run: {why}"
-    return ("capped" if state.get("stop") == "capped" else "converged"), ""
+        return _Said(ended.status, ended.text)
+    if chosen is not None and chosen.result is not None:
+        status: Status = "capped" if state.get("stop") == "capped" else "converged"
+        known = (*state.get("caveats", []), *remarks(chosen, chosen.result, status))
+        return _Said(status, _phrased(chosen.result), known, chosen.result)
+    if code is not None:
+        return _Said("capped", _phrased(code.result), (BY_CODE,), code.result, by_code=True)
+    why = chosen.error if chosen else "no query was written"
+    return _Said("failed", f"No query for this question could be run: {why}")
+
+
+def _phrased(result: Result) -> str:
+    return phrase(result.columns, result.rows, result.truncated)

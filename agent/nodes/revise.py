@@ -41,6 +41,7 @@ def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "sql": done.reply.sql,
         "sql_source": "revision",
         "sql_confidence": done.reply.confidence,
+        "caveats": list(done.reply.caveats),
         "notes": [*notes, *done.notes, *done.reply.notes],
         "next": "execute",
     }

@@ -25,6 +25,7 @@ from .phrase import give_me
 
 R = TypeVar("R")
 _DECLINE = 0.12
+_DECLINE_WITH_UNREAD = 0.3
 """Confidence below which nothing is answered."""
 _SMALL_TALK = re.compile(
     r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful"
@@ -87,25 +88,34 @@ class OfflineTranslator:
             answer = self._engine.answer(task.question, _base(task.history), task.clarification)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
-        if answer.confidence < _DECLINE:
+        if _doubtful(answer):
             return Rephrasing(task.question, task.question, "unanswerable", _unsure(answer))
         sentence = give_me(answer.frame)
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:
         answer = self._engine.answer(task.question, _base(task.history))
-        if answer.confidence < _DECLINE:
+        if _doubtful(answer):
             raise NotUnderstood(_unsure(answer), answer.unread)
-        return Draft(answer.sql, answer.confidence, answer.notes)
+        return _draft(answer)
 
     def _revise(self, task: ReviseTask) -> Draft:
-        answer = self._engine.corrected(self._engine.answer(task.generate.question, _base(task.generate.history)))
-        return Draft(answer.sql, answer.confidence, answer.notes)
+        return _draft(self._engine.corrected(self._engine.answer(task.generate.question, _base(task.generate.history))))
 
 
 def _base(history: tuple[PastTurn, ...]) -> str:
     """The last query that answered a turn."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
+
+
+def _doubtful(answer: Answer) -> bool:
+    """Whether declining serves a person better: the sooner where words were left out."""
+    return answer.confidence < (_DECLINE_WITH_UNREAD if answer.unread else _DECLINE)
+
+
+def _draft(answer: Answer) -> Draft:
+    caveats = (f"Not understood and left out: {', '.join(answer.unread)}.",) if answer.unread else ()
+    return Draft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
 def _unsure(answer: Answer) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any, cast
+from functools import lru_cache
 
-import snowballstemmer
-
+from ...tools.stemming import english_stem
 from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 
 _TOKEN = re.compile(
@@ -44,16 +42,11 @@ class Word:
     quoted: bool = False
 
 
-@cache
-def _stemmer() -> Any:
-    return cast("Any", snowballstemmer.stemmer("english"))
-
-
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The stem of a lower-case word, irregular plurals included."""
     word = IRREGULAR.get(word, word)
-    return str(_stemmer().stemWord(word)) if len(word) > 2 else word
+    return english_stem(word) if len(word) > 2 else word
 
 
 def words_of(question: str) -> tuple[Word, ...]:

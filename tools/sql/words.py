@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-import snowballstemmer
+from ..stemming import english_stem
 
-_STEMMER = snowballstemmer.stemmer("english")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
-@lru_cache(maxsize=10_000)
 def stem(word: str) -> str:
     """A word's English stem, lower case."""
-    return _STEMMER.stemWord(word.lower())
+    return english_stem(word.lower())
 
 
 @lru_cache(maxsize=10_000)

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol, cast
 
-import snowballstemmer
+from ..stemming import english_stem
 
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = frozenset(("and", "of", "the"))
 _POSSESSIVE = re.compile(r"['’]s\b")
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
-
-
-class _PerThread(threading.local):
-    """Snowball's stemmers keep their work in attributes, so that two threads must not share one."""
-
-    def __init__(self) -> None:
-        self.stemmer = cast("_Stemmer", snowballstemmer.stemmer("english"))
-
-
-_local = _PerThread()
 
 
 @dataclass(frozen=True)
@@ -83,16 +66,15 @@ def initials(stemmed: Sequence[str]) -> str | None:
 
 
 def fold(word: str) -> str:
-    """Lower case, without accents."""
+    """Lower case, letters and digits alone: without accents, and without what joins a fraction's digits."""
     lowered = word.casefold()
     if lowered.isascii():
         return lowered
-    return "".join(c for c in unicodedata.normalize("NFKD", lowered) if not unicodedata.combining(c))
+    return "".join(c for c in unicodedata.normalize("NFKD", lowered) if c.isalnum())
 
 
-@lru_cache(maxsize=200_000)
 def stem(folded: str) -> str:
     """The stem of a folded word; numbers, codes and very long words are their own."""
     if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
         return folded
-    return _local.stemmer.stemWord(folded)
+    return english_stem(folded)
