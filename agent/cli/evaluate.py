@@ -186,7 +186,7 @@ def score(
 def evaluate(
     dataset: DatasetOption,
     split: SplitOption = "dev",
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="The agent's preset.")] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="A settings file, over the preset.")] = None,
     history: Annotated[
@@ -241,7 +241,7 @@ def evaluate(
 
 def experiment(
     name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
     examples: Annotated[str | None, typer.Option("--examples", help="An example store.")] = None,
     suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, to measure TS.")] = None,

@@ -54,7 +54,9 @@ BENCHES: Mapping[str, Bench] = {
     ),
     "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
     "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
+    "gate": Bench("gate", "drafts that end after one call, and their EX against the rest's", needs_data=True),
     "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev", needs_data=True),
+    "never-worse": Bench("never_worse", "EX after revisions that make drafts worse", needs_data=True),
     "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
@@ -69,6 +71,7 @@ BENCHES: Mapping[str, Bench] = {
     "score-speed": Bench(
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
+    "selection": Bench("selection", "choosing among six published systems on Spider dev", needs_data=True),
     "startup": Bench("startup", "seconds of --help and of the first answer in a fresh process"),
     "suite": Bench("suite", "mutants of gold queries that built test suites tell apart", needs_data=True),
     "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),

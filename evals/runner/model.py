@@ -1,4 +1,4 @@
-"""The chat model of a run: by name, with its replies kept; or replayed from a file."""
+"""The chat model of a run: by name, with its replies kept; or replayed from files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def run_model(spec: RunSpec, dataset: Dataset, out: Path) -> Generator[BaseChatM
         SettingsError: Replayed predictions don't fit the dataset, or replies cannot be kept.
     """
     if spec.model is not None and spec.model.startswith(REPLAY):
-        yield ReplayModel(sql=read_predictions(Path(spec.model.removeprefix(REPLAY)), dataset))
+        files = spec.model.removeprefix(REPLAY).split(",")
+        yield ReplayModel(files=[read_predictions(Path(file), dataset) for file in files])
         return
     model = resolve_model(spec.model, base_url=spec.base_url)
     if model is None:

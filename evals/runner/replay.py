@@ -1,8 +1,10 @@
-"""A chat model that says what a file of predictions says: real drafts, without calling anything."""
+"""A chat model that says what files of predictions say: real drafts, without calling anything."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -10,11 +12,12 @@ from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackMana
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import PrivateAttr
 
 from ...tools.errors import ModelError
 
 REPLAY = "replay:"
-"""What such a model's name begins with; the file follows."""
+"""What such a model's name begins with; the files follow, with commas between them."""
 
 REPLAY_SETTINGS = {
     "rephrase": "never",
@@ -22,6 +25,7 @@ REPLAY_SETTINGS = {
     "reason": "off",
     "feedback_explanation": False,
     "examples": "none",
+    "candidate_reasoning": False,
 }
 """A recorded query answers requests for SQL; for everything else there is nothing to replay."""
 
@@ -30,13 +34,17 @@ asked_about: ContextVar[str] = ContextVar("asked_about")
 
 
 class ReplayModel(BaseChatModel):
-    """Replies with the recorded SQL of the question at hand, however often it is asked.
+    """Replies with the recorded SQL of the question at hand: one file's after the other, then the last one's for ever.
+
+    So the files play drafts that are written side by side, or a draft and its revisions.
 
     Attributes:
-        sql: By question id.
+        files: SQL by question id, of each file.
     """
 
-    sql: Mapping[str, str]
+    files: Sequence[Mapping[str, str]]
+    _asked: Counter[str] = PrivateAttr(default_factory=Counter[str])
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     @property
     def _llm_type(self) -> str:
@@ -50,9 +58,12 @@ class ReplayModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         question = asked_about.get()
-        if question not in self.sql:
+        with self._lock:
+            predictions = self.files[min(self._asked[question], len(self.files) - 1)]
+            self._asked[question] += 1
+        if question not in predictions:
             raise ModelError(f"the replayed predictions have none for question {question}")
-        message = AIMessage(f"```sql\n{self.sql[question]}\n```")
+        message = AIMessage(f"```sql\n{predictions[question]}\n```")
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(

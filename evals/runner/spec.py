@@ -22,7 +22,8 @@ class RunSpec:
     Attributes:
         dataset: A benchmark's name, or a file of one's own questions.
         split: Its part.
-        model: As `tableturn ask --model` takes it, or `replay:FILE` for predictions made elsewhere as drafts; None
+        model: As `tableturn ask --model` takes it, or `replay:FILE,FILE` for predictions made elsewhere as
+            drafts side by side (with `candidates`) or as a draft and its revisions; None
             chooses by the environment.
         preset: The agent's preset; None for its default.
         settings: Fields that differ from the preset.

@@ -116,6 +116,19 @@ def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Da
     assert results["questions"][3]["error"]
 
 
+def test_several_files_are_drafts_side_by_side_or_revisions(spider_root: Path, league: Dataset, tmp_path: Path) -> None:
+    golds = [question.golds[0] for question in league.questions[:4]]
+    for name, drafts in {"bad": ["SELECT title FROM nowhere"] * 4, "good": golds}.items():
+        (tmp_path / f"{name}.sql").write_text("\n".join(drafts))
+    model = f"replay:{tmp_path / 'bad.sql'},{tmp_path / 'good.sql'}"
+    for settings in ({}, {"candidates": 2, "merge": False}):
+        spec = RunSpec("spider", model=model, settings=settings)
+        out = tmp_path / f"run{len(settings)}"
+        answered = run_evaluation(spec, league, out, jobs=3, listener=lambda record, verdict: None)
+        assert [record.sql for record, _ in answered] == golds
+        assert all(len(record.attempts) == 2 for record, _ in answered)
+
+
 def test_history_is_gold_or_ones_own(tmp_path: Path) -> None:
     """The prompt for a second turn shows the gold SQL of the first, or what the model wrote."""
     path = questions_file(tmp_path, 2, turns=2)

@@ -1,0 +1,21 @@
+"""What the gate saves: how many questions end after one call, and how right those are against the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from .registry import BenchOptions
+from .replayed import SYSTEMS, Replayed, share
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """`one_call_share`, `ex_gated`, `ex_rest`, in per cent, with DAIL-SQL's drafts revised by DIN-SQL's."""
+    replayed = Replayed.load(cast("Path", options.data), options.limit)
+    judged = replayed.play([replayed.predictions[name] for name in SYSTEMS[:2]], {})
+    return {
+        "n": len(judged),
+        "one_call_share": share([one.record.calls == 1 for one in judged]),
+        "ex_gated": share([one.right for one in judged if one.record.calls == 1]),
+        "ex_rest": share([one.right for one in judged if one.record.calls > 1]),
+    }
