@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -66,7 +66,7 @@ def build_graph(
     output = AgentState if show_state else AgentOutput
     builder = StateGraph(AgentState, Settings, input_schema=AgentInput, output_schema=output)
     for name, (body, followers) in NODES.items():
-        builder.add_node(name, _node(name, body, resources))
+        builder.add_node(name, _Node(name, body, resources))
         if len(followers) == 1:
             builder.add_edge(name, followers[0])
         else:
@@ -82,20 +82,29 @@ def _chosen(state: AgentState) -> str | list[Send]:
     return [Send("candidate", {**state, "candidate": number}) for number in range(state["candidates"])]
 
 
-def _node(name: str, body: NodeBody, resources: Resources) -> RunnableLambda[AgentState, dict[str, Any]]:
-    """One body, run blocking under `invoke` and awaited under `ainvoke`."""
+class _Node(Runnable[AgentState, dict[str, Any]]):
+    """One body, run blocking under `invoke` and awaited under `ainvoke`.
 
-    def call(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
-        this, tally, started = _run(resources, state), Tally(), time.perf_counter()
-        update = run(body(state, this), resources.translator(this.settings), tally)
-        return _counted(name, state, update, tally, started)
+    A plain function would do, but LangChain inspects a function's signature at every call, and LangGraph traces the
+    node anyway.
+    """
 
-    async def acall(state: AgentState, config: RunnableConfig) -> dict[str, Any]:
-        this, tally, started = _run(resources, state), Tally(), time.perf_counter()
-        update = await arun(body(state, this), resources.translator(this.settings), tally)
-        return _counted(name, state, update, tally, started)
+    def __init__(self, name: str, body: NodeBody, resources: Resources) -> None:
+        self.name = name
+        self._body = body
+        self._resources = resources
 
-    return RunnableLambda(call, acall, name=name)
+    def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
+        """See `Runnable`."""
+        this, tally, started = _run(self._resources, input), Tally(), time.perf_counter()
+        update = run(self._body(input, this), self._resources.translator(this.settings), tally)
+        return _counted(self.get_name(), input, update, tally, started)
+
+    async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
+        """See `Runnable`."""
+        this, tally, started = _run(self._resources, input), Tally(), time.perf_counter()
+        update = await arun(self._body(input, this), self._resources.translator(this.settings), tally)
+        return _counted(self.get_name(), input, update, tally, started)
 
 
 def _run(resources: Resources, state: AgentState) -> Run:

@@ -194,7 +194,15 @@ def _cell_text(cell: object) -> str:
     return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
 
+class _Tool(StructuredTool):
+    """Calls its function directly: the library inspects signatures for callbacks and configuration at every call."""
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        assert self.func is not None
+        return self.func(*args, **kwargs)
+
+
 def _tool(function: Callable[..., tuple[str, Any]]) -> BaseTool:
-    return StructuredTool.from_function(
+    return _Tool.from_function(
         func=function, name=function.__name__, response_format="content_and_artifact", parse_docstring=False
     )

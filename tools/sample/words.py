@@ -124,7 +124,8 @@ ROLES = (
 
 COMMENTS = (
     "Does what it should.", "Better than I expected.", "Rattles a bit.", "Would buy again.",
-    "Arrived late, works well.", "Too heavy for me.", "Lovely colour.", "Broke after a month.", "Great value.", "The manual is hard to follow.",
+    "Arrived late, works well.", "Too heavy for me.", "Lovely colour.", "Broke after a month.", "Great value.",
+    "The manual is hard to follow.",
 )  # fmt: skip
 
 BICYCLES = ("city bike", "road bike", "mountain bike", "e-bike", "cargo bike", "folding bike", "tandem", "child's bike")

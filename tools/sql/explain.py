@@ -14,7 +14,7 @@ from ..errors import SQLParseError
 from .conditions import join_conditions
 from .explain_expressions import Speaker, direction
 from .explain_words import listed, plain_name
-from .parse import parse_select
+from .parse import parse
 from .resolve import resolve
 from .scope import Resolution, Scope, Source
 
@@ -36,7 +36,7 @@ def explain(sql: str, schema: Schema) -> str:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    tree = parse_select(sql)
+    tree = parse(sql).tree
     resolution = resolve(tree, schema)
     try:
         said = _Explainer(resolution).query(tree)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ..database.schema import Schema
-from .parse import parse_select
+from .parse import parse
 from .resolve import resolve
 from .scope import Resolution, Scope, Source
 
@@ -38,7 +38,7 @@ def used_items(sql: str, schema: Schema) -> UsedItems:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    return items_of(resolve(parse_select(sql), schema))
+    return items_of(resolve(parse(sql).tree, schema))
 
 
 def items_of(resolution: Resolution) -> UsedItems:

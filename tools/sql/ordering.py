@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ..errors import SQLParseError
-from .parse import parse_select
+from .parse import parse
 
 
-@lru_cache(maxsize=256)
 def is_ordered(sql: str) -> bool:
     """Whether the outermost query has an ORDER BY; False for what cannot be parsed."""
     try:
-        return parse_select(sql).args.get("order") is not None
+        return parse(sql).tree.args.get("order") is not None
     except SQLParseError:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
@@ -18,6 +19,9 @@ SQLITE = SQLite()
 
 MAX_LENGTH = 100_000
 """Characters that are looked at; SQLite itself stops at a million, and no question needs a hundredth of it."""
+
+_REMEMBERED_LENGTH = 4_000
+"""Longer queries are read anew each time, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/
@@ -56,7 +60,7 @@ def join_split_operators(sql: str) -> str:
 
 
 def parse(sql: str) -> Parsed:
-    """Reads one query.
+    """Reads one query. What comes back may be shared with other callers: it is to be read, not changed.
 
     Args:
         sql: One SQLite query; semicolons at either end and split operators are forgiven.
@@ -64,6 +68,16 @@ def parse(sql: str) -> Parsed:
     Raises:
         SQLParseError: It is empty, too long, not SQL, more than one statement, or not a query.
     """
+    return _remembered(sql) if len(sql) <= _REMEMBERED_LENGTH else _read(sql)
+
+
+@lru_cache(maxsize=512)
+def _remembered(sql: str) -> Parsed:
+    """One turn looks at the same few queries many times: to link, to check, to compare, to explain."""
+    return _read(sql)
+
+
+def _read(sql: str) -> Parsed:
     text = join_split_operators(sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
@@ -92,12 +106,12 @@ def parse(sql: str) -> Parsed:
 
 
 def parse_select(sql: str) -> exp.Expr:
-    """The syntax tree of one query.
+    """The syntax tree of one query, the caller's own to change.
 
     Raises:
         SQLParseError: See `parse`.
     """
-    return parse(sql).tree
+    return parse(sql).tree.copy()
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:

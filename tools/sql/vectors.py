@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from .names import fold
-from .parse import parse_select
+from .parse import parse
 
 FEATURES = (
     *("intersect", "union", "except"),
@@ -70,7 +70,7 @@ def vectorize(sql: str) -> Vector:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    return _query(parse_select(sql))
+    return _query(parse(sql).tree)
 
 
 def _query(node: exp.Expr) -> Vector:
