@@ -47,7 +47,8 @@ class Answer:
         rows: The result's rows, at most `Settings.rows`.
         row_count: Rows held.
         truncated: Whether the query had more.
-        status: `converged`, `capped`, `needs_clarification`, `unanswerable` or `failed`.
+        status: `converged`, `capped`, `needs_clarification` (also where a query waits for approval), `unanswerable` or
+            `failed`.
         text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
         confidence: From 0 to 1.
         attempts: Every query run for it, with its error or row count and the feedback that led to the next.
@@ -110,7 +111,7 @@ def waiting(state: Mapping[str, Any], asked: Mapping[str, Any], translator: Tran
 
     Args:
         state: The graph's state at the interrupt.
-        asked: The interrupt's value: the question asked back, and the choices on offer.
+        asked: The interrupt's value: the question asked back, the choices on offer, and the query to approve if any.
         translator: Who read the question.
     """
     rephrasing = load(Rephrasing, state["rephrasing"])
@@ -119,7 +120,7 @@ def waiting(state: Mapping[str, Any], asked: Mapping[str, Any], translator: Tran
         question=state["question"],
         rephrased=rephrasing.rephrased,
         intent=rephrasing.intent,
-        sql=None,
+        sql=asked.get("sql"),
         columns=(),
         rows=(),
         row_count=0,

@@ -44,7 +44,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "retrieve": (retrieve, ("generate", "reason")),
     "generate": (generate, ("execute", "respond")),
     "reason": (reason, ("execute", "respond")),
-    "execute": (execute, ("critique",)),
+    "execute": (execute, ("critique", "respond")),
     "critique": (critique, ("revise", "respond")),
     "revise": (revise, ("execute", "respond")),
     "respond": (respond, (END,)),

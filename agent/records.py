@@ -142,6 +142,7 @@ class CandidateDraft:
         attempt: Its query, run and looked at; None where no query came.
         failure: Why none came.
         notes: For the answer.
+        caveats: As the draft has them.
         usage: What it cost.
         code: Pandas code, where reasoned.
         code_result: What that gave, or None.
@@ -152,6 +153,7 @@ class CandidateDraft:
     attempt: Attempt | None = None
     failure: str = ""
     notes: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     usage: NodeUsage = NodeUsage()
     code: str = ""
     code_result: CodeResult | None = None

@@ -129,6 +129,11 @@ class Settings(BaseModel):
         description="Where several drafts differ, one more call merges the two strongest results.",
     )
 
+    approve: bool = Field(
+        default=False,
+        description="A person approves, edits or rejects each query before it runs; then there is one draft at a time.",
+    )
+
     max_attempts: int = Field(
         default=3, ge=1, le=20, description="Queries run for one turn at most, the draft included (N_max, IC-Loop cap)."
     )

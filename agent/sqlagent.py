@@ -39,6 +39,10 @@ RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
 
 
+Said = str | Mapping[str, str]
+"""What a person says: a question, the reply to what was asked back, or a decision on a query (`agent/approval.py`)."""
+
+
 class SQLAgent:
     """Answers questions about one database.
 
@@ -126,7 +130,8 @@ class SQLAgent:
 class Conversation:
     """Turns on one thread: each question is read in the light of the ones before it.
 
-    Where the last turn asked back, the next words are taken as the reply to that.
+    Where the last turn asked back, the next words are taken as the reply to that. Where it waits for a query to be
+    approved (`Settings.approve`), they are "approve", "reject", another query, or `{"action": ..., "sql": ...}`.
 
     Attributes:
         thread: Its name in the checkpointer.
@@ -137,19 +142,19 @@ class Conversation:
         self._graph = agent.graph
         self.thread = thread
 
-    def ask(self, question: str, *, settings: RunSettings = None) -> Answer:
+    def ask(self, question: Said, *, settings: RunSettings = None) -> Answer:
         """Takes one turn."""
         given = self._input(question, self._graph.get_state(self._config))
         output = self._graph.invoke(given, self._config, context=_context(settings), durability="exit")
         return self._answered(output) or self._asked_back(self._graph.get_state(self._config))
 
-    async def aask(self, question: str, *, settings: RunSettings = None) -> Answer:
+    async def aask(self, question: Said, *, settings: RunSettings = None) -> Answer:
         """As `ask`, without blocking."""
         given = self._input(question, await self._graph.aget_state(self._config))
         output = await self._graph.ainvoke(given, self._config, context=_context(settings), durability="exit")
         return self._answered(output) or self._asked_back(await self._graph.aget_state(self._config))
 
-    def stream(self, question: str, *, settings: RunSettings = None) -> Iterator[Event]:
+    def stream(self, question: Said, *, settings: RunSettings = None) -> Iterator[Event]:
         """Takes one turn and yields what happens: progress, each node's update, and last the answer."""
         given = self._input(question, self._graph.get_state(self._config))
         parts: Any = self._graph.stream(
@@ -168,7 +173,7 @@ class Conversation:
         answer = self._answered(output) or self._asked_back(self._graph.get_state(self._config))
         yield Event("answer", "respond", {}, answer)
 
-    async def astream(self, question: str, *, settings: RunSettings = None) -> AsyncIterator[Event]:
+    async def astream(self, question: Said, *, settings: RunSettings = None) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
         given = self._input(question, await self._graph.aget_state(self._config))
         parts: Any = self._graph.astream(
@@ -193,11 +198,11 @@ class Conversation:
         return {"configurable": {"thread_id": self.thread}}
 
     @staticmethod
-    def _input(question: str, state: StateSnapshot) -> Any:
+    def _input(question: Said, state: StateSnapshot) -> Any:
         """What the graph is given: a new question, or the reply to what was asked back."""
         if state.interrupts:
             return Command(resume=question)
-        return {"messages": [HumanMessage(question)]}
+        return {"messages": [HumanMessage(str(question))]}
 
     def _answered(self, output: Mapping[str, Any]) -> Answer | None:
         """The turn's answer; None where it waits for a person."""

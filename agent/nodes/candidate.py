@@ -36,6 +36,7 @@ def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         number,
         attempt,
         notes=notes,
+        caveats=tuple(state["caveats"]),
         code=state["code"],
         code_result=load(CodeResult, code_result) if code_result else None,
         code_error=state["code_error"],

@@ -1,26 +1,38 @@
-"""Runs the turn's current SQL, read-only and within limits."""
+"""Runs the turn's current SQL, read-only and within limits, once it is approved."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from langgraph.types import interrupt
+
 from ...tools.database import Table
 from ...tools.errors import QueryError
+from ..approval import Decision, decide, request
 from ..effects import Body, do
-from ..records import Attempt, dump, plain_result
+from ..records import Attempt, Outcome, dump, plain_result
 from ..resources import Run, call_tool
 from ..state import AgentState
 
 
 def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """Adds an attempt: the query with its result or its classified error."""
-    sql: str = state["sql"]
+    """Adds an attempt: the query with its result or its classified error.
+
+    Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
+    the node can start anew when it is resumed.
+    """
+    decision = Decision("approve", state["sql"])
+    if run.settings.approve:
+        decision = decide(interrupt(request(state["sql"])), state["sql"])
+        if decision.action == "reject":
+            return _rejected(state, decision)
+    sql = decision.sql
 
     def call() -> Table | QueryError:
         return call_tool(run.resources.tools.run_sql, sql=sql, limits=run.settings.limits)
 
     outcome = yield from do(call)
-    source: Any = state.get("sql_source", "draft")
+    source: Any = "edited" if decision.action == "edit" else state.get("sql_source", "draft")
     confidence = state.get("sql_confidence")
     if isinstance(outcome, QueryError):
         attempt = Attempt(sql, source, str(outcome), outcome.kind, confidence=confidence)
@@ -28,3 +40,11 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         attempt = Attempt(sql, source, result=plain_result(outcome), confidence=confidence)
     run.emit({"event": "executed", "sql": sql, "row_count": attempt.row_count, "error": attempt.error})
     return {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
+
+
+def _rejected(state: AgentState, decision: Decision) -> dict[str, Any]:
+    """The turn ends: with what ran before, or with nothing."""
+    why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
+    if state.get("attempts"):
+        return {"notes": [*state.get("notes", []), why], "stop": "capped", "next": "respond"}
+    return {"outcome": dump(Outcome("failed", why)), "next": "respond"}

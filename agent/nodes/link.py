@@ -41,14 +41,16 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if settings.base_sql and history:
         base = yield from do(lambda: base_turn(question, linked.items, history, runs=_runs(run)))
     run.emit({"event": "linked", "tables": [table.name for table in linked.kept.tables], "base_sql": base and base.sql})
+    # Drafts that go side by side could only be approved all at once.
+    drafts = 1 if settings.approve else settings.candidates
     return {
         "values": dump_all(values[: settings.values]) if settings.values else [],
         "items": [list(item) for item in items],
         "kept": [[table.name, [column.name for column in table.columns]] for table in linked.kept.tables],
         "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
         "base": dump(base) if base else None,
-        "candidates": settings.candidates,
-        "next": "retrieve" if settings.candidates == 1 else "candidate",
+        "candidates": drafts,
+        "next": "retrieve" if drafts == 1 else "candidate",
     }
 
 

@@ -35,6 +35,7 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     update |= {
         "attempts": dump_all([*others, best]),
+        "caveats": list(origin.caveats),
         "code": origin.code,
         "code_result": dump(origin.code_result) if origin.code_result else None,
         "code_error": origin.code_error,
@@ -51,6 +52,7 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "sql": done.reply.sql,
         "sql_source": "merged",
         "sql_confidence": done.reply.confidence,
+        "caveats": list(done.reply.caveats),
         "notes": [*notes, *done.notes, *done.reply.notes],
         "next": "execute",
     }
