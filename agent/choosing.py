@@ -21,8 +21,12 @@ FIT = 0.4
 UNREAD = -20.0
 """Fit of a query that cannot be read."""
 
-FAULT, DOUBT, EMPTY = 3.0, 1.0, 1.5
-"""What an error found by static checks costs, a warning, and a result without rows."""
+FAULT, DOUBT, EMPTY = 5.0, 2.5, 3.0
+"""What an error found by static checks costs, a warning, and a result without rows.
+
+Of Spider train's gold queries 0 %, 2.6 % and 1.4 % show these; of published drafts 9 % have a warning and 8 % are empty,
+which comes to a third of the wrong ones if one draft in five is wrong: logarithms of 13 and 24.
+"""
 
 
 @dataclass(frozen=True)
