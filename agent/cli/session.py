@@ -68,6 +68,9 @@ def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> 
             except TableturnError as error:
                 sys.stderr.write(f"tableturn: {error}\n")
                 code = NOT_ANSWERED
+            except KeyboardInterrupt:
+                sys.stderr.write("tableturn: this turn was interrupted; the ones before it are kept\n")
+                code = NOT_ANSWERED
             else:
                 code = ANSWERED if answer.answered else NOT_ANSWERED
         return code
