@@ -24,8 +24,8 @@ UNREAD = -20.0
 FAULT, DOUBT, EMPTY = 5.0, 2.5, 3.0
 """What an error found by static checks costs, a warning, and a result without rows.
 
-Of Spider train's gold queries 0 %, 2.6 % and 1.4 % show these; of published drafts 9 % have a warning and 8 % are empty,
-which comes to a third of the wrong ones if one draft in five is wrong: logarithms of 13 and 24.
+Of Spider train's gold queries 0 %, 2.6 % and 1.4 % show these. Of published drafts 9 % have a warning and 8 % are
+empty; if one draft in five is wrong, that is a third of the wrong ones: logarithms of 13 and 24.
 """
 
 

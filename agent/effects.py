@@ -7,11 +7,15 @@ receives the result, absorbs it, and returns a state update. Two small drivers r
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..prompts.task import Task
+from .budget import Budget, spending
 from .translator import Done, Translator, Usage
 
 R = TypeVar("R")
@@ -48,9 +52,20 @@ def do(function: Callable[[], R]) -> Body[R]:
 
 @dataclass
 class Tally:
-    """Counts what the tasks of one body cost."""
+    """Counts what the tasks of one body cost.
 
+    Attributes:
+        budget: What they may cost.
+        usage: What they did.
+    """
+
+    budget: Budget
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def left(self) -> Budget:
+        """The budget, less what was spent."""
+        return self.budget.after(self.usage)
 
     def add(self, result: Any) -> None:
         """Adds the usage of a task that was done, or failed after a model was asked; the rest costs nothing."""
@@ -64,7 +79,7 @@ def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     effect = _start(body)
     while isinstance(effect, Ask | Do):
         try:
-            result: Any = translator.do(effect.task) if isinstance(effect, Ask) else effect.function()
+            result: Any = _asked(translator, effect.task, tally.left) if isinstance(effect, Ask) else effect.function()
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
             tally.add(error)
             effect = _step(lambda error=error: body.throw(error))
@@ -80,7 +95,7 @@ async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
     while isinstance(effect, Ask | Do):
         try:
             if isinstance(effect, Ask):
-                result: Any = await translator.ado(effect.task)
+                result: Any = await _aasked(translator, effect.task, tally.left)
             else:
                 result = await asyncio.to_thread(effect.function)
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
@@ -90,6 +105,36 @@ async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
         tally.add(result)
         effect = _step(lambda result=result: body.send(result))
     return effect.value
+
+
+def _asked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
+    """The task, done in a thread that is left to itself when time is up: a blocking request cannot be called off."""
+    budget.check_seconds()
+    outcome: Future[Done[R]] = Future()
+
+    def work() -> None:
+        try:
+            with spending(budget):
+                outcome.set_result(translator.do(task))
+        except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
+            outcome.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
+    try:
+        return outcome.result(budget.seconds)
+    except TimeoutError:
+        budget.check_seconds()
+        raise
+
+
+async def _aasked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
+    budget.check_seconds()
+    with spending(budget):
+        try:
+            return await asyncio.wait_for(translator.ado(task), budget.seconds)
+        except TimeoutError:
+            budget.check_seconds()
+            raise
 
 
 @dataclass(frozen=True)

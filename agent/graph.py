@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Send
 
+from .budget import Budget, left_of
 from .candidates import varied
 from .effects import Body, Tally, arun, run
 from .nodes.candidate import candidate
@@ -96,13 +97,15 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
-        this, tally, started = _run(self._resources, input), Tally(), time.perf_counter()
+        this, started = _run(self._resources, input), time.perf_counter()
+        tally = Tally(_budget(self.get_name(), this.settings, input))
         update = run(self._body(input, this), self._resources.translator(this.settings), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
-        this, tally, started = _run(self._resources, input), Tally(), time.perf_counter()
+        this, started = _run(self._resources, input), time.perf_counter()
+        tally = Tally(_budget(self.get_name(), this.settings, input))
         update = await arun(self._body(input, this), self._resources.translator(this.settings), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
@@ -112,6 +115,17 @@ def _run(resources: Resources, state: AgentState) -> Run:
     runtime: Runtime[Settings] = get_runtime(Settings)
     settings = resources.settings.overridden(runtime.context)
     return Run(resources, varied(settings, state.get("candidate", 0)), runtime.stream_writer)
+
+
+def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
+    """What the node may spend; drafts side by side share what is left."""
+    usage = {node: load(NodeUsage, record) for node, record in state.get("usage", {}).items()}
+    if name == "rephrase" and not state.get("clarification"):
+        usage = {}  # another turn's
+    if name == "select":
+        usage |= {f"draft {draft['number']}": load(NodeUsage, draft["usage"]) for draft in state["drafts"]}
+    shares = state.get("candidates", 1) if name == "candidate" else 1
+    return left_of(settings, usage, shares, state.get("candidate", 0))
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ..prompts.simplify import SimplifyTask
 from ..prompts.task import Message, Prompt, Task
 from ..prompts.tokens import PromptTooLarge, estimate_tokens
 from ..tools.errors import ModelError, ReplyError
+from .budget import current_budget
 from .model_errors import model_error, rejects_temperature
 from .model_reply import reply_text, reply_usage, was_cut, was_refused
 from .models import model_label
@@ -141,7 +142,7 @@ class PromptedTranslator:
         hinted, doubled = False, False
         while True:
             try:
-                message = yield from self._answered(task.name, prompt, tuning)
+                message = yield from self._answered(task.name, prompt, _within_budget(tuning, prompt, usage))
             except ModelError as error:
                 error.spent = usage
                 raise
@@ -210,6 +211,18 @@ def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> Ba
     if limit is not None and tuning.max_output is not None:
         update[limit] = tuning.max_output
     return model.model_copy(update=update) if update else model
+
+
+def _within_budget(tuning: Tuning, prompt: Prompt, spent: Usage) -> Tuning:
+    """The tuning with as long a reply as the turn may still afford.
+
+    Raises:
+        BudgetReached: There must be no further request.
+    """
+    budget = current_budget()
+    if budget is None:
+        return tuning
+    return Tuning(tuning.temperature, budget.reply_tokens(spent, prompt.tokens, tuning.max_output))
 
 
 def _read(task: Task[R], message: AIMessage) -> R:

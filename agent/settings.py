@@ -159,6 +159,22 @@ class Settings(BaseModel):
     feedback_result: bool = Field(default=True, description="Feed back the result as CSV (SQL-CRAFT 2, IC-Loop).")
     feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Rows of a result that feedback shows.")
 
+    turn_calls: int = Field(
+        default=40, ge=1, le=10_000, description="Requests to a model that one turn may make, second tries included."
+    )
+    turn_tokens: int = Field(
+        default=1_000_000,
+        ge=500,
+        le=1_000_000_000,
+        description="Tokens, as the model reports them, that one turn may use; each request is reckoned beforehand.",
+    )
+    turn_seconds: float = Field(
+        default=600.0,
+        gt=0,
+        le=86_400,
+        description="Time in which one turn may ask a model; a reply that is late then is not waited for.",
+    )
+
     query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query.")
     rows: int = Field(default=1_000, ge=1, le=1_000_000, description="Rows that an answer holds at most.")
     cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000, description="Largest single value of a result.")

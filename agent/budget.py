@@ -1,0 +1,109 @@
+"""What a turn may still cost, and the error that says that it may cost no more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from ..tools.errors import ModelError
+from .records import NodeUsage
+from .settings import Settings
+from .translator import Usage
+
+LEAST_REPLY = 50
+"""Tokens of a reply that are worth asking for."""
+
+
+class BudgetReached(ModelError):
+    """One more request would pass a budget of the turn; the message names it."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is left of a turn's budgets.
+
+    Attributes:
+        calls: Requests to a model.
+        tokens: Of prompts and replies together.
+        until: When the time is over, by `time.monotonic`.
+    """
+
+    calls: int
+    tokens: int
+    until: float
+
+    def after(self, spent: Usage) -> Budget:
+        """What is left once this is spent of it."""
+        tokens = spent.prompt_tokens + spent.completion_tokens
+        return Budget(max(self.calls - spent.llm_calls, 0), max(self.tokens - tokens, 0), self.until)
+
+    @property
+    def seconds(self) -> float:
+        """Time that is left."""
+        return self.until - time.monotonic()
+
+    def reply_tokens(self, spent: Usage, prompt: int, wanted: int | None) -> int:
+        """How long the reply to one more request may be.
+
+        Args:
+            spent: Since this budget was drawn up.
+            prompt: Estimated tokens of the request.
+            wanted: The reply's own limit, if any.
+
+        Raises:
+            BudgetReached: There must be no further request.
+        """
+        self.check_seconds()
+        left = self.after(spent)
+        if not left.calls:
+            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+        tokens = left.tokens - prompt
+        if tokens < LEAST_REPLY:
+            raise BudgetReached("the turn's budget of tokens is spent (turn_tokens)")
+        return tokens if wanted is None else min(tokens, wanted)
+
+    def check_seconds(self) -> None:
+        """Whether there is time left.
+
+        Raises:
+            BudgetReached: There is none.
+        """
+        if self.seconds <= 0:
+            raise BudgetReached("the turn's time is up (turn_seconds)")
+
+
+def left_of(settings: Settings, usage: Mapping[str, NodeUsage], shares: int = 1, number: int = 0) -> Budget:
+    """What is left for a node.
+
+    Args:
+        settings: The run's.
+        usage: What the turn's nodes have cost so far.
+        shares: How many nodes run side by side and divide it.
+        number: Which of them this is, from 0.
+    """
+    spent = sum(usage.values(), NodeUsage())
+    calls = max(settings.turn_calls - spent.llm_calls, 0)
+    tokens = max(settings.turn_tokens - spent.prompt_tokens - spent.completion_tokens, 0)
+    until = time.monotonic() + settings.turn_seconds - spent.seconds
+    return Budget(calls // shares + (number < calls % shares), tokens // shares, until)
+
+
+_current: ContextVar[Budget | None] = ContextVar("tableturn_budget", default=None)
+
+
+@contextmanager
+def spending(budget: Budget) -> Generator[None]:
+    """Within it, whoever asks a model keeps to this budget; threads and tasks of their own do not share it."""
+    token = _current.set(budget)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_budget() -> Budget | None:
+    """The budget of the node that runs; None outside a graph."""
+    return _current.get()

@@ -1,0 +1,102 @@
+"""Calls, tokens and seconds of a turn are bounded under every reply, and the answer says which bound it met."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatResult
+from tableturn.agent import Answer, SQLAgent
+
+from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of, writes
+
+DRAFTS = [f"SELECT id + {number} FROM customers" for number in range(9)]
+LOOP: dict[str, Any] = {"examples": "none", "gate": False, "max_attempts": 9}
+
+
+def asked(shop: Path, model: ScriptedModel, **settings: Any) -> Answer:
+    with SQLAgent(shop, model=model, settings={**LOOP, **settings}) as agent:
+        return agent.ask("What are the ids of customers?")
+
+
+@pytest.mark.parametrize("calls", [2, 3, 5])
+def test_calls_end_the_loop_with_the_best_so_far(shop: Path, calls: int) -> None:
+    model = writes(*DRAFTS)
+    answer = asked(shop, model, turn_calls=calls)
+    assert (len(model.prompts), answer.status, answer.row_count) == (calls, "capped", 3)
+    assert any("turn_calls" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("reply", ["I cannot help with that.", "", "SELECT nothing FROM nowhere", "DROP TABLE x"])
+@pytest.mark.parametrize("preset", ["full", "craft", "revision"])
+def test_no_reply_passes_the_budget_of_calls(shop: Path, reply: str, preset: str) -> None:
+    model = ScriptedModel(script=lambda prompt: reply)
+    with SQLAgent(shop, model=model, preset=preset, settings={"examples": "none", "turn_calls": 3}) as agent:
+        agent.ask("Who?")
+    assert len(model.prompts) <= 3
+
+
+def test_candidates_share_what_is_left(shop: Path) -> None:
+    model = writes(*DRAFTS)
+    answer = asked(shop, model, candidates=5, candidate_reasoning=False, turn_calls=4)
+    assert len(model.prompts) <= 4
+    assert answer.row_count == 3
+
+
+def test_a_turn_that_got_no_query_says_which_budget(shop: Path) -> None:
+    answer = asked(shop, writes(*DRAFTS), turn_calls=1)
+    assert answer.status == "failed"
+    assert "turn_calls" in answer.text
+
+
+class CostlyModel(ScriptedModel):
+    """Says that each request cost 400 tokens and each reply 100."""
+
+    def _generate(self, *arguments: Any, **more: Any) -> ChatResult:
+        result = super()._generate(*arguments, **more)
+        usage = UsageMetadata(input_tokens=400, output_tokens=100, total_tokens=500)
+        message = AIMessage(result.generations[0].text, usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def test_tokens_end_the_loop_before_they_are_passed(shop: Path) -> None:
+    model = CostlyModel(script=writes(*DRAFTS).script)
+    answer = asked(shop, model, turn_tokens=2_100)
+    assert answer.usage.prompt_tokens + answer.usage.completion_tokens == 2_000
+    assert (answer.status, len(answer.attempts)) == ("capped", 3)
+    assert any("turn_tokens" in note for note in answer.notes)
+
+
+def slow(prompt: str) -> Reply:
+    if task_of(prompt) == "rephrase":
+        return rephrased("Give me the ids.")
+    if "SELECT 1 AS n" not in prompt:
+        return "```sql\nSELECT 1 AS n\n```"
+    time.sleep(1.5)
+    return "```sql\nSELECT 2 AS n\n```"
+
+
+def test_a_late_reply_is_not_waited_for(shop: Path) -> None:
+    started = time.monotonic()
+    answer = asked(shop, ScriptedModel(script=slow), turn_seconds=0.8)
+    assert time.monotonic() - started < 1.4
+    assert (answer.status, answer.rows) == ("capped", ((1,),))
+    assert any("turn_seconds" in note for note in answer.notes)
+
+
+async def test_nor_is_it_without_blocking(shop: Path) -> None:
+    settings = {**LOOP, "turn_seconds": 0.8}
+    model = ScriptedModel(script=lambda prompt: writes("SELECT 1 AS n").script(prompt), delay=0.5)
+    with SQLAgent(shop, model=model, settings=settings) as agent:
+        answer = await agent.aask("What are the ids?")
+    assert "turn_seconds" in answer.text
+
+
+def test_each_turn_has_its_own(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1 AS n"), settings={"examples": "none", "turn_calls": 2}) as agent:
+        chat = agent.conversation()
+        assert [chat.ask(text).status for text in ("one", "two", "three")] == ["converged"] * 3
