@@ -56,6 +56,7 @@ class Answer:
         translator: `prompted` or `offline`.
         model: The model's name.
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
+        stopped: Why no further attempt was made, in words.
         choices: For `needs_clarification`, the readings on offer.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
     """
@@ -80,6 +81,7 @@ class Answer:
         self.translator: str = record.translator
         self.model: str = record.model
         self.notes: tuple[str, ...] = record.notes
+        self.stopped: str = record.stopped
         self.choices: tuple[str, ...] = record.choices
 
     @property

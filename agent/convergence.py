@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from ..tools.database import Schema, Table
@@ -13,12 +14,24 @@ from ..tools.sql.ordering import is_ordered
 from .records import Attempt, CodeResult, Result
 from .settings import Settings
 
-Stop = Literal["gated", "converged", "capped", ""]
-"""Why a loop ended; empty while it goes on."""
+
+@dataclass(frozen=True)
+class Stop:
+    """How a loop ended.
+
+    Attributes:
+        kind: `gated` without a revision, `converged`, or `capped`.
+        why: In words, for the answer.
+    """
+
+    kind: Literal["gated", "converged", "capped"]
+    why: str
 
 
-def stop_reason(attempts: Sequence[Attempt], code: CodeResult | None, schema: Schema, settings: Settings) -> Stop:
-    """Whether the turn is done after the last of `attempts`.
+def stop_reason(
+    attempts: Sequence[Attempt], code: CodeResult | None, schema: Schema, settings: Settings
+) -> Stop | None:
+    """Whether the turn is done after the last of `attempts`; None while it goes on.
 
     The SQL repeating (SQL-CRAFT algorithm 1), the result repeating (revision chain 3.2.2), the gate, or the cap. A
     repeat of any earlier attempt counts, so that a loop which goes back and forth is noticed.
@@ -26,14 +39,17 @@ def stop_reason(attempts: Sequence[Attempt], code: CodeResult | None, schema: Sc
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last, earlier = tried[-1], tried[:-1]
     if settings.gate and is_clean(last) and not differs(compare_code(last, code)):
-        return "gated" if not earlier else "converged"
+        passed = "ran, gave rows, and no check finds fault with it"
+        return Stop("converged", f"the revision {passed}") if earlier else Stop("gated", f"the draft {passed}")
     if settings.converge in ("sql", "either") and any(same_sql(last.sql, other.sql, schema) for other in earlier):
-        return "converged"
+        return Stop("converged", "the SQL of an earlier attempt came back")
     if settings.converge in ("result", "either") and any(same_answer(last, other) for other in earlier):
-        return "converged"
+        return Stop("converged", "the result of an earlier attempt came back")
     if len(tried) >= settings.max_attempts:
-        return "capped" if settings.max_attempts > 1 or last.result is None else "converged"
-    return ""
+        if settings.max_attempts == 1 and last.result is not None:
+            return Stop("converged", "the settings ask for one attempt")
+        return Stop("capped", f"{len(tried)} attempts were made, and the settings allow no more")
+    return None
 
 
 def is_clean(attempt: Attempt) -> bool:

@@ -191,6 +191,7 @@ class AnswerRecord:
     model: str
     notes: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    stopped: str = ""
     usage_by_node: dict[str, NodeUsage] = field(default_factory=dict[str, NodeUsage])
 
 

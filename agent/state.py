@@ -53,6 +53,7 @@ class AgentState(MessagesState):
         candidate: The number of the draft that a `candidate` node is to write, from 0.
         drafts: What those nodes wrote (`CandidateDraft`), in any order.
         stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
+        stopped: The same in words.
         outcome: An `Outcome` that ends the turn early, or None.
         caveats: What the answer must say about the query, one sentence each.
         notes: For the answer: what was left out, repaired, or switched off.
@@ -84,6 +85,7 @@ class AgentState(MessagesState):
     candidate: int
     drafts: Annotated[list[Record], gathered]
     stop: str
+    stopped: str
     outcome: Record | None
     caveats: list[str]
     notes: list[str]
@@ -123,6 +125,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "candidate": 0,
         "drafts": [],
         "stop": "",
+        "stopped": "",
         "outcome": None,
         "caveats": [],
         "notes": [],

@@ -30,7 +30,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     code = load(CodeResult, code_record) if code_record else None
     stop = stop_reason([*earlier, last], code, schema, settings)
     if stop:
-        return {"attempts": dump_all([*earlier, last]), "stop": stop, "next": "respond"}
+        return {"attempts": dump_all([*earlier, last]), "stop": stop.kind, "stopped": stop.why, "next": "respond"}
     explanation = ""
     notes: list[str] = []
     if settings.feedback_explanation:

@@ -46,5 +46,5 @@ def _rejected(state: AgentState, decision: Decision) -> dict[str, Any]:
     """The turn ends: with what ran before, or with nothing."""
     why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
     if state.get("attempts"):
-        return {"notes": [*state.get("notes", []), why], "stop": "capped", "next": "respond"}
+        return {"notes": [*state.get("notes", []), why], "stop": "capped", "stopped": why, "next": "respond"}
     return {"outcome": dump(Outcome("failed", why)), "next": "respond"}

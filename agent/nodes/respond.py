@@ -80,6 +80,7 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         translator=translator.name,
         model=translator.model,
         notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks),
+        stopped=state.get("stopped", "") or said.text,
         usage_by_node=by_node,
     )
 

@@ -36,7 +36,8 @@ def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     try:
         done = yield from ask(task)
     except (ReplyError, ModelError, NotUnderstood) as error:
-        return {"notes": [*notes, f"no revision: {error}"], "stop": "capped", "next": "respond"}
+        why = f"no revision: {error}"
+        return {"notes": [*notes, why], "stop": "capped", "stopped": why, "next": "respond"}
     return {
         "sql": done.reply.sql,
         "sql_source": "revision",

@@ -25,6 +25,7 @@ def test_a_clean_draft_ends_at_the_gate(shop: Path) -> None:
     answer = asked(shop, model)
     assert (answer.status, answer.sql, answer.rows) == ("converged", GOOD, (("Ada",), ("Cy",)))
     assert len(answer.attempts) == 1
+    assert "no check finds fault" in answer.stopped
     assert answer.usage.llm_calls == 2, "one to rephrase, one to write"
 
 
@@ -41,6 +42,7 @@ def test_without_the_gate_the_loop_ends_when_the_sql_repeats(shop: Path) -> None
     answer = asked(shop, writes(GOOD, "select NAME from customers where city='Paris';"), gate=False, converge="sql")
     assert answer.status == "converged"
     assert len(answer.attempts) == 2
+    assert "SQL of an earlier attempt" in answer.stopped
 
 
 def test_the_loop_ends_when_the_result_repeats(shop: Path) -> None:
@@ -60,6 +62,7 @@ def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
     answer = asked(shop, writes(*statements), gate=False, max_attempts=4)
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
     assert "did not converge" in answer.text
+    assert answer.stopped.startswith("4 attempts")
 
 
 @pytest.mark.parametrize("worse", [BROKEN, EMPTY, "no idea", "DROP TABLE customers"])
@@ -74,6 +77,7 @@ def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:
     answer = asked(shop, writes(BROKEN))
     assert (answer.status, answer.rows, answer.confidence) == ("failed", (), 0.0)
     assert "nme" in answer.text
+    assert answer.stopped
 
 
 def test_writing_is_refused_by_the_engine(shop: Path) -> None:
