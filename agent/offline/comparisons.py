@@ -50,6 +50,7 @@ def _within(reading: Reading, frame: Frame, clause: str) -> Frame:
         return frame
     inner = Reading(reading.names, reading.marks, clause.strip(), reading.context, reading.terms)
     FILTERS.apply(inner)
+    reading.dropped.append(inner.text)
     tables = tuple(reading.table(marker) for marker in reading.markers("t", clause))
     return replace(frame, tables=tables, where=tuple(inner.where))
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 
 from .frame import Condition, Frame, Term
-from .lexicon import HARMLESS
 from .parse import Parse
-from .reading import Reading
-
-
-def unread(reading: Reading) -> tuple[str, ...]:
-    """The words that the reading did not use and that may matter."""
-    words = (word for word in re.split(r"\s+", reading.text) if word and not word.startswith("@"))
-    left = [word.lstrip("#") for word in words if word not in HARMLESS]
-    left += [reading.mark(marker).text for marker in reading.markers("onvqs")]
-    return tuple(dict.fromkeys(left))
+from .unread import lost, unread
 
 
 def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
     """What the score weighs; `rows` is None where the query was not run."""
     reading = parse.reading
     left = [word for word in unread(reading) if word.isalpha()]
+    idle = lost(reading, frame)
     marks = [m for m in reading.marks if m.kind in ("c", "x", "t") and m.hits]
     weak = sum(m.hits[0].score < 0.8 for m in marks)
     said = {m.table for m in marks if m.table} | {m.column.table for m in marks if m.column}
@@ -71,6 +62,7 @@ def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
         float(sum(t.aggregate != "" for t in frame.select)),
         float(bool(frame.group) and not any(t.aggregate for t in frame.select)),
         float(any(m.text.lower() in ("name", "names", "title") for m in columns)),
+        float(min(len(idle), 3)),
     )
 
 
@@ -118,6 +110,7 @@ WEIGHTS = (
     0.26,
     1.15,
     0.37,
+    -0.7,
 )
 """Of `features`, in order."""
 

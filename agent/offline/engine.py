@@ -13,12 +13,13 @@ from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError
 from ...tools.values import ValueIndex
 from .build import build
-from .confidence import confidence, unread
+from .confidence import confidence
 from .followup import complements, edited, follows
 from .frame import Condition, Frame
 from .names import NameIndex
 from .parse import Parse, parse
 from .read_sql import read_sql
+from .unread import unread
 
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
@@ -127,7 +128,8 @@ class Engine:
         sql = build(frame, names.schema).sql("sqlite")
         rows = self._try(sql)
         sure = confidence(parsed, frame, rows)
-        return Answer(frame, sql, round(sure, 3), _notes(parsed, follow_up), unread(parsed.reading), follow_up)
+        left_out = unread(parsed.reading, frame)
+        return Answer(frame, sql, round(sure, 3), _notes(parsed, left_out, follow_up), left_out, follow_up)
 
     def _try(self, sql: str) -> int | None:
         try:
@@ -170,7 +172,7 @@ def _nothing(words: tuple[str, ...], schema: Schema) -> str:
     return f"{said} The database has {tables}{' and more' if len(schema.tables) > 8 else ''}."
 
 
-def _notes(parsed: Parse, follow_up: bool) -> tuple[str, ...]:
+def _notes(parsed: Parse, left_out: tuple[str, ...], follow_up: bool) -> tuple[str, ...]:
     notes: list[str] = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
     reading = parsed.reading
     for mark in reading.marks:
@@ -182,7 +184,6 @@ def _notes(parsed: Parse, follow_up: bool) -> tuple[str, ...]:
             notes.append(f'"{mark.text}" as the table {mark.table}')
     if reading.fired:
         notes.append("patterns: " + ", ".join(dict.fromkeys(reading.fired)))
-    words = unread(reading)
-    if words:
-        notes.append("not used: " + ", ".join(words))
+    if left_out:
+        notes.append("not used: " + ", ".join(left_out))
     return tuple(dict.fromkeys(notes))

@@ -13,6 +13,9 @@ from .frame import Column, Scalar
 from .lexicon import GENERIC, SYNONYMS
 from .words import name_words, stem
 
+_VIEW = 0.9
+"""What the score of a view's names counts: a table that serves as well comes first."""
+_CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
 _NAMES = ("name", "title")
@@ -37,6 +40,7 @@ class NameIndex:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._hits: dict[tuple[str, ...], dict[tuple[str, str | None], float]] = defaultdict(dict)
+        self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
             table_words = [stem(word) for word in name_words(table.name)]
             self._add_table(table.name, table_words)
@@ -50,6 +54,7 @@ class NameIndex:
         key = tuple(words)
         if key:
             slot = self._hits[key]
+            score *= _VIEW if table in self._views else 1.0
             slot[table, column] = max(score, slot.get((table, column), 0.0))
 
     def _add_table(self, table: str, words: list[str]) -> None:
@@ -231,7 +236,7 @@ class NameIndex:
                     continue
                 for rank, hint in enumerate(hints):
                     if hint in words:
-                        order = (distance, rank, len(words))
+                        order = (distance + (table.name in self._views), rank, len(words))
                         if best is None or order < best[0]:
                             best = (order, Column(table.name, column.name))
         return best[1] if best else None
@@ -294,6 +299,7 @@ _STEMMED = {stem(word): tuple(stem(other) for other in others) for word, others 
 
 
 def _parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
-    """Proper contiguous parts of a name, with their share of it."""
+    """Proper contiguous parts of a name that begin and end with a telling word, with their share of it."""
     size = len(words)
-    return [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
+    parts = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
+    return [(part, share) for part, share in parts if not {part[0], part[-1]} & _CONNECTING]

@@ -102,6 +102,7 @@ def sub_reading(reading: Reading, text: str, whole: str) -> Reading:
         inner.text = f"{first.group()} {text}"
     ORDERING.apply(inner)
     FILTERS.apply(inner)
+    reading.dropped.append(inner.text)
     for marker in inner.markers("t"):
         inner.need(reading.table(marker))
     return inner

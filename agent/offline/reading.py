@@ -41,6 +41,8 @@ class Reading:
         pending: An order without its key.
         everything: Whether all columns are asked for.
         notes: How words were read, for people.
+        fired: The patterns that took words, in order.
+        dropped: Text that patterns passed over or that inner clauses left.
     """
 
     names: NameIndex
@@ -66,6 +68,7 @@ class Reading:
     combine: tuple[SetOperator, list[Condition]] | None = None
     negated: Frame | None = None
     fired: list[str] = field(default_factory=list[str])
+    dropped: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
 
     def mark(self, marker: str) -> Mention:
@@ -119,11 +122,19 @@ Handler = Callable[[Reading, "re.Match[str]"], "str | None"]
 
 @dataclass(frozen=True)
 class Pattern:
-    """A named piece of grammar: where it matches, the handler takes the words; None leaves them."""
+    """A named piece of grammar: where it matches, the handler takes the words; None leaves them.
+
+    Attributes:
+        name: What notes and tests call it.
+        regex: Over masked text.
+        handler: Puts what it means into the reading.
+        spoken: Words that the regex names; others that it matches are passed over.
+    """
 
     name: str
     regex: re.Pattern[str]
     handler: Handler
+    spoken: frozenset[str]
 
     def apply(self, reading: Reading) -> None:
         """Takes every occurrence."""
@@ -134,6 +145,10 @@ class Pattern:
                 at = match.start() + 1
                 continue
             reading.fired.append(self.name)
+            kept = {*self.spoken, *left.split()}
+            reading.dropped.extend(
+                word for word in match[0].split() if word.isalpha() and len(word) > 1 and word not in kept
+            )
             before = reading.text[: match.start()].rstrip()
             reading.text = " ".join(f"{before} {left} {reading.text[match.end() :]}".split())
             at = len(before)
@@ -151,7 +166,8 @@ class Grammar:
             regex = regex.replace(macro, meaning)
 
         def register(handler: Handler) -> Handler:
-            self.patterns.append(Pattern(name, re.compile(rf"(?<!\S)(?:{regex})(?!\S)"), handler))
+            spoken = frozenset(re.findall(r"[a-z]{2,}", regex))
+            self.patterns.append(Pattern(name, re.compile(rf"(?<!\S)(?:{regex})(?!\S)"), handler, spoken))
             return handler
 
         return register

@@ -55,3 +55,35 @@ def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> Value
 @pytest.fixture(scope="session")
 def engine(library: Database, values: ValueIndex) -> Engine:
     return Engine(library, values)
+
+
+SHOP = """
+CREATE TABLE product(product_id INTEGER PRIMARY KEY, product_name TEXT, unit_price REAL, units_in_stock INTEGER);
+INSERT INTO product VALUES (1, 'Oolong', 4.5, 12), (2, 'Sencha', 6.0, 0), (3, 'Chai', 3.0, 40), (4, 'Pu-erh', 9.5, 0);
+CREATE VIEW "full list of products" AS SELECT * FROM product WHERE units_in_stock > 0;
+CREATE TABLE client(client_id INTEGER PRIMARY KEY, client_name TEXT, rating INTEGER);
+INSERT INTO client VALUES (1, 'Amber Cafe', 4), (2, 'Birch House', 5), (3, 'Cedar Inn', 3);
+CREATE TABLE invoice(invoice_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES client(client_id), total REAL,
+    invoice_date TEXT);
+INSERT INTO invoice VALUES (1, 1, 30.0, '2023-01-05'), (2, 1, 12.0, '2023-02-01'), (3, 2, 57.0, '2023-03-09');
+CREATE TABLE invoice_line(line_id INTEGER PRIMARY KEY, invoice_id INTEGER REFERENCES invoice(invoice_id),
+    product_id INTEGER REFERENCES product(product_id), unit_price REAL, quantity INTEGER);
+INSERT INTO invoice_line VALUES (1, 1, 2, 6.0, 5), (2, 2, 3, 3.0, 4), (3, 3, 4, 9.5, 6);
+CREATE TABLE warehouse(warehouse_id INTEGER PRIMARY KEY, warehouse_name TEXT, rating INTEGER);
+INSERT INTO warehouse VALUES (1, 'North Dock', 2), (2, 'South Dock', 5);
+"""
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path = tmp_path_factory.mktemp("shop") / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(SHOP)
+    with Database.open(path) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def clerk(shop: Database, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The parser on the shop."""
+    return Engine(shop, ValueIndex.open(shop, cache=tmp_path_factory.mktemp("shop_cache")))

@@ -1,0 +1,100 @@
+"""What an answer left out: words of the question, and mentions that were found but came to nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...tools.linking.join_path import join_path
+from .frame import Column, Frame, Scalar
+from .lexicon import HARMLESS
+from .mentions import Mention
+from .reading import Reading
+
+_FIND_OUT = re.compile(r"\bfind out\b")
+_TITLES = ("name", "names", "title", "titles")
+
+
+@dataclass(frozen=True)
+class _Content:
+    """All that a frame holds, inner queries included."""
+
+    tables: frozenset[str]
+    columns: frozenset[Column]
+    literals: tuple[Scalar, ...]
+    ranked: bool
+
+
+def unread(reading: Reading, frame: Frame | None = None) -> tuple[str, ...]:
+    """The words of a question that may matter and have no part in its frame; without a frame, those never placed."""
+    text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
+    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in HARMLESS]
+    left += [reading.mark(marker).text for marker in reading.markers("onvqs")]
+    if frame is not None:
+        if "#sort" in text and not any(one.order for one in _nested(frame)):
+            left.append("sort")
+        left += [mark.text for mark in lost(reading, frame)]
+    return tuple(dict.fromkeys(left))
+
+
+def lost(reading: Reading, frame: Frame) -> list[Mention]:
+    """The mentions that contribute nothing to a frame."""
+    content = _content(reading, frame)
+    marks = {id(mark): mark for mark in reading.marks}
+    return [mark for mark in marks.values() if not _serves(mark, content)]
+
+
+def _serves(mark: Mention, content: _Content) -> bool:
+    if mark.kind in ("v", "q", "n"):
+        return _compared(mark, content.literals)
+    if mark.kind == "s":
+        return content.ranked
+    if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in content.tables:
+        return True
+    meant = {Column(hit.table, hit.column) for hit in mark.hits if hit.column is not None} | {mark.column}
+    return not content.columns.isdisjoint(meant)
+
+
+def _compared(mark: Mention, literals: tuple[Scalar, ...]) -> bool:
+    """Whether a literal of the frame comes from a mention; years become bounds, words become patterns."""
+    if mark.kind == "n" and mark.literal in (0, 1):
+        return True
+    said = {mark.literal, *(match.value for match in mark.matches)}
+    texts = {str(value).lower() for value in said} | {mark.text.lower()}
+    if isinstance(mark.literal, int):
+        texts.add(str(mark.literal + 1))
+    return any(any(text in str(literal).lower() for text in texts) for literal in literals)
+
+
+def _content(reading: Reading, frame: Frame) -> _Content:
+    frames = list(_nested(frame))
+    tables: set[str] = set()
+    for one in frames:
+        tables.update(one.used())
+        for key in join_path(reading.names.schema, one.used()):
+            tables.update((key.table, key.ref_table))
+    conditions = [c for one in frames for c in (*(c for group in one.where for c in group), *one.having)]
+    literals: list[Scalar] = [one.limit for one in frames if one.limit is not None]
+    for condition in conditions:
+        if isinstance(condition.value, tuple):
+            literals.extend(condition.value)
+        elif not isinstance(condition.value, Frame) and condition.value is not None:
+            literals.append(condition.value)
+    extremes = any(term.aggregate in ("min", "max") for one in frames for term in one.select)
+    return _Content(
+        tables=frozenset(tables),
+        columns=frozenset(column for one in frames for column in one.columns()),
+        literals=tuple(literals),
+        ranked=extremes or any(one.order for one in frames),
+    )
+
+
+def _nested(frame: Frame) -> Iterator[Frame]:
+    yield frame
+    conditions = [c for group in (*frame.where, frame.having) for c in group]
+    inner = [condition.value for condition in conditions if isinstance(condition.value, Frame)]
+    if frame.combine is not None:
+        inner.append(frame.combine[1])
+    for one in inner:
+        yield from _nested(one)
