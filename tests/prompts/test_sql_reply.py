@@ -146,10 +146,10 @@ HOSTILE = (
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_takes_linear_time(piece: str) -> None:
     text = "SELECT a " + piece * (90_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     with contextlib.suppress(ReplyError):
         find_sql(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 10, "quadratic work on 90,000 characters takes minutes"
 
 
 @settings(deadline=None)
