@@ -6,18 +6,21 @@ from ..prompts.generate import GenerateTask
 from ..prompts.replies import Rephrasing
 from ..tools.database import Schema
 from ..tools.examples import Example
-from ..tools.linking import PastTurn
+from ..tools.linking import PastTurn, widen
 from ..tools.values import ValueMatch
 from .effects import Body, do
-from .records import load, load_all
+from .records import Attempt, load, load_all
 from .resources import Run
 from .state import AgentState
 
 
 def kept_schema(state: AgentState, run: Run) -> Body[Schema]:
-    """The part of the schema that this turn shows."""
+    """The part of the schema that this turn shows: what the linker kept, and what attempts reached for beyond it."""
     schema = yield from do(run.resources.database.schema)
-    return schema.part([(table, columns) for table, columns in state.get("kept", [])])
+    part = schema.part([(table, columns) for table, columns in state.get("kept", [])])
+    for attempt in load_all(Attempt, state.get("attempts")):
+        part = widen(schema, part, attempt.sql)
+    return part
 
 
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:

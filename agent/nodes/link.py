@@ -18,6 +18,9 @@ from ..state import AgentState
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
+MOST_COLUMNS = 400
+"""Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
+
 
 def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Track-SQL 2.2 and 2.3."""
@@ -33,7 +36,9 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     values = yield from do(find_values)
 
     def find_schema() -> LinkedSchema:
-        return run.resources.linker().link(rephrasing.rephrased, history, values, threshold=settings.link_threshold)
+        return run.resources.linker().link(
+            rephrasing.rephrased, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS
+        )
 
     linked = yield from do(find_schema)
     items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])

@@ -1,4 +1,4 @@
-"""Fitting the linker's networks, and the redundancy scores that they are measured by."""
+"""Fitting the linker's forests, and the redundancy scores that they are measured by."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from tableturn.evals import fit_linker
-from tableturn.evals.bench.linking import measure, redundancy
+from tableturn.evals.bench import linking
+from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import load_dataset
+from tableturn.evals.fit_linker_scores import measure, redundancy
+from tableturn.evals.fit_linker_stages import exported
+from tableturn.evals.fit_linker_turns import Dialogue, linked_turns, own_answers, read_dialogues
+from tableturn.tools.linking.associations import Associations, shipped
+from tableturn.tools.linking.scoring import Model, score
+
+
+@pytest.fixture(scope="module")
+def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Dialogue]:
+    return read_dialogues(load_dataset("cosql", "train", data_dir).first(25), tmp_path_factory.mktemp("cache"))
 
 
 @pytest.mark.parametrize(
@@ -27,26 +39,58 @@ def test_redundancy(gold: set[str], extracted: set[str], score: float) -> None:
     assert redundancy(gold, extracted) == score
 
 
-@pytest.mark.data
-def test_fits_and_writes_what_the_linker_reads(data_dir: Path, tmp_path: Path) -> None:
-    turns = list(fit_linker.linked_turns(load_dataset("cosql", "train", data_dir).first(15), tmp_path / "cache"))
-    networks = fit_linker.fit(turns)
-    fit_linker.write(networks, tmp_path / "weights.json")
-    stored = json.loads((tmp_path / "weights.json").read_text())
-    assert list(stored) == ["tables", "columns", "stars"]
-    assert [path.name for path in tmp_path.glob("weights*")] == ["weights.json"]
-    evidence, shape = turns[0].evidence, turns[0].shape
-    features = fit_linker.table_features(evidence, shape)
-    assert stored["tables"]["features"] == list(features)
-    probabilities = networks["tables"](features)
-    assert np.all((probabilities > 0) & (probabilities < 1))
-    again = fit_linker.fit(turns)
-    assert np.array_equal(again["tables"].hidden, networks["tables"].hidden), "the same data give the same weights"
+def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
+    dice = np.random.default_rng(3)
+    inputs = dice.normal(size=(500, 4)).astype(np.float32)
+    flags = (inputs[:, 0] * inputs[:, 1] + dice.normal(0, 0.3, 500) > 0).astype(float)
+    boosted = HistGradientBoostingClassifier(max_iter=20, max_depth=5).fit(inputs, flags)
+    forest = exported(("a", "b", "c", "d"), boosted)
+    assert np.allclose(forest.of(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
+    columns = {name: inputs[:, number].astype(float) for number, name in enumerate("abcd")}
+    assert np.allclose(forest(columns, np.array([7, 3])), forest.of(inputs[[7, 3]]))
 
 
 @pytest.mark.data
-def test_the_shipped_weights_know_training_databases(data_dir: Path, tmp_path: Path) -> None:
-    turns = list(fit_linker.linked_turns(load_dataset("cosql", "train", data_dir).first(30), tmp_path))
-    figures = measure(turns)
-    assert figures["table_recall"] > 95
-    assert figures["column_recall_at_10"] > 95
+def test_fits_and_writes_what_the_linker_reads(
+    dialogues: list[Dialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit_linker, "_TREES", 2)
+    monkeypatch.setattr(fit_linker, "_FIRST_TREES", 2)
+    model, associations, figures = fit_linker.fit(dialogues)
+    assert 0 < figures["turns"] < sum(len(dialogue.questions) for dialogue in dialogues)
+    fit_linker.write(model, associations, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
+    stored = json.loads((tmp_path / "associations.json").read_text())
+    read = Model.read(tmp_path / "forests.npz")
+    (turn, *_) = linked_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
+    for written, again in zip(
+        model.score(turn.evidence, turn.place.shape), read.score(turn.evidence, turn.place.shape), strict=True
+    ):
+        assert np.array_equal(written, again)
+        assert np.all((written > 0) & (written < 1))
+
+
+@pytest.mark.data
+def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -> None:
+    turns = [turn for dialogue in dialogues for turn in linked_turns(dialogue, shipped())]
+    found = [score(turn.evidence, turn.place.shape) for turn in turns]
+    figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
+    assert figures["table_recall"] > 97
+    assert figures["column_recall_at_10"] > 97
+
+
+@pytest.mark.data
+def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> None:
+    dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
+    nothing = own_answers(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped())
+    assert set(nothing.answers) == {""}
+    right = own_answers(dialogue, lambda turn: (turn.tables, turn.columns), shipped())
+    gold = [dialogue.place.names.past_use(asked.gold).tables for asked in dialogue.questions]
+    assert [dialogue.place.names.past_use(answer).tables for answer in right.answers] == gold
+    assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
+
+
+@pytest.mark.data
+def test_the_benchmark_gives_all_its_figures(data_dir: Path) -> None:
+    figures = linking.run(BenchOptions(data_dir, limit=3))
+    assert list(figures) == ["sparc_gold", "sparc_own", "cosql_gold", "cosql_own", "ms"]

@@ -2,7 +2,8 @@
 
 from .context import base_turn
 from .join_path import join_path
+from .keep import widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
-__all__ = ["STAR", "LinkedSchema", "PastTurn", "SchemaItem", "SchemaLinker", "base_turn", "join_path"]
+__all__ = ["STAR", "LinkedSchema", "PastTurn", "SchemaItem", "SchemaLinker", "base_turn", "join_path", "widen"]

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from ..database import Schema
 from ..values import ValueMatch
 from ..values.names import name_words
-from ..values.words import stem, words
+from ..values.words import Word, stem, words
+from .associations import Associations
+from .cues import cues
 from .linked import STAR, PastTurn
-from .used import past_items
+from .used import ROLES, PastUse, Role, past_use
 from .vocabulary import Mention, Shares, Vocabulary
 
-_ALL_COLUMNS = re.compile(
-    r"\b(all (of )?(the )?(information|info|details?|columns|fields|data|attributes)|everything|"
-    r"(information|info|details) (of|on|about|for))\b",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
-_POINTS_BACK = re.compile(
-    r"\b(th(ose|ese|em|ey|eir|at|is)|its?|ones?|also|instead|what about|how about)\b", re.IGNORECASE
-)
-_MEASURES = re.compile(
-    r"\b(average|avg|mean|total|sum|max(imum)?|min(imum)?|most|least|more|less|fewer|greater|over|under|above|below|"
-    r"(high|low|larg|small|old|young|long|short|heav|big|cheap|great)(er|est)|ier|iest|between)\b",
-    re.IGNORECASE,
-)
-_TIMES = re.compile(
-    r"\b(when|dates?|years?|months?|days?|times?|recent(ly)?|earl(y|ier|iest)|lat(er|est)|since)\b", re.I
-)
+_DESCRIBED = 0.9
+"""What a word of an item's description counts for, against one of its name."""
+
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""
 
@@ -48,6 +36,15 @@ class Names:
         self.tables_said = Vocabulary([name_words(table.name) for table in schema.tables])
         self.columns_said = Vocabulary([name_words(column) for _, column in self.columns])
         self.own_parts_said = Vocabulary([_own_words(*place) for place in self.columns])
+        self.tables_described = _described([table.comment for table in schema.tables])
+        self.columns_described = _described([column.comment for table in schema.tables for column in table.columns])
+        self.column_heads = [stem(name_words(column)[-1]) for _, column in self.columns]
+        self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
+
+
+def _described(comments: Sequence[str]) -> Vocabulary | None:
+    """The words of comments and annotations (Track-SQL B.3); None where there are none."""
+    return Vocabulary([name_words(comment) if comment else () for comment in comments]) if any(comments) else None
 
 
 def _own_words(table: str, column: str) -> tuple[str, ...]:
@@ -58,53 +55,93 @@ def _own_words(table: str, column: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Arrays with one number an item, 0 to 1: tables' as long as the schema's tables, columns' as its columns.
+class Said:
+    """What a text says of one kind of item: arrays with one number an item, 0 to 1.
 
     Attributes:
-        table_said: How much of the table's name the question says.
-        column_said: Likewise.
-        own_part_said: How much of the column's name, without its table's words, the question says.
-        table_mentions: The question's words that tables' names hold.
-        column_mentions: Likewise for columns.
-        table_before: What earlier questions said of it, decayed.
-        column_before: Likewise.
-        value: The best score of a mentioned value that the column holds.
-        table_last: 1 where the latest past SQL used the table.
-        column_last: Likewise.
-        table_earlier: Decayed, where SQL before that used it.
-        column_earlier: Likewise.
-        star_last: 1 where the latest past SQL asked for all of the table's columns.
-        all_columns: Whether the question asks for all there is to know.
-        count: Whether it asks for a number of things.
-        measures: Whether it speaks of amounts: averages, extremes, comparisons.
-        times: Whether it speaks of time.
-        points_back: Whether it refers to what was said before.
-        first: Whether it is the conversation's first.
+        share: How much of its name.
+        head: How well the last word of its name.
+        place: Where first; 1 where not at all.
+        associated: The best weight of a learned association with its name,
+        associated_sum: and their sum.
+        mentions: The text's words that names hold.
     """
 
-    table_said: Shares
-    column_said: Shares
-    own_part_said: Shares
-    table_mentions: Sequence[Mention]
-    column_mentions: Sequence[Mention]
-    table_before: Shares
-    column_before: Shares
-    value: Shares
-    table_last: Shares
-    column_last: Shares
-    table_earlier: Shares
-    column_earlier: Shares
+    share: Shares
+    head: Shares
+    place: Shares
+    associated: Shares
+    associated_sum: Shares
+    mentions: Sequence[Mention]
+
+
+@dataclass(frozen=True)
+class Before:
+    """What earlier turns say of one kind of item: arrays with one number an item.
+
+    Attributes:
+        latest_said: How much of its name the latest question said.
+        said: The same of all earlier questions, decayed.
+        last: 1 where the latest past SQL used it.
+        second: 1 where the one before that did.
+        earlier: Decayed, where SQL before the latest used it.
+        share: The share of past SQL that used it.
+    """
+
+    latest_said: Shares
+    said: Shares
+    last: Shares
+    second: Shares
+    earlier: Shares
+    share: Shares
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known of a turn.
+
+    Attributes:
+        tables: What the question says of tables,
+        columns: of columns,
+        own_parts: and of columns' names without their tables' words.
+        tables_before: What earlier turns say of tables,
+        columns_before: and of columns.
+        roles: By role, 1 for columns that the latest past SQL used so.
+        star_last: 1 where the latest past SQL asked for all of the table's columns.
+        last_selects: How many SELECTs the latest past SQL has.
+        value: The best score of a mentioned value that the column holds.
+        value_share: The same, each value shared among the columns that hold it.
+        values: How many values are mentioned.
+        usual: How usual columns of such names are.
+        cues: See `cues`.
+        length: Words of the question.
+        turns: Earlier turns.
+    """
+
+    tables: Said
+    columns: Said
+    own_parts: Said
+    tables_before: Before
+    columns_before: Before
+    roles: Mapping[Role, Shares]
     star_last: Shares
-    all_columns: bool
-    count: bool
-    measures: bool
-    times: bool
-    points_back: bool
-    first: bool
+    last_selects: int
+    value: Shares
+    value_share: Shares
+    values: int
+    usual: Shares
+    cues: Mapping[str, float]
+    length: int
+    turns: int
 
 
-def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch], names: Names) -> Evidence:
+def gather(
+    question: str,
+    history: Sequence[PastTurn],
+    values: Sequence[ValueMatch],
+    names: Names,
+    associations: Associations,
+) -> Evidence:
     """Gathers a turn's evidence.
 
     Args:
@@ -112,54 +149,92 @@ def gather(question: str, history: Sequence[PastTurn], values: Sequence[ValueMat
         history: Earlier turns, oldest first.
         values: Database values that the question mentions.
         names: The schema's.
+        associations: What was learned of words.
     """
     said = words(question)
-    table_mentions, column_mentions = names.tables_said.mentions(said), names.columns_said.mentions(said)
-    table_before, column_before = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
-    for ago, turn in enumerate(reversed(history), start=1):
-        earlier = words(turn.question)
-        for vocabulary, before in ((names.tables_said, table_before), (names.columns_said, column_before)):
-            np.maximum(before, _DECAY**ago * vocabulary.coverage(vocabulary.mentions(earlier)), out=before)
-    value = np.zeros(len(names.columns))
-    for match in values:
-        number = names.column_number.get((match.table, match.column))
-        if number is not None:
-            value[number] = max(value[number], match.score)
-    answered = [turn for turn in history if turn.sql]
-    table_last, column_last, star_last = _used(answered[-1:], names)
-    table_earlier, column_earlier, _ = _used(answered[:-1], names)
+    uses = [names.past_use(turn.sql) for turn in history if turn.sql]
+    last = uses[-1] if uses else PastUse()
+    tables, columns = len(names.table_number), len(names.columns)
+    roles: dict[Role, Shares] = {role: np.zeros(columns) for role in ROLES}
+    for table, column, role in last.roles:
+        roles[role][names.column_number[table, column]] = 1.0
+    star_last = np.zeros(tables)
+    star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
+    value, value_share = _value(values, names)
+    earlier = [words(turn.question) for turn in history]
     return Evidence(
-        table_said=names.tables_said.coverage(table_mentions),
-        column_said=names.columns_said.coverage(column_mentions),
-        own_part_said=names.own_parts_said.coverage(names.own_parts_said.mentions(said)),
-        table_mentions=table_mentions,
-        column_mentions=column_mentions,
-        table_before=table_before,
-        column_before=column_before,
-        value=value,
-        table_last=table_last,
-        column_last=column_last,
-        table_earlier=table_earlier,
-        column_earlier=column_earlier,
+        tables=_said(said, names.tables_said, tables, associations, names.tables_described),
+        columns=_said(said, names.columns_said, columns, associations, names.columns_described),
+        own_parts=_said(said, names.own_parts_said, columns, associations),
+        tables_before=_before(
+            earlier, names.tables_said, [[names.table_number[name] for name in use.tables] for use in uses], tables
+        ),
+        columns_before=_before(
+            earlier,
+            names.columns_said,
+            [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses],
+            columns,
+        ),
+        roles=roles,
         star_last=star_last,
-        all_columns=_ALL_COLUMNS.search(question) is not None,
-        count=_COUNT.search(question) is not None,
-        measures=_MEASURES.search(question) is not None,
-        times=_TIMES.search(question) is not None,
-        points_back=_POINTS_BACK.search(question) is not None,
-        first=not history,
+        last_selects=last.selects,
+        value=value,
+        value_share=value_share,
+        values=len({(match.start, match.end) for match in values}),
+        usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
+        cues=cues(question),
+        length=len(said),
+        turns=len(history),
     )
 
 
-def _used(turns: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares, Shares]:
-    """What past SQL used, the latest of the turns counting 1: tables, columns, tables with all their columns."""
-    tables, columns, stars = (np.zeros(len(size)) for size in (names.table_number, names.columns, names.table_number))
-    for ago, turn in enumerate(reversed(turns)):
-        for table, column in past_items(turn.sql, names.schema):
-            where, number = tables, names.table_number[table]
-            if column == STAR:
-                where = stars
-            elif column is not None:
-                where, number = columns, names.column_number[(table, column)]
-            where[number] = max(where[number], _DECAY**ago)
-    return tables, columns, stars
+def _said(
+    said: Sequence[Word],
+    vocabulary: Vocabulary,
+    count: int,
+    associations: Associations,
+    described: Vocabulary | None = None,
+) -> Said:
+    mentions = vocabulary.mentions(said)
+    best, total = associations.evidence([word.stem for word in said], vocabulary, count)
+    share = vocabulary.coverage(mentions)
+    if described is not None:
+        share = np.maximum(share, _DESCRIBED * described.coverage(described.mentions(said)))
+    return Said(share, vocabulary.heads(mentions), vocabulary.places(mentions), best, total, mentions)
+
+
+def _before(
+    earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], count: int
+) -> Before:
+    shares = [vocabulary.coverage(vocabulary.mentions(said)) for said in earlier]
+    said = np.zeros(count)
+    for ago, share in enumerate(reversed(shares), start=1):
+        np.maximum(said, _DECAY**ago * share, out=said)
+    used = np.zeros((max(2, len(uses)), count))
+    for row, numbers in zip(used, reversed(uses), strict=False):
+        row[list(numbers)] = 1.0
+    decayed = used[1:] * _DECAY ** np.arange(1, len(used))[:, None]
+    return Before(
+        latest_said=shares[-1] if shares else np.zeros(count),
+        said=said,
+        last=used[0],
+        second=used[1],
+        earlier=decayed.max(axis=0),
+        share=used.sum(axis=0) / max(1, len(uses)),
+    )
+
+
+def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares]:
+    value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
+    holders: dict[tuple[int, int], dict[int, float]] = {}
+    for match in values:
+        number = names.column_number.get((match.table, match.column))
+        if number is not None:
+            held = holders.setdefault((match.start, match.end), {})
+            held[number] = max(held.get(number, 0.0), match.score)
+    for held in holders.values():
+        total = sum(held.values())
+        for number, score in held.items():
+            value[number] = max(value[number], score)
+            shared[number] = max(shared[number], score / total if total else 0.0)
+    return value, shared

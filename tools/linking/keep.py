@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from ..database.schema import Schema
 from .join_path import join_path
 from .linked import STAR, SchemaItem
+from .used import past_use
+
+_COLUMNS_A_TABLE = 5
+"""Where only so many columns are shown, a fifth as many tables are."""
 
 
 def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
@@ -19,15 +23,17 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         schema: The whole schema.
         items: Scored items, most probable first.
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
-        max_columns: How many columns to show, joins' keys aside; None for all over the threshold.
+        max_columns: How many columns to show, joins' keys aside, and five times how many tables; None for all over the
+            threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
-    shown = [item for item in over if item.column not in (None, STAR)]
-    cut = max_columns is not None and len(shown) > max_columns
+    shown = _first(over, max_columns)
+    cut = len(shown) < len(over)
     # The order of this dictionary is the order in which the tables are shown.
-    columns: dict[str, list[str]] = {item.table: [] for item in (shown[:max_columns] or over[:1] if cut else over)}
-    for item in shown[:max_columns]:
-        columns[item.table].append(str(item.column))
+    columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
+    for item in shown:
+        if item.column not in (None, STAR):
+            columns[item.table].append(str(item.column))
     if cut or threshold > 0:
         for key in join_path(schema, columns):
             for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
@@ -37,6 +43,38 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         if table is not None:
             _add(columns, schema, name, table.primary_key or [c.name for c in table.columns[:1]])
     return schema.part(list(columns.items()))
+
+
+def widen(schema: Schema, part: Schema, sql: str) -> Schema:
+    """A part of a schema with the tables and columns that a query reaches for beyond it.
+
+    A table that the part lacks comes whole and first: whoever wrote the query knew only its name.
+
+    Args:
+        schema: The whole schema.
+        part: What was shown.
+        sql: A query, runnable or not; what cannot be parsed reaches for nothing.
+    """
+    use = past_use(sql, schema)
+    missing = [table for table in schema.tables if table.name in use.tables and part.table(table.name) is None]
+    columns = {table.name: [column.name for column in table.columns] for table in missing}
+    columns |= {table.name: [column.name for column in table.columns] for table in part.tables}
+    for table, column in sorted(use.columns):
+        _add(columns, schema, table, [column])
+    return schema.part(list(columns.items()))
+
+
+def _first(items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
+    """The items up to the last one that there is room for."""
+    if max_columns is None:
+        return items
+    columns = tables = 0
+    for number, item in enumerate(items):
+        columns += item.column not in (None, STAR)
+        tables += item.column is None
+        if columns > max_columns or tables > max(1, max_columns // _COLUMNS_A_TABLE):
+            return items[:number]
+    return items
 
 
 def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
+from .associations import shipped
 from .evidence import Evidence, Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
@@ -54,14 +55,14 @@ class SchemaLinker:
         """
         if not values and self._values is not None:
             values = self._values.find(question)
-        evidence = gather(question, history, values, self._names)
+        evidence = gather(question, history, values, self._names, shipped())
         items = self._items(evidence)
         return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
 
     def _items(self, evidence: Evidence) -> tuple[SchemaItem, ...]:
         tables, columns, stars = (array.tolist() for array in score(evidence, self._shape))
-        used_tables = (evidence.table_last + evidence.table_earlier > 0).tolist()
-        used_columns = (evidence.column_last + evidence.column_earlier > 0).tolist()
+        used_tables = (evidence.tables_before.share > 0).tolist()
+        used_columns = (evidence.columns_before.share > 0).tolist()
         used_stars = (evidence.star_last > 0).tolist()
         names = self._names
         items = [SchemaItem(name, None, tables[i], used_tables[i]) for name, i in names.table_number.items()]

@@ -1,72 +1,123 @@
-"""From evidence to probabilities: small networks, first for tables, then for columns in the light of their tables.
+"""From evidence to probabilities: boosted trees in two stages, the second in the light of what the first gave.
 
-The second stage sees the tables' probabilities, so that keys that join two probable tables become probable, and
-columns of improbable tables don't. The weights are fitted by `evals/fit_linker.py`, on training databases only.
+Tables are scored first, columns in the light of their tables, then both again, knowing what the others got: keys that
+join two probable tables become probable, the poorer of two rivals improbable (Track-SQL reaches the same by letting a
+transformer read all items at once). The trees are fitted by `evals/fit_linker.py`, on training databases only.
+
+In a large schema the trees are asked only about items that an index finds worth it; the others get a low probability
+of their own, so that every item has one. Rows are scored one by one, so that segments (Track-SQL B.1) need no joining.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from .evidence import Evidence
-from .features import Features, column_features, star_features, table_features
+from .features import (
+    Features,
+    column_features,
+    column_features_again,
+    star_features,
+    table_features,
+    table_features_again,
+)
+from .forest import Forest
 from .shape import Shape
 from .vocabulary import Shares
 
-Matrix = npt.NDArray[np.float64]
+STAGES = ("tables", "columns", "tables_again", "columns_again", "stars")
+"""The forests of a model, in the order in which they are asked."""
+
+TABLES_SCORED = 120
+"""How many tables of a large schema the trees are asked about."""
+
+COLUMNS_FROM = 0.04
+"""Least probability of a table whose columns the trees are asked about."""
+
+_UNSCORED = 0.02
+"""What a table's probability counts for a column that was not scored."""
+
+_FLOOR = 1e-4
+"""Probability of a table that was not scored."""
+
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Network:
-    """One hidden layer of rectified units, and a logistic output.
+class Model:
+    """The forests, one a stage."""
 
-    Attributes:
-        features: Names of the inputs, in order.
-        hidden: Weights of shape (inputs, units).
-        hidden_bias: Of shape (units,).
-        output: Of shape (units,).
-        output_bias: One number.
-    """
+    tables: Forest
+    columns: Forest
+    tables_again: Forest
+    columns_again: Forest
+    stars: Forest
 
-    features: tuple[str, ...]
-    hidden: Matrix
-    hidden_bias: Matrix
-    output: Matrix
-    output_bias: float
+    @classmethod
+    def read(cls, path: Path) -> Model:
+        """Reads an archive of plain arrays."""
+        with np.load(path, allow_pickle=False) as stored:
+            return cls(*(Forest.unpack(stage, stored) for stage in STAGES))
 
-    def __call__(self, features: Features) -> Shares:
-        """Probabilities, one an item."""
-        inputs = np.stack([features[name] for name in self.features], axis=1)
-        units = np.maximum(inputs @ self.hidden + self.hidden_bias, 0.0)
-        return 1 / (1 + np.exp(-(units @ self.output + self.output_bias)))
+    def score(self, evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
+        """Probabilities of tables, columns and `table.*`."""
+        rows = worth_scoring(evidence, shape)
+        first = _filled(self.tables, table_features(evidence, shape), rows, np.full(shape.tables, _FLOOR))
+        of_columns = column_rows(first, shape)
+        unscored = first[shape.table_of] * _UNSCORED
+        columns = _filled(self.columns, column_features(evidence, shape, first), of_columns, unscored)
+        tables = _filled(self.tables_again, table_features_again(evidence, shape, first, columns), rows, first)
+        again = column_features_again(evidence, shape, tables, columns)
+        columns = _filled(self.columns_again, again, of_columns, unscored)
+        stars = _filled(self.stars, star_features(evidence, shape, tables), rows, tables * _UNSCORED)
+        return tables, columns, stars
+
+
+def worth_scoring(e: Evidence, shape: Shape) -> Rows:
+    """The tables that something speaks for, at most `TABLES_SCORED`; all of a schema that has no more."""
+    if shape.tables <= TABLES_SCORED:
+        return np.arange(shape.tables)
+    strength = (
+        2 * e.tables.share
+        + e.tables.head
+        + e.tables.associated
+        + shape.best_column(e.columns.share + e.own_parts.share + e.columns.associated)
+        + 2 * shape.best_column(e.value)
+        + 4 * e.tables_before.last
+        + 2 * e.tables_before.earlier
+        + e.tables_before.said
+    )
+    # What lies next to strong tables may join them.
+    near, between = shape.best_neighbours(strength)
+    strength = strength + 0.4 * near + 0.4 * between
+    return np.sort(np.argsort(-strength, kind="stable")[:TABLES_SCORED])
+
+
+def column_rows(tables: Shares, shape: Shape) -> Rows:
+    """The columns of tables that are probable enough."""
+    return np.flatnonzero(tables[shape.table_of] >= COLUMNS_FROM)
+
+
+def _filled(forest: Forest, features: Features, rows: Rows, others: Shares) -> Shares:
+    """The forest's probabilities of the rows, and the others'."""
+    filled = others.copy()
+    if len(rows):
+        filled[rows] = forest(features, rows)
+    return filled
 
 
 def score(evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
-    """Probabilities of tables, columns and `table.*`. A table is at least as probable as its columns."""
-    networks = _networks()
-    tables = networks["tables"](table_features(evidence, shape))
-    columns = networks["columns"](column_features(evidence, shape, tables))
-    stars = networks["stars"](star_features(evidence, shape, tables))
-    return np.maximum(tables, shape.best_column(columns)), columns, stars
+    """Probabilities of tables, columns and `table.*`, by the model that comes with the package."""
+    return _shipped().score(evidence, shape)
 
 
 @cache
-def _networks() -> Mapping[str, Network]:
-    stored = json.loads((files(__package__ or "") / "data" / "weights.json").read_text("utf-8"))
-    return {
-        stage: Network(
-            tuple(network["features"]),
-            np.array(network["hidden"]),
-            np.array(network["hidden_bias"]),
-            np.array(network["output"]),
-            network["output_bias"],
-        )
-        for stage, network in stored.items()
-    }
+def _shipped() -> Model:
+    with as_file(files(__package__ or "") / "data" / "forests.npz") as path:
+        return Model.read(path)

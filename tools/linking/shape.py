@@ -27,6 +27,11 @@ class Shape:
         primary: 1 for a column of its table's primary key.
         kinds: By kind, 1 for a column of it.
         tables: How many tables there are.
+        sizes: How many columns each table has.
+        display: 1 for the first text column of its table that is no key: what a thing is called.
+        keys: 1 for columns at an end of a foreign key.
+        leaving: How many foreign keys each table has,
+        arriving: and how many refer to it.
         end_columns: Of each end of a key, the column,
         end_tables: its table,
         end_others: and the table at the other end.
@@ -38,6 +43,11 @@ class Shape:
     primary: Shares
     kinds: dict[ColumnKind, Shares]
     tables: int
+    sizes: Shares
+    display: Shares
+    keys: Shares
+    leaving: Shares
+    arriving: Shares
     end_columns: Numbers
     end_tables: Numbers
     end_others: Numbers
@@ -51,17 +61,29 @@ class Shape:
         kinds: tuple[ColumnKind, ...] = ("number", "time", "text")
         ends = [end for key in schema.foreign_keys for end in _ends(key, names)]
         end_columns, end_tables, end_others = _numbers(ends).reshape(-1, 3).T
+        keys = np.zeros(len(columns))
+        keys[end_columns] = 1.0
+        table_of = _numbers([names.table_number[table] for table, _ in names.columns])
         return cls(
-            table_of=_numbers([names.table_number[table] for table, _ in names.columns]),
+            table_of=table_of,
             place=_numbers([place for place, _ in columns]),
             same_name=_numbers(same_name),
             primary=np.array([float(bool(column.primary_key)) for _, column in columns]),
             kinds={kind: np.array([float(column.kind == kind) for _, column in columns]) for kind in kinds},
             tables=len(schema.tables),
+            sizes=np.array([float(len(table.columns)) for table in schema.tables]),
+            display=_display(table_of, np.array([column.kind == "text" for _, column in columns], dtype=bool), keys),
+            keys=keys,
+            leaving=_counts([key.table for key in schema.foreign_keys], names),
+            arriving=_counts([key.ref_table for key in schema.foreign_keys], names),
             end_columns=end_columns,
             end_tables=end_tables,
             end_others=end_others,
         )
+
+    def sum_columns(self, columns: Shares) -> Shares:
+        """The sum over each table's columns."""
+        return np.bincount(self.table_of, weights=columns, minlength=self.tables).astype(np.float64)
 
     def best_column(self, columns: Shares) -> Shares:
         """The best of each table's columns."""
@@ -89,6 +111,23 @@ def _ends(key: ForeignKey, names: Names) -> Iterator[tuple[int, int, int]]:
         for column in filter(None, map(table.column, columns)):
             number = names.column_number[(table.name, column.name)]
             yield number, names.table_number[table.name], names.table_number[other.name]
+
+
+def _counts(tables: Sequence[str], names: Names) -> Shares:
+    counts = np.zeros(len(names.table_number))
+    for name in tables:
+        table = names.schema.table(name)
+        if table is not None:
+            counts[names.table_number[table.name]] += 1
+    return counts
+
+
+def _display(table_of: Numbers, text: npt.NDArray[np.bool_], keys: Shares) -> Shares:
+    display = np.zeros(len(table_of))
+    candidates = np.flatnonzero(text & (keys == 0))
+    _, first = np.unique(table_of[candidates], return_index=True)
+    display[candidates[first]] = 1.0
+    return display
 
 
 def _numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:

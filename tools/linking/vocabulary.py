@@ -28,11 +28,13 @@ class Mention:
         stem: What the names hold.
         share: 1, or how alike the spellings are.
         holders: Numbers of the names that hold it.
+        place: Where in the text it is said first, from 0 to 1.
     """
 
     stem: str
     share: float
     holders: npt.NDArray[np.intp]
+    place: float
 
 
 class Vocabulary:
@@ -46,21 +48,28 @@ class Vocabulary:
             for part in {stem(word) for word in name}:
                 holders[part].append(number)
         self._holders = {part: np.array(held, dtype=np.intp) for part, held in holders.items()}
+        headed: dict[str, list[int]] = defaultdict(list)
+        for number, name in enumerate(names):
+            if name:
+                headed[stem(name[-1])].append(number)
+        self._headed = {part: np.array(held, dtype=np.intp) for part, held in headed.items()}
         self._weight = {part: math.log(1 + len(names) / len(held)) for part, held in holders.items()}
         self._size = np.ones(len(names))
         for number, name in enumerate(names):
-            self._size[number] = sum(self._weight[part] for part in {stem(word) for word in name})
+            self._size[number] = sum(self._weight[part] for part in {stem(word) for word in name}) or 1.0
         self._spellings = {word: stem(word) for name in names for word in name if len(word) > 3}
 
     def mentions(self, said: Sequence[Word]) -> list[Mention]:
         """The words of a text that names hold; one that none holds counts for the one that it nearly spells."""
-        shares: dict[str, float] = {}
-        for word in said:
+        shares: dict[str, tuple[float, float]] = {}
+        for number, word in enumerate(said):
+            place = number / len(said)
             if word.stem in self._holders:
-                shares[word.stem] = 1.0
+                shares[word.stem] = 1.0, shares.get(word.stem, (0.0, place))[1]
             elif len(word.folded) > 3 and (near := self._near(word.folded)):
-                shares[near[0]] = max(shares.get(near[0], 0.0), near[1])
-        return [Mention(part, share, self._holders[part]) for part, share in shares.items()]
+                share, first = shares.get(near[0], (0.0, place))
+                shares[near[0]] = max(share, near[1]), first
+        return [Mention(part, share, self._holders[part], place) for part, (share, place) in shares.items()]
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
         """How much of each name is mentioned, from 0 (left out) to 1, rare words counting more."""
@@ -68,6 +77,26 @@ class Vocabulary:
         for mention in mentions:
             sums[mention.holders] += mention.share * self._weight[mention.stem]
         return sums / self._size
+
+    def places(self, mentions: Sequence[Mention]) -> Shares:
+        """Where in the text each name is first said, from 0 to 1; 1 for those that are not."""
+        first = np.ones(self._count)
+        for mention in mentions:
+            first[mention.holders] = np.minimum(first[mention.holders], mention.place)
+        return first
+
+    def heads(self, mentions: Sequence[Mention]) -> Shares:
+        """How well the last word of each name is said: it says what the thing is."""
+        said = {mention.stem: mention.share for mention in mentions}
+        heads = np.zeros(self._count)
+        for stem_, share in said.items():
+            if stem_ in self._headed:
+                heads[self._headed[stem_]] = share
+        return heads
+
+    def holders(self, part: str) -> npt.NDArray[np.intp] | None:
+        """The numbers of the names that hold a stem; None if none does."""
+        return self._holders.get(part)
 
     def _near(self, word: str) -> tuple[str, float] | None:
         found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)

@@ -6,7 +6,10 @@ import time
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker, widen
+from tableturn.tools.linking.associations import Associations
+from tableturn.tools.linking.evidence import gather
+from tableturn.tools.linking.used import past_use
 from tableturn.tools.values import ValueMatch
 
 
@@ -162,3 +165,54 @@ def test_a_thousand_tables_are_quick() -> None:
     assert time.process_time() - began < 0.4, "80 ms is the aim on a free machine"
     assert len(linked.items) == 12_000
     assert sum(len(table.columns) for table in linked.kept.tables) < 500
+
+
+def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
+    part = CONCERTS.part([("singer", ["Name"])])
+    sql = "SELECT s.Age, c.Thme FROM singer AS s, concert AS c JOIN nowhere"
+    wider = widen(CONCERTS, part, sql)
+    assert {table.name: [column.name for column in table.columns] for table in wider.tables} == {
+        "concert": ["concert_ID", "Theme", "Year", "Stadium_ID"],
+        "singer": ["Name", "Age"],
+    }
+    assert wider.total_tables == 4
+    for nothing in ("SELECT * FROM nowhere", "not SQL at all (", ""):
+        assert widen(CONCERTS, part, nothing) == part
+
+
+def test_a_crowd_of_tables_is_cut_with_the_columns(linker: SchemaLinker) -> None:
+    shown = kept(linker.link("How many singers are there?", max_columns=5))
+    assert next(iter(shown)) == "singer"
+    assert len(shown) < 4
+
+
+def test_learned_associations_speak_for_names() -> None:
+    linker = SchemaLinker(CONCERTS)
+    names = linker._names  # pyright: ignore[reportPrivateUsage]
+    learned = Associations({"old": {"age": 0.9}}, {"age": 0.5})
+    evidence = gather("How old are they?", (), (), names, learned)
+    age = names.column_number["singer", "Age"]
+    assert evidence.columns.associated[age] == evidence.columns.associated_sum[age] == 0.9
+    assert evidence.columns.associated.sum() == 0.9
+    assert evidence.usual[age] == 0.5
+
+
+def test_past_use_tells_what_columns_were_for() -> None:
+    sql = "SELECT Name, count(*) FROM singer JOIN singer_in_concert USING (Singer_ID) WHERE Age > 3 GROUP BY Name"
+    use = past_use(sql, CONCERTS)
+    assert use.tables == {"singer", "singer_in_concert"}
+    assert {("singer", "Name", "shown"), ("singer", "Name", "grouped"), ("singer", "Age", "filtered")} <= use.roles
+    assert ("singer", "Age", "shown") not in use.roles
+    assert use.selects == 1
+    assert past_use("SELEC", CONCERTS) == past_use("", CONCERTS)
+
+
+def test_a_description_speaks_for_a_cryptic_name() -> None:
+    def schema(comment: str) -> Schema:
+        columns = (ColumnSchema("k0", primary_key=1), ColumnSchema("x17", comment=comment), ColumnSchema("x18"))
+        return Schema("cryptic", (TableSchema("t9", columns), table("t8", "k0", "y1")))
+
+    question = "What is the date of birth?"
+    described, bare = (SchemaLinker(schema(comment)).link(question) for comment in ("date of birth", ""))
+    assert p(described, "t9", "x17") > p(bare, "t9", "x17")
+    assert p(described, "t9", "x17") > p(described, "t9", "x18")

@@ -1,0 +1,76 @@
+"""Track-SQL's redundancy scores (equations 10 to 13), and recall, of a linker's probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from statistics import fmean
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..tools.linking.vocabulary import Shares
+from .fit_linker_turns import LinkedTurn
+
+SHOWN = 0.1
+"""The threshold that recall is measured at (Track-SQL's s)."""
+
+COUNTED = 0.5
+"""The threshold of TRS@0.5 and CRS@0.5."""
+
+T = TypeVar("T")
+
+
+def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
+    """The figures of some turns, in percent.
+
+    CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures.
+    """
+    gold_tables = gold_columns = shown_tables = shown_columns = first_ten = 0
+    for turn, p, q in zip(turns, tables, columns, strict=True):
+        used, used_columns = _numbers(turn.tables > 0), _numbers(turn.columns > 0)
+        gold_tables += len(used)
+        gold_columns += len(used_columns)
+        shown_tables += len(used & _numbers(p >= SHOWN))
+        shown_columns += len(used_columns & _numbers(q >= SHOWN))
+        first_ten += len(used_columns & set(np.argsort(-q, kind="stable")[:10].tolist()))
+    return {
+        "trs": round(100 * table_redundancy(turns, tables), 2),
+        "crs": round(100 * column_redundancy(turns, columns), 2),
+        "table_recall": round(100 * shown_tables / gold_tables, 2),
+        "column_recall": round(100 * shown_columns / gold_columns, 2),
+        "column_recall_at_10": round(100 * first_ten / gold_columns, 2),
+        "turns": len(turns),
+    }
+
+
+def table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
+    """TRS (equation 10), from 0 to 1."""
+    return fmean(
+        redundancy(_numbers(turn.tables > 0), _numbers(p >= counted)) for turn, p in zip(turns, tables, strict=True)
+    )
+
+
+def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED) -> float:
+    """CRS (equation 12), from 0 to 1."""
+    scores: list[float] = []
+    for turn, q in zip(turns, columns, strict=True):
+        of = turn.place.shape.table_of
+        for table in np.flatnonzero(turn.tables).tolist():
+            scores.append(
+                redundancy(_numbers((turn.columns > 0) & (of == table)), _numbers((q >= counted) & (of == table)))
+            )
+    return fmean(scores)
+
+
+def redundancy(gold: Collection[T], extracted: Collection[T]) -> float:
+    """Equation 11: 0 for the same set, 1 where something is missing, else the share of what is too much."""
+    if set(gold) == set(extracted):
+        return 0.0
+    if set(gold) - set(extracted):
+        return 1.0
+    return len(set(extracted) - set(gold)) / len(extracted)
+
+
+def _numbers(flags: npt.NDArray[np.bool_]) -> set[int]:
+    return set(np.flatnonzero(flags).tolist())
