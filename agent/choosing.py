@@ -77,6 +77,12 @@ def _group(members: Sequence[Attempt]) -> Group:
     return Group(best, len(members), VOTE * len(members) + merit(best))
 
 
+def votes(attempt: Attempt, attempts: Sequence[Attempt]) -> int:
+    """Candidates with the attempt's result, less those with another; failed ones don't vote."""
+    others = [other for other in attempts if other.source == "candidate" and other.result is not None]
+    return sum(1 if same_answer(attempt, other) else -1 for other in others)
+
+
 def choose(attempts: Sequence[Attempt]) -> Attempt:
     """The attempt to answer with: the last one that is no worse than any before it, starting from the first draft.
 
@@ -95,4 +101,11 @@ def _worse(attempt: Attempt, than: Attempt) -> bool:
         return attempt.result is None
     if is_empty(attempt.result) and not is_empty(than.result):
         return True
-    return merit(attempt) < merit(than)
+    return merit(attempt) < merit(than) or _strays(attempt, than)
+
+
+def _strays(attempt: Attempt, than: Attempt) -> bool:
+    """Whether it fits the question so much less that it seems to answer another one: no finding excuses that."""
+    if than.fit is None:
+        return False
+    return FIT * (than.fit - (UNREAD if attempt.fit is None else attempt.fit)) > VOTE

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 
 from ...prompts.replies import Rephrasing
 from ...tools.linking import PastTurn
-from ..choosing import choose
+from ..choosing import choose, votes
 from ..confidence import confidence
 from ..convergence import compare_code
 from ..effects import Body
@@ -74,7 +74,7 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         truncated=result.truncated,
         status=said.status,
         text=" ".join([said.text, *said.remarks]),
-        confidence=confidence(chosen, said.status, compare_code(chosen, code) if chosen else None),
+        confidence=_confidence(chosen, said.status, code, attempts),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), NodeUsage()),
         translator=translator.name,
@@ -83,6 +83,14 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         stopped=state.get("stopped", "") or said.text,
         usage_by_node=by_node,
     )
+
+
+def _confidence(
+    chosen: Attempt | None, status: Status, code: CodeResult | None, attempts: tuple[Attempt, ...]
+) -> float:
+    if chosen is None:
+        return confidence(None, status, None)
+    return confidence(chosen, status, compare_code(chosen, code), votes(chosen, attempts))
 
 
 @dataclass(frozen=True)

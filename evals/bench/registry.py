@@ -46,6 +46,7 @@ class Bench:
 
 
 BENCHES: Mapping[str, Bench] = {
+    "calibration": Bench("calibration", "expected calibration error of answers' confidence", needs_data=True),
     "check": Bench("check", "errors found in gold SQL, and failing predictions foreseen", needs_data=True),
     "concurrency": Bench("concurrency", "turns a second with 200 conversations, as a share of the ideal"),
     "examples-scale": Bench("examples_scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
@@ -75,6 +76,9 @@ BENCHES: Mapping[str, Bench] = {
         "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
     ),
     "selection": Bench("selection", "choosing among six published systems on Spider dev", needs_data=True),
+    "selection-multiturn": Bench(
+        "selection_multiturn", "choosing between two systems turn by turn on SParC dev", needs_data=True
+    ),
     "startup": Bench("startup", "seconds of --help and of the first answer in a fresh process"),
     "suite": Bench("suite", "mutants of gold queries that built test suites tell apart", needs_data=True),
     "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),

@@ -66,6 +66,12 @@ def test_what_fits_the_question_less_never_replaces_the_draft() -> None:
     assert choose([draft, other]) is draft
 
 
+def test_another_questions_query_never_replaces_an_empty_result() -> None:
+    draft, other = ran("a", (), fit=-3.0, findings=("x",)), ran("b", fit=-7.0)
+    assert choose([draft, other]) is draft
+    assert choose([draft, ran("c", fit=-4.0)]).sql == "c"
+
+
 def test_an_equally_good_revision_counts() -> None:
     revised = ran("b", TWO)
     assert choose([ran("a"), revised]) is revised
