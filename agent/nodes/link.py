@@ -36,8 +36,9 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     values = yield from do(find_values)
 
     def find_schema() -> LinkedSchema:
+        # The question as asked: the linker is fitted on that, with the history beside it.
         return run.resources.linker().link(
-            rephrasing.rephrased, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS
+            question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS
         )
 
     linked = yield from do(find_schema)
@@ -54,6 +55,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "kept": [[table.name, [column.name for column in table.columns]] for table in linked.kept.tables],
         "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
         "base": dump(base) if base else None,
+        "approve": settings.approve,
         "candidates": drafts,
         "next": "retrieve" if drafts == 1 else "candidate",
     }
