@@ -14,11 +14,13 @@ from ...tools.errors import NotUnderstood, QueryError
 from ...tools.values import ValueIndex
 from .build import build
 from .confidence import confidence
+from .cut import cut
 from .followup import complements, edited, follows
 from .frame import Condition, Frame
 from .names import NameIndex
 from .parse import Parse, parse
 from .read_sql import read_sql
+from .reading import Reading
 from .unread import unread
 
 _CACHED = 64
@@ -112,14 +114,17 @@ class Engine:
         base = read_sql(base_sql, names.schema) if base_sql else None
         values = self._values.find(question, _VALUES) if self._values else ()
         parsed = parse(question, names, values, base.used() if base else ())
-        follow_up = base is not None and follows(question, parsed)
+        shorter = cut(base, parsed) if base is not None else None
+        follow_up = base is not None and (shorter is not None or follows(question, parsed, base))
         if base is not None and not follow_up and all(mark.kind not in "tx" for mark in parsed.reading.marks):
             parsed = parse(question, names, values)
         frame = parsed.frame
         if base is not None and follow_up:
-            frame = edited(base, question, parsed.reading)
+            frame = shorter or edited(base, question, parsed.reading)
+        if shorter is not None:
+            parsed = Parse(frame, Reading(names, [], "", fired=["cut"]), parsed.mask)
         nothing = not parsed.reading.marks and not parsed.reading.pending and frame in (base, parsed.frame)
-        if nothing or not frame.used():
+        if (nothing and shorter is None) or not frame.used():
             words = unread(parsed.reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
         if (left := _NEGATION.search(parsed.reading.text)) and not (follow_up and complements(question)):
@@ -128,7 +133,7 @@ class Engine:
         sql = build(frame, names.schema).sql("sqlite")
         rows = self._try(sql)
         sure = confidence(parsed, frame, rows)
-        left_out = unread(parsed.reading, frame)
+        left_out = unread(parsed.reading, frame, follow_up)
         return Answer(frame, sql, round(sure, 3), _notes(parsed, left_out, follow_up), left_out, follow_up)
 
     def _try(self, sql: str) -> int | None:

@@ -19,6 +19,17 @@ _CUE = re.compile(
     r"|mentioned|same)\b",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(
+    r"\b(?:their|they|theirs|its?|also|too|as well|only|he|she|his|her|him|same|(?:than|except|like) (?:those|that))\b",
+    re.IGNORECASE,
+)
+"""Cues that point into the same question where they come after what it is about."""
+_ASKS = re.compile(
+    r"^\W*(?:(?:please|can|could|would|you|now|then|and|ok|so|i|want|to|know|like|'d|me|tell)\W+)*"
+    r"(?:list|show|display|give|find|get|return|which|who|what|how many|how much|count)\b(?! about\b)",
+    re.IGNORECASE,
+)
+_SORT = re.compile(r"^\W*(?:sort|order|rank|arrange)\b", re.IGNORECASE)
 _THAT_THING = re.compile(r"(?:of|for|in|at|by|does|is|was|from|with|to|on|do|did|has|have) (?:#who|this) @[txc]\d+")
 _EDIT = re.compile(
     r"^\W*(?:(?:please|can|could|would|you|now|then|and|also|ok|so|just|i|want|to|like|'d)\W+)*"
@@ -52,10 +63,12 @@ _NEGATED: dict[Operator, Operator] = {
 }
 
 
-def follows(question: str, parsed: Parse) -> bool:
+def follows(question: str, parsed: Parse, base: Frame) -> bool:
     """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
     reading = parsed.reading
-    if _EDIT.search(question) or _CUE.search(question) or _THAT_THING.search(parsed.mask):
+    if _SORT.search(question) and _foreign(reading, base):
+        return False
+    if _EDIT.search(question) or _THAT_THING.search(parsed.mask) or _points(question, reading):
         return True
     if reading.markers("tx") or reading.tables:
         return False
@@ -63,6 +76,24 @@ def follows(question: str, parsed: Parse) -> bool:
     if reading.group and any(term.aggregate for term in own):
         return False
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
+
+
+def _points(question: str, reading: Reading) -> bool:
+    """Whether a cue points out of the question: any does, unless what the question is about comes before it."""
+    own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
+    if not own or not _ASKS.search(question):
+        return _CUE.search(question) is not None
+    first = question.lower().find(own[0].text.lower())
+    return any(
+        cue.start() < first or not any(w.start() <= cue.start() < w.end() for w in _WITHIN.finditer(question))
+        for cue in _CUE.finditer(question)
+    )
+
+
+def _foreign(reading: Reading, base: Frame) -> bool:
+    """Whether the question names tables, none of which the base uses."""
+    tables = {reading.mark(m).table for m in reading.markers("t")} | set(reading.tables)
+    return bool(tables) and tables.isdisjoint(base.used())
 
 
 def complements(question: str) -> bool:

@@ -261,7 +261,9 @@ def _number(word: Word, before: str, after: str) -> Scalar | None:
     if word.lower[:1].isdigit() and ("-" in text or "/" in text):
         return word.text
     if word.lower == "one" and (
-        before in ("which", "the", "that", "this", "what", "only") or after in ("with", "is", "has")
+        before in ("which", "the", "that", "this", "what")
+        or after in ("with", "is", "has")
+        or (before == "only" and after in ("", ".", "?", "that", "who", "which", "from", "in"))
     ):
         return None
     return NUMBERS.get(word.lower)

@@ -205,6 +205,13 @@ def top(reading: Reading, match: re.Match[str]) -> str | None:
     return ""
 
 
+@ORDERING.pattern("first_rows", r"first ({N})(?= {T})")
+def first_rows(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the first 3 artists`, in whatever order they have."""
+    _limit(reading, match[1])
+    return ""
+
+
 @ORDERING.pattern(
     "superlative_column",
     rf"{_HAVING}({{N}} )?({{S}})( {{N}})?(?: amount| value| number)?(?: of| in| \w+ing)? ({{C}})(?: value| values)?",

@@ -65,7 +65,8 @@ def _term(term: Term, tables: tuple[str, ...]) -> str:
     name = _column(term.column)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
-    return _AGGREGATES.get(term.aggregate, "the {}").format(name)
+    form = _AGGREGATES.get(term.aggregate, "the {}")
+    return f"the {name}" if term.aggregate == "sum" and name.startswith("total") else form.format(name)
 
 
 def _column(column: Column) -> str:

@@ -146,9 +146,8 @@ class Pattern:
                 continue
             reading.fired.append(self.name)
             kept = {*self.spoken, *left.split()}
-            reading.dropped.extend(
-                word for word in match[0].split() if word.isalpha() and len(word) > 1 and word not in kept
-            )
+            passed = (word for word in match[0].split() if word not in kept)
+            reading.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
             before = reading.text[: match.start()].rstrip()
             reading.text = " ".join(f"{before} {left} {reading.text[match.end() :]}".split())
             at = len(before)

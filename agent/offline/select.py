@@ -9,7 +9,9 @@ from .frame import Column, Condition, Frame, Term
 from .reading import Reading
 from .words import name_words
 
-_REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a)|having|whose|have|has|had|from|by|in) ")
+_REST = re.compile(
+    r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cx])|having|whose|have|has|had|from|by|in) "
+)
 
 
 def select_terms(reading: Reading) -> tuple[Term, ...]:

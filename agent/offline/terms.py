@@ -71,6 +71,41 @@ def sort_command(reading: Reading, match: re.Match[str]) -> str | None:
 
 
 @TERMS.pattern(
+    "total_of",
+    r"(?:(what (?:is|was)|find|show|give|get|compute|calculate|return) |^)({C}) (?:of|for|from|in|over|across)"
+    r"(?: #all| all| every)*((?: {V})? {T})",
+)
+def total_of(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the total of all invoices`, where the total is a column, adds it up."""
+    mark = reading.mark(match[2])
+    if mark.text.lower() != "total" or not reading.names.quantity(reading.column(match[2])):
+        return None
+    return f"{match[1] or ''} {reading.add_term(Term(mark.column, 'sum'), mark)} of{match[3]}"
+
+
+@TERMS.pattern(
+    "total_money",
+    r"({C}|#sum|#total|#howmany)(?: amount of)? (revenue|income|turnover|earnings|sales|amount|money)(?: amount)?"
+    r"(?! (?:of )?{C})",
+)
+def total_money(reading: Reading, match: re.Match[str]) -> str | None:
+    """`the total revenue`, where a column is called total or amount."""
+    hints = ("revenue", "sales", "total", "amount", "payment")
+    if match[1] == "#howmany" and match[2] in ("sales", "amount"):
+        return None
+    if match[1].startswith("@"):
+        column = reading.column(match[1])
+        if reading.mark(match[1]).text.lower() != "total":
+            return None
+    else:
+        column = reading.names.hinted(hints, reading.near())
+    if column is None or not reading.names.quantity(column):
+        return None
+    made = Mention("c", 0, 0, f"total {match[2]}", column=column)
+    return reading.add_term(Term(column, "sum"), made)
+
+
+@TERMS.pattern(
     "count",
     r"(#howmany|#count|#total|(?<![^.] )count)(?: of| all| total| other| the)*( #distinct)?"
     r"(?: types of| kinds of| type of)?((?: {V}| #distinct)?) (@[tcx]\d+)",

@@ -13,6 +13,8 @@ from .mentions import Mention
 from .reading import Reading
 
 _FIND_OUT = re.compile(r"\bfind out\b")
+_EDITING = frozenset({"only", "same"})
+"""Words that say no more than that the query before is edited."""
 _TITLES = ("name", "names", "title", "titles")
 
 
@@ -26,10 +28,11 @@ class _Content:
     ranked: bool
 
 
-def unread(reading: Reading, frame: Frame | None = None) -> tuple[str, ...]:
+def unread(reading: Reading, frame: Frame | None = None, editing: bool = False) -> tuple[str, ...]:
     """The words of a question that may matter and have no part in its frame; without a frame, those never placed."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
-    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in HARMLESS]
+    harmless = HARMLESS | _EDITING if editing else HARMLESS
+    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     left += [reading.mark(marker).text for marker in reading.markers("onvqs")]
     if frame is not None:
         if "#sort" in text and not any(one.order for one in _nested(frame)):

@@ -7,8 +7,10 @@ from collections import Counter
 import pytest
 from tableturn.agent.offline.engine import Engine
 from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
 
 OSLO = "SELECT last_name FROM member WHERE city = 'Oslo'"
+BY_PRICE = "SELECT title FROM book ORDER BY price DESC"
 CASES = [
     ("narrow", OSLO, "only those older than 35", "SELECT last_name FROM member WHERE city = 'Oslo' AND age > 35"),
     ("swap-value", OSLO, "What about Lima?", "SELECT last_name FROM member WHERE city = 'Lima'"),
@@ -47,6 +49,28 @@ CASES = [
     ),
     ("group", "SELECT count(*) FROM book", "Show it for each genre", "SELECT genre, count(*) FROM book GROUP BY genre"),
     ("fresh", OSLO, "How many books are there?", "SELECT count(*) FROM book"),
+    ("fresh-their", OSLO, "List the titles of books and their prices", "SELECT title, price FROM book"),
+    ("fresh-only", OSLO, "Which authors have only one book?", "SELECT name FROM author WHERE author_id IN (2, 3)"),
+    ("fresh-sort", OSLO, "Sort the titles of books by price", "SELECT title FROM book ORDER BY price"),
+    ("top", BY_PRICE, "Show the top 5", f"{BY_PRICE} LIMIT 5"),
+    ("first", BY_PRICE, "the first 3", f"{BY_PRICE} LIMIT 3"),
+    ("only-top", BY_PRICE, "only the top two of them please", f"{BY_PRICE} LIMIT 2"),
+    ("first-one", BY_PRICE, "Just the first one", f"{BY_PRICE} LIMIT 1"),
+    ("top-named", BY_PRICE, "show the top 3 books", f"{BY_PRICE} LIMIT 3"),
+    ("last", BY_PRICE, "show me the last one", "SELECT title FROM book ORDER BY price LIMIT 1"),
+    ("first-unordered", "SELECT title FROM book", "show the first 2", "SELECT title FROM book LIMIT 2"),
+    (
+        "top-groups",
+        "SELECT genre, count(*) FROM book GROUP BY genre",
+        "the top one",
+        "SELECT genre, count(*) FROM book GROUP BY genre ORDER BY count(*) DESC LIMIT 1",
+    ),
+    (
+        "first-combined",
+        "SELECT genre FROM book WHERE pages > 400 INTERSECT SELECT genre FROM book WHERE price < 35",
+        "just the first one",
+        "SELECT 'Novel'",
+    ),
 ]
 
 
@@ -67,3 +91,8 @@ def test_a_base_that_no_frame_can_hold_is_left_alone(engine: Engine) -> None:
     base = "WITH t AS (SELECT 1 AS a) SELECT a FROM t"
 
     assert engine.answer("How many books are there?", base).sql == "SELECT COUNT(*) FROM book"
+
+
+def test_the_last_of_what_has_no_order_is_declined(engine: Engine) -> None:
+    with pytest.raises(NotUnderstood, match="order"):
+        engine.answer("show the last 2", "SELECT title FROM book")

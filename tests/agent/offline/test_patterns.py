@@ -168,6 +168,15 @@ CASES = [
         "SELECT title FROM book WHERE book_id NOT IN (SELECT book_id FROM loan GROUP BY book_id HAVING count(*) >= 2)",
     ),
 ]
+SHOP_CASES = [
+    ("total_of", "What is the total of all invoices?", "SELECT sum(total) FROM invoice"),
+    ("total_of", "What is the total for Amber Cafe's invoices?", "SELECT 42.0"),
+    ("total_money", "What is the total revenue?", "SELECT sum(total) FROM invoice"),
+    ("total_money", "How much revenue did we make?", "SELECT sum(total) FROM invoice"),
+    ("aggregates", "What is the sum of invoice totals?", "SELECT sum(total) FROM invoice"),
+    ("superlative_thing", "What is the id of the most expensive invoice?", "SELECT 3"),
+    ("first_rows", "Show the first 2 clients", "SELECT client_name FROM client LIMIT 2"),
+]
 
 
 def _rows(database: Database, sql: str) -> Counter[tuple[object, ...]]:
@@ -186,6 +195,17 @@ def test_pattern(engine: Engine, library: Database, pattern: str, question: str,
         assert _rows(library, answer.sql) == _rows(library, expected), answer.sql
 
 
+@pytest.mark.parametrize(
+    ("pattern", "question", "expected"), SHOP_CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(SHOP_CASES)]
+)
+def test_pattern_of_a_shop(clerk: Engine, shop: Database, pattern: str, question: str, expected: str) -> None:
+    test_pattern(clerk, shop, pattern, question, expected)
+
+
+def test_totals_are_listed_where_no_sum_is_asked_for(clerk: Engine) -> None:
+    assert clerk.answer("List the totals of all invoices").sql == "SELECT total FROM invoice"
+
+
 def test_every_pattern_is_tested() -> None:
     named = {pattern.name for grammar in (TERMS, NEGATION, ORDERING, FILTERS) for pattern in grammar.patterns}
-    assert named - {case[0] for case in CASES} <= {"number_of_column", "count_them", "top", "title"}
+    assert named - {case[0] for case in (*CASES, *SHOP_CASES)} <= {"number_of_column", "count_them", "top", "title"}
