@@ -49,6 +49,7 @@ class AgentState(MessagesState):
         sql_confidence: The translator's own confidence in it, or None.
         attempts: Queries run so far (`Attempt`).
         feedback: What the next revision is told (`Feedback`), or None.
+        approve: Whether this turn's queries wait for approval, also when it is resumed with other settings.
         candidates: How many drafts are written side by side.
         candidate: The number of the draft that a `candidate` node is to write, from 0.
         drafts: What those nodes wrote (`CandidateDraft`), in any order.
@@ -81,6 +82,7 @@ class AgentState(MessagesState):
     sql_confidence: float | None
     attempts: list[Record]
     feedback: Record | None
+    approve: bool
     candidates: int
     candidate: int
     drafts: Annotated[list[Record], gathered]
@@ -121,6 +123,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "sql_confidence": None,
         "attempts": [],
         "feedback": None,
+        "approve": False,
         "candidates": 1,
         "candidate": 0,
         "drafts": [],

@@ -24,6 +24,8 @@ CELL_CHARACTERS = 80
 DOING = {
     "rephrase": "finding what it is about",
     "link": "looking for examples",
+    "candidate": "comparing drafts",
+    "select": "checking the result",
     "retrieve": "writing SQL",
     "generate": "running it",
     "reason": "running it",

@@ -22,7 +22,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     the node can start anew when it is resumed.
     """
     decision = Decision("approve", state["sql"])
-    if run.settings.approve:
+    if state.get("approve") or run.settings.approve:
         decision = decide(interrupt(request(state["sql"])), state["sql"])
         if decision.action == "reject":
             return _rejected(state, decision)

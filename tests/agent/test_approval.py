@@ -59,6 +59,14 @@ def test_rejecting_a_revision_keeps_what_ran(shop: Path) -> None:
     assert any("not approved" in note for note in answer.notes)
 
 
+def test_settings_of_one_run_hold_until_its_turn_is_over(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(PARIS), settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        assert chat.ask("Who lives in Paris?", settings={"approve": True}).status == "needs_clarification"
+        assert chat.ask("reject").status == "failed", "the reply comes without the settings that led to the question"
+        assert chat.ask("Who lives in Paris?").status == "converged"
+
+
 async def test_async_waits_too(shop: Path) -> None:
     with SQLAgent(shop, model=writes(PARIS), settings=SETTINGS) as agent:
         chat = agent.conversation()

@@ -136,6 +136,19 @@ def test_settings_come_from_a_file(shop: Path, tmp_path: Path) -> None:
     assert (answer["row_count"], answer["truncated"]) == (2, True)
 
 
+def test_a_query_is_approved_in_a_conversation(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("approve = true\n")
+    settings = ("--settings", str(tmp_path / "settings.toml"))
+    lines = "How many customers are there?\nyes\nHow many customers are there?\nno\n"
+    ran = tableturn("chat", "--db", str(shop), "--model", "offline", *settings, "--json", given=lines)
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [answer["status"] for answer in answers] == [
+        "needs_clarification", "converged",
+        "needs_clarification", "failed",
+    ]  # fmt: skip
+    assert answers[0]["sql"] == answers[1]["sql"]
+
+
 def test_a_model_server_is_named_by_its_url(shop: Path) -> None:
     def script(body: dict[str, Any]) -> Any:
         if '"intent"' in json.dumps(body["messages"]).replace("\\", ""):

@@ -121,6 +121,7 @@ async def test_studio_drives_the_graph(server: Server) -> None:
         await _edits_a_checkpoint(client, thread)
         await _changes_a_setting(client)
         await _answers_a_clarification(client)
+        await _approves_a_query(client)
     log = server.log.read_text()
     assert "Blocking call" not in log
     assert "BlockingError" not in log
@@ -174,3 +175,13 @@ async def _answers_a_clarification(client: Any) -> None:
     assert state["tasks"][0]["interrupts"][0]["value"]["question"] == "Which ones?"
     values = await turn(client, thread, command={"resume": "1"})
     assert values["answer"]["rows"] == [["Ada"], ["Cy"]]
+
+
+async def _approves_a_query(client: Any) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    await turn(client, thread, input=says_in_chat("Names in Paris"), context={"approve": True})
+    asked = (await client.threads.get_state(thread))["tasks"][0]["interrupts"][0]["value"]
+    assert asked["kind"] == "approve"
+    edit = {"action": "edit", "sql": asked["sql"].replace("Paris", "Lyon")}
+    values = await turn(client, thread, command={"resume": edit})
+    assert values["answer"]["rows"] == [["Bo"]]
