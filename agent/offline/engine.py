@@ -12,6 +12,7 @@ from ...tools.database.schema import Schema
 from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError
 from ...tools.values import ValueIndex
+from ...tools.values.match import ValueMatch
 from .build import build
 from .confidence import confidence
 from .cut import cut
@@ -21,6 +22,7 @@ from .names import NameIndex
 from .parse import Parse, parse
 from .read_sql import read_sql
 from .reading import Reading
+from .rivals import Rival, ask_back, chosen, rivals
 from .unread import unread
 
 _CACHED = 64
@@ -53,6 +55,8 @@ class Answer:
         notes: How the words were read.
         unread: Words that played no part.
         follow_up: Whether the previous query was edited.
+        choices: Readings that tie with this one, itself included; empty where it is the only best one.
+        asks: The question that settles which is meant.
     """
 
     frame: Frame
@@ -61,6 +65,8 @@ class Answer:
     notes: tuple[str, ...]
     unread: tuple[str, ...]
     follow_up: bool
+    choices: tuple[str, ...] = ()
+    asks: str = ""
 
 
 class Engine:
@@ -98,7 +104,7 @@ class Engine:
             known = self._answers.get(key)
         if known is None or clarification:
             try:
-                known = self._answer(_clarified(question, clarification), base_sql, names)
+                known = self._answer(question, base_sql, names, clarification)
             except NotUnderstood as error:
                 known = error
             with self._lock:
@@ -109,10 +115,18 @@ class Engine:
             raise NotUnderstood(str(known), known.words)
         return known
 
-    def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
+    def _answer(self, question: str, base_sql: str, names: NameIndex, clarification: tuple[str, str] | None) -> Answer:
         question = _GREETING.sub("", question) or question
+        if clarification is not None:
+            values = self._find(question)
+            options = rivals(question, parse(question, names, values), names, values)
+            said = chosen(clarification[1], options)
+            if said is not None:
+                return self._made(said.parse, said.parse.frame, False)
+            if not (options and _YES.match(clarification[1])):
+                question = _clarified(question, clarification)
         base = read_sql(base_sql, names.schema) if base_sql else None
-        values = self._values.find(question, _VALUES) if self._values else ()
+        values = self._find(question)
         parsed = parse(question, names, values, base.used() if base else ())
         shorter = cut(base, parsed) if base is not None else None
         follow_up = base is not None and (shorter is not None or follows(question, parsed, base))
@@ -130,11 +144,27 @@ class Engine:
         if (left := _NEGATION.search(parsed.reading.text)) and not (follow_up and complements(question)):
             words = tuple(word.lstrip("#") for word in left.group().split() if not word.startswith("@"))
             raise NotUnderstood(f"I could not place what is denied: {' '.join(words)}. Put it another way.", words)
-        sql = build(frame, names.schema).sql("sqlite")
-        rows = self._try(sql)
-        sure = confidence(parsed, frame, rows)
+        tied = () if follow_up else rivals(question, parsed, names, values)
+        return self._made(parsed, frame, follow_up, tied)
+
+    def _find(self, question: str) -> tuple[ValueMatch, ...]:
+        return tuple(self._values.find(question, _VALUES)) if self._values else ()
+
+    def _made(self, parsed: Parse, frame: Frame, follow_up: bool, tied: tuple[Rival, ...] = ()) -> Answer:
+        """The answer that a frame amounts to, tried once."""
+        sql = build(frame, self.names().schema).sql("sqlite")
+        sure = confidence(parsed, frame, self._try(sql))
         left_out = unread(parsed.reading, frame, follow_up)
-        return Answer(frame, sql, round(sure, 3), _notes(parsed, left_out, follow_up), left_out, follow_up)
+        return Answer(
+            frame=frame,
+            sql=sql,
+            confidence=round(sure, 3),
+            notes=_notes(parsed, left_out, follow_up),
+            unread=left_out,
+            follow_up=follow_up,
+            choices=tuple(rival.phrase for rival in tied),
+            asks=ask_back(tied) if tied else "",
+        )
 
     def _try(self, sql: str) -> int | None:
         try:
@@ -161,10 +191,8 @@ class Engine:
         return replace(condition, value=near[0]) if near else condition
 
 
-def _clarified(question: str, clarification: tuple[str, str] | None) -> str:
+def _clarified(question: str, clarification: tuple[str, str]) -> str:
     """The question with what was settled about it: what was asked back if the person agrees, else their answer."""
-    if clarification is None:
-        return question
     asked, answer = clarification
     if _YES.match(answer):
         return _ASKED.sub("", asked)

@@ -28,11 +28,13 @@ class Parse:
         frame: Its meaning.
         reading: How it came about.
         mask: The question with markers, before the grammar.
+        rivals: Tables that it fits equally, where it names none.
     """
 
     frame: Frame
     reading: Reading
     mask: str
+    rivals: tuple[str, ...] = ()
 
 
 def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context: Sequence[str] = ()) -> Parse:
@@ -45,7 +47,7 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
         context: Tables that the conversation is about.
     """
     items = find_mentions(words_of(question), names, values)
-    resolve(items, names, context)
+    implied = resolve(items, names, context)
     mask, marks = masked(items)
     mask = re.sub(r"(?: \.)+$", "", mask)
     reading = Reading(names, marks, mask, tuple(context))
@@ -54,4 +56,4 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
     ORDERING.apply(reading)
     FILTERS.apply(reading)
     join_alternatives(reading)
-    return Parse(to_frame(reading), reading, mask)
+    return Parse(to_frame(reading), reading, mask, implied)

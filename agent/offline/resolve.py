@@ -14,18 +14,21 @@ from .words import name_words
 Item = Mention | str
 
 
-def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
+def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> tuple[str, ...]:
     """Settles the tables, then the columns and values, in place.
 
     Args:
         items: A question's mentions and words.
         names: The schema.
         context: Tables that the conversation is about.
+
+    Returns:
+        Where no table is mentioned, those that the rest fits best: more than one only if they fit equally.
     """
     mentioned = _tables(items, names)
     anchors = [*mentioned, *(() if mentioned else context)]
-    if not anchors:
-        anchors = _implied(items)
+    implied = () if anchors else _implied(items, names)
+    anchors = anchors or list(implied[:1])
     for at, item in enumerate(items):
         if isinstance(item, Mention) and item.kind in ("c", "x"):
             _settle_column(item, at, items, anchors, names)
@@ -33,6 +36,7 @@ def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()
     for at, item in enumerate(items):
         if isinstance(item, Mention) and item.kind == "v":
             _settle_value(item, at, items, anchors, names)
+    return implied
 
 
 def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
@@ -61,19 +65,21 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _implied(items: Sequence[Item]) -> list[str]:
-    """With no table mentioned: the tables that hold the most of what is."""
+def _implied(items: Sequence[Item], names: NameIndex) -> tuple[str, ...]:
+    """With no table mentioned: the tables that hold the most of what is; a key that leads elsewhere weighs less."""
     weights: dict[str, float] = {}
     for item in items:
         if isinstance(item, Mention):
             best: dict[str, float] = {}
             for hit in item.hits:
-                best[hit.table] = max(best.get(hit.table, 0), hit.score)
+                leads = hit.column is not None and names.references(Column(hit.table, hit.column)) is not None
+                best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
             for match in item.matches:
                 best[match.table] = max(best.get(match.table, 0), match.score)
             for table, score in best.items():
                 weights[table] = weights.get(table, 0) + score
-    return [max(weights, key=lambda table: weights[table])] if weights else []
+    most = max(weights.values(), default=0.0)
+    return tuple(table for table, weight in weights.items() if weight > most - 1e-9)
 
 
 def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:

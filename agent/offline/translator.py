@@ -91,6 +91,8 @@ class OfflineTranslator:
         if _doubtful(answer):
             return Rephrasing(task.question, task.question, "unanswerable", _unsure(answer))
         sentence = give_me(answer.frame)
+        if answer.choices:
+            return Rephrasing(sentence, sentence, "ambiguous", answer.asks, answer.choices)
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:

@@ -1,0 +1,69 @@
+"""Readings that tie: words that fit several tables equally, with nothing in the question to settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...tools.values.match import ValueMatch
+from .frame import Frame
+from .names import NameIndex
+from .parse import Parse, parse
+from .phrase import give_me
+from .words import name_words, stem, words_of
+
+_MOST = 4
+"""Readings that a person is asked to choose among."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One of the readings that tie.
+
+    Attributes:
+        phrase: What would be shown, self-contained.
+        table: The table that it is about.
+        parse: The reading.
+    """
+
+    phrase: str
+    table: str
+    parse: Parse
+
+
+def rivals(question: str, parsed: Parse, names: NameIndex, values: Iterable[ValueMatch]) -> tuple[Rival, ...]:
+    """The readings that tie, each about another table; none where one is better."""
+    if not 1 < len(parsed.rivals) <= _MOST:
+        return ()
+    values = tuple(values)
+    found: dict[str, Rival] = {}
+    for table in parsed.rivals:
+        other = parse(question, names, values, (table,))
+        if not _only(other.frame, table, parsed.rivals):
+            return ()
+        phrase = give_me(other.frame).removeprefix("Give me ").rstrip(".")
+        found.setdefault(phrase, Rival(phrase, table, other))
+    return tuple(found.values()) if len(found) > 1 else ()
+
+
+def _only(frame: Frame, table: str, tables: tuple[str, ...]) -> bool:
+    return table in frame.used() and not any(other in frame.used() for other in tables if other != table)
+
+
+def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
+    """The reading that a person's answer picks: by its phrase, or by naming its table and no other's."""
+    options = tuple(options)
+    for option in options:
+        if said.strip(" .?!").casefold() == option.phrase.casefold():
+            return option
+    stems = {word.stem for word in words_of(said)}
+    named = [option for option in options if {stem(word) for word in name_words(option.table)} <= stems]
+    longest = max((len(name_words(option.table)) for option in named), default=0)
+    named = [option for option in named if len(name_words(option.table)) == longest]
+    return named[0] if len(named) == 1 else None
+
+
+def ask_back(options: Iterable[Rival]) -> str:
+    """The question that settles it."""
+    *others, last = (option.phrase for option in options)
+    return f"Do you mean {', '.join(others)} or {last}?"
