@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from sqlglot import exp
+
+from ..tools.errors import SQLParseError
+from ..tools.sql import parse_select
 from .convergence import is_empty, same_answer
 from .records import Attempt
 
@@ -105,7 +110,24 @@ def _worse(attempt: Attempt, than: Attempt) -> bool:
 
 
 def _strays(attempt: Attempt, than: Attempt) -> bool:
-    """Whether it fits the question so much less that it seems to answer another one: no finding excuses that."""
+    """Whether it seems to answer another question: no finding excuses that.
+
+    It does where it drops a text that the other one looks for, in whatever spelling, or fits much less.
+    """
+    kept = _texts(attempt.sql)
+    if any(not any(text in other or other in text for other in kept) for text in _texts(than.sql)):
+        return True
     if than.fit is None:
         return False
     return FIT * (than.fit - (UNREAD if attempt.fit is None else attempt.fit)) > VOTE
+
+
+@lru_cache(maxsize=256)
+def _texts(sql: str) -> frozenset[str]:
+    """The texts that a query compares with, case and wildcards aside."""
+    try:
+        tree = parse_select(sql)
+    except SQLParseError:
+        return frozenset()
+    literals = (str(literal.this) for literal in tree.find_all(exp.Literal) if literal.is_string)
+    return frozenset(filter(None, (text.strip("% ").casefold() for text in literals)))

@@ -42,12 +42,12 @@ def _revisers(asked: Dataset, drafts: Mapping[str, str]) -> dict[str, Mapping[st
 
 
 def _others(asked: Dataset, drafts: Mapping[str, str]) -> dict[str, str]:
-    """For each question, the draft of the next question on the same database that has another one."""
+    """For each question, another one's draft, half-way round its database's list, as neighbours often ask the same."""
     found: dict[str, str] = {}
     for question in asked.questions:
         same = [drafts[other.id] for other in asked.questions if other.database == question.database]
         own = drafts[question.id]
-        start = same.index(own)
+        start = (same.index(own) + len(same) // 2) % len(same)
         rotated = same[start:] + same[:start]
         found[question.id] = next((sql for sql in rotated if sql != own), own)
     return found

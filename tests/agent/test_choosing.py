@@ -72,6 +72,13 @@ def test_another_questions_query_never_replaces_an_empty_result() -> None:
     assert choose([draft, ran("c", fit=-4.0)]).sql == "c"
 
 
+def test_a_revision_keeps_the_texts_that_are_looked_for() -> None:
+    draft = ran("SELECT a FROM t WHERE b = 'volvo'", (), fit=-9.0)
+    assert choose([draft, ran("SELECT count(*) FROM s", fit=-1.0)]) is draft
+    respelled = ran("SELECT a FROM t WHERE b LIKE '%Volvo%'", fit=-9.0)
+    assert choose([draft, respelled]) is respelled
+
+
 def test_an_equally_good_revision_counts() -> None:
     revised = ran("b", TWO)
     assert choose([ran("a"), revised]) is revised
