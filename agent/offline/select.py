@@ -10,7 +10,7 @@ from .reading import Reading
 from .words import name_words
 
 _REST = re.compile(
-    r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cx])|having|whose|have|has|had|from|by|in) "
+    r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|whose|have|has|had|from|by|in) "
 )
 
 
@@ -33,9 +33,13 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     terms: list[Term] = []
     is_open = True
     added = False
-    before = ""
+    before = head = ""
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else ""
+        theirs = before in ("their", "its") and not (terms or more)
+        if theirs and head and re.match(r"@[cxt]", word):
+            terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
+            is_open = added = True
         if word in (",", "and", "#and", "#both"):
             is_open = added = True
         elif re.match(r"@[ca]|@x", word) and is_open and not _only_table(reading, word):
@@ -43,6 +47,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
         elif re.match(r"@[tx]", word):
             if added and terms and is_open and not re.match(r"@[ca]", after):
                 terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
+            head = head or word
             is_open = not (terms or more or before in ("of", "for", "all", "#who", "from", "in", "#each"))
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
@@ -57,7 +62,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
             "corresponding",
             "associated",
         )
-        before = word
+        before = word if word not in ("respective", "corresponding", "associated") else before
     return terms
 
 

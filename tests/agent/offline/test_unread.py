@@ -58,6 +58,22 @@ def test_a_table_comes_before_a_view_that_serves_as_well(clerk: Engine, question
     assert clerk.answer(question).sql == sql
 
 
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("List all clients and their ratings", "SELECT client_name, rating FROM client"),
+        ("List all clients with their ratings", "SELECT client_name, rating FROM client"),
+        (
+            "List the clients with their invoices",
+            "SELECT client.client_name, invoice.invoice_id FROM client "
+            "JOIN invoice ON invoice.client_id = client.client_id",
+        ),
+    ],
+)
+def test_what_belongs_to_the_subject_is_shown_beside_it(clerk: Engine, question: str, sql: str) -> None:
+    assert clerk.answer(question).sql == sql
+
+
 def test_a_view_that_is_named_is_used(clerk: Engine) -> None:
     assert clerk.answer("How many rows are in the full list of products?").sql == (
         'SELECT COUNT(*) FROM "full list of products"'
