@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,10 @@ class BudgetReached(ModelError):
     """One more request would pass a budget of the turn; the message names it."""
 
 
+TRIES = 3
+"""Requests that one task makes at most: the first, one for an unusable reply, one for a cut one."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """What is left of a turn's budgets.
@@ -29,21 +34,28 @@ class Budget:
         calls: Requests to a model.
         tokens: Of prompts and replies together.
         until: When the time is over, by `time.monotonic`.
+        patience: Seconds that one task may take, its retries included, however slowly a reply trickles in.
     """
 
     calls: int
     tokens: int
     until: float
+    patience: float = math.inf
 
     def after(self, spent: Usage) -> Budget:
         """What is left once this is spent of it."""
         tokens = spent.prompt_tokens + spent.completion_tokens
-        return Budget(max(self.calls - spent.llm_calls, 0), max(self.tokens - tokens, 0), self.until)
+        return Budget(max(self.calls - spent.llm_calls, 0), max(self.tokens - tokens, 0), self.until, self.patience)
 
     @property
     def seconds(self) -> float:
         """Time that is left."""
         return self.until - time.monotonic()
+
+    @property
+    def wait(self) -> float:
+        """How long one task may be waited for."""
+        return min(self.seconds, self.patience)
 
     def reply_tokens(self, spent: Usage, prompt: int, wanted: int | None) -> int:
         """How long the reply to one more request may be.
@@ -88,7 +100,8 @@ def left_of(settings: Settings, usage: Mapping[str, NodeUsage], shares: int = 1,
     calls = max(settings.turn_calls - spent.llm_calls, 0)
     tokens = max(settings.turn_tokens - spent.prompt_tokens - spent.completion_tokens, 0)
     until = time.monotonic() + settings.turn_seconds - spent.seconds
-    return Budget(calls // shares + (number < calls % shares), tokens // shares, until)
+    patience = settings.request_seconds * (settings.request_retries + 1) * TRIES
+    return Budget(calls // shares + (number < calls % shares), tokens // shares, until, patience)
 
 
 _current: ContextVar[Budget | None] = ContextVar("tableturn_budget", default=None)

@@ -41,7 +41,7 @@ def stop_reason(
     if settings.gate and is_clean(last) and not differs(compare_code(last, code)):
         passed = "ran, gave rows, and no check finds fault with it"
         return Stop("converged", f"the revision {passed}") if earlier else Stop("gated", f"the draft {passed}")
-    if settings.converge in ("sql", "either") and any(same_sql(last.sql, other.sql, schema) for other in earlier):
+    if settings.converge in ("sql", "either") and any(_repeats(last.sql, other.sql, schema) for other in earlier):
         return Stop("converged", "the SQL of an earlier attempt came back")
     if settings.converge in ("result", "either") and any(same_answer(last, other) for other in earlier):
         return Stop("converged", "the result of an earlier attempt came back")
@@ -85,3 +85,8 @@ def same_answer(one: Attempt, other: Attempt) -> bool:
         return False
     ordered = is_ordered(one.sql) and is_ordered(other.sql)
     return same_result(one.result.rows, other.result.rows, ordered=ordered)
+
+
+def _repeats(sql: str, other: str, schema: Schema) -> bool:
+    """Whether two queries are one after regularisation; what cannot be parsed has to be the same text."""
+    return sql.split() == other.split() or same_sql(sql, other, schema)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..prompts.task import Task
+from ..tools.errors import ModelError
 from .budget import Budget, spending
 from .translator import Done, Translator, Usage
 
@@ -121,20 +122,25 @@ def _asked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
 
     threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
     try:
-        return outcome.result(budget.seconds)
+        return outcome.result(budget.wait)
     except TimeoutError:
-        budget.check_seconds()
-        raise
+        raise _too_slow(budget) from None
 
 
 async def _aasked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
     budget.check_seconds()
     with spending(budget):
         try:
-            return await asyncio.wait_for(translator.ado(task), budget.seconds)
+            return await asyncio.wait_for(translator.ado(task), budget.wait)
         except TimeoutError:
-            budget.check_seconds()
-            raise
+            raise _too_slow(budget) from None
+
+
+def _too_slow(budget: Budget) -> ModelError:
+    budget.check_seconds()
+    return ModelError(
+        f"the model's reply was not complete after {budget.patience:.0f} s: try again, or raise request_seconds"
+    )
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "select": (select, ("execute", "critique", "respond")),
     "retrieve": (retrieve, ("generate", "reason")),
     "generate": (generate, ("execute", "respond")),
-    "reason": (reason, ("execute", "respond")),
+    "reason": (reason, ("execute", "respond", "generate")),
     "execute": (execute, ("critique", "respond")),
     "critique": (critique, ("revise", "respond")),
     "revise": (revise, ("execute", "respond")),

@@ -9,9 +9,25 @@ from ..tools.examples import Example
 from ..tools.linking import PastTurn, widen
 from ..tools.values import ValueMatch
 from .effects import Body, do
+from .memory import window
 from .records import Attempt, load, load_all
 from .resources import Run
 from .state import AgentState
+
+MOST_COLUMNS = 400
+"""Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
+
+
+def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[Schema]:
+    """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part."""
+
+    def look() -> Schema:
+        schema = run.resources.database.schema()
+        if sum(len(table.columns) for table in schema.tables) <= MOST_COLUMNS:
+            return schema
+        return run.resources.linker().link(question, history, max_columns=MOST_COLUMNS).kept
+
+    return (yield from do(look))
 
 
 def kept_schema(state: AgentState, run: Run) -> Body[Schema]:
@@ -27,13 +43,12 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings = run.settings
     schema = yield from kept_schema(state, run)
-    history = load_all(PastTurn, state.get("turns"))
     base = state.get("base")
     return GenerateTask(
         question=state["question"],
         rephrasing=load(Rephrasing, state["rephrasing"]),
         schema=schema,
-        history=history[-settings.history_window :] if settings.history_window else (),
+        history=window(state, settings),
         base=load(PastTurn, base) if base else None,
         values=load_all(ValueMatch, state.get("values")),
         examples=load_all(Example, state.get("examples")),

@@ -14,8 +14,8 @@ _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation
 
 
 def reply_text(message: AIMessage) -> str:
-    """The text blocks together; reasoning blocks are no part of it."""
-    return str(message.text)
+    """The text blocks together; reasoning blocks are no part of it. Half a character (a cut emoji) becomes `?`."""
+    return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
 
 def reply_usage(message: AIMessage) -> Usage:

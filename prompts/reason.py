@@ -46,15 +46,15 @@ class ReasonTask(Task[CodeDraft]):
         )
 
     def parse(self, text: str) -> CodeDraft:
-        """The Python blocks joined in order, and for `pot` the SQL.
+        """The Python blocks joined in order, and for `pot` the SQL, which counts without code too.
 
         Raises:
-            ReplyError: If there is no Python block, or for `pot` no SQL.
+            ReplyError: If there is no SQL, or for `code_blocks` no Python block.
         """
         reply = clean_reply(text)
         blocks = [fence.content for fence in find_fences(reply) if fence.language in {"python", "py", "python3"}]
         code = "\n".join(block for block in blocks if block)
-        if not code:
+        if not code and self.mode == "code_blocks":
             raise ReplyError("the model's reply holds no Python code", "malformed", _HINT)
         return CodeDraft(code, find_sql(reply).sql if self.mode == "pot" else "")
 

@@ -141,5 +141,7 @@ def _from_sentence(reply: str) -> str:
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
         return ""
-    candidate = re.split(r"[.:](?:\s|$)|\n", reply[start.start() :], maxsplit=1)[0].strip(" `\"'.")
-    return candidate if parses(candidate) else ""
+    sentence = reply[start.start() :].split("\n", 1)[0]
+    ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
+    tried = (sentence[:end].strip(" `\"'.") for end in ends)
+    return next((candidate for candidate in tried if parses(candidate)), "")

@@ -30,9 +30,10 @@ CUT = " ... [cut]"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def block(text: str, name: str, limit: int = BLOCK_LIMIT) -> str:
+def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
     """`text` between `<name>` and `</name>`; the name gets a number where the text itself holds such a tag."""
-    inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if len(text) > limit else "")
+    cut = limit is not None and len(text) > limit
+    inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if cut else "")
     folded = inside.casefold()
     tag, number = name, 1
     while f"<{tag}" in folded or f"</{tag}" in folded:

@@ -88,10 +88,13 @@ class Toolset:
         ) -> tuple[str, Any]:
             """See the database's tables, columns, types, keys and sample values."""
             schema = self._database.schema()
+            missing: list[str] = []
             if tables:
                 found = [table for table in map(schema.table, tables) if table is not None]
+                missing = [name for name in tables if schema.table(name) is None]
                 schema = schema.part([(table.name, [column.name for column in table.columns]) for table in found])
-            return render_schema(schema), schema
+            told = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
+            return render_schema(schema) + told, schema
 
         return _tool(describe_schema)
 

@@ -11,22 +11,21 @@ from ...tools.errors import QueryError
 from ...tools.linking import LinkedSchema, PastTurn, base_turn
 from ...tools.values import ValueMatch
 from ..effects import Body, do
-from ..records import dump, dump_all, load, load_all
+from ..material import MOST_COLUMNS
+from ..memory import window
+from ..records import dump, dump_all, load
 from ..resources import Run, call_tool
 from ..state import AgentState
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
-MOST_COLUMNS = 400
-"""Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
-
 
 def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Track-SQL 2.2 and 2.3."""
     settings = run.settings
     rephrasing = load(Rephrasing, state["rephrasing"])
-    history = load_all(PastTurn, state.get("turns"))[-settings.history_window :] if settings.history_window else ()
+    history = window(state, settings)
     question: str = state["question"]
 
     def find_values() -> tuple[ValueMatch, ...]:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it."""
+    """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it.
+
+    Where that comes to nothing, `generate` writes the SQL alone.
+    """
     base = yield from generate_task(state, run)
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
     try:
@@ -33,8 +36,11 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         else:
             shown = result_csv(result.result, run.settings.feedback_rows) if result else problem
             done = yield from ask(SQLFromCodeTask(base, code, shown))
-    except (ReplyError, ModelError, NotUnderstood) as error:
+    except ModelError as error:
         return ended(error)
+    except (ReplyError, NotUnderstood) as error:
+        notes = [*state.get("notes", []), f"the SQL was written without reasoning in code: {error}"]
+        return {"notes": notes, "next": "generate"}
     update = drafted(state, done)
     update["notes"] = [*update["notes"], *remarks]
     return update | {"code": code, "code_result": dump(result) if result else None, "code_error": problem}

@@ -11,9 +11,10 @@ from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
-from ...tools.linking import PastTurn
 from ..effects import Body, ask, do
-from ..records import Outcome, dump, load_all
+from ..material import overview
+from ..memory import window
+from ..records import Outcome, dump
 from ..resources import Run
 from ..state import AgentState, fresh_turn
 
@@ -22,13 +23,11 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back."""
     update, clarification, asked_back = _begin(state)
     question: str = update["question"]
-    history = (
-        load_all(PastTurn, state.get("turns"))[-run.settings.history_window :] if run.settings.history_window else ()
-    )
+    history = window(state, run.settings)
     notes: list[str] = list(update["notes"])
     try:
         if run.settings.rephrase == "always":
-            schema = yield from do(run.resources.database.schema)
+            schema = yield from overview(question, history, run)
             credit = run.settings.prompt_style == "credit"
             dialogues = (yield from do(seed_dialogues)) if credit else ()
             task = RephraseTask(
@@ -88,13 +87,18 @@ def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
     """
     messages: list[AnyMessage] = state.get("messages", [])
     if messages and isinstance(messages[-1], HumanMessage):
-        question, message = messages[-1].text.strip(), None
+        question, message = _plain(messages[-1].text), None
     else:
-        question = (state.get("question") or "").strip()
+        question = _plain(state.get("question") or "")
         message = HumanMessage(question)
     if not question:
         raise TableturnError("there is no question: send a message from a person, or set `question`, with some text")
     return question, message
+
+
+def _plain(text: str) -> str:
+    """The text without what cannot be written: half a character becomes `?`."""
+    return text.strip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _ends(rephrasing: Rephrasing, outcome: Outcome, notes: list[str]) -> dict[str, Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage
-
 from ...prompts.replies import Rephrasing
 from ...tools.linking import PastTurn
 from ..choosing import choose, votes
 from ..confidence import confidence
 from ..convergence import compare_code
 from ..effects import Body
+from ..memory import remember
 from ..phrasing import phrase, remarks, summary
 from ..records import (
     AnswerRecord,
@@ -24,7 +23,6 @@ from ..records import (
     Result,
     Status,
     dump,
-    dump_all,
     load,
     load_all,
 )
@@ -47,12 +45,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         result=summary(answer.columns, answer.rows, answer.truncated) if answer.sql else answer.text,
         items=tuple((table, column, p) for table, column, p in state.get("items", [])),
     )
-    turns = [*load_all(PastTurn, state.get("turns")), turn]
-    return {
-        "answer": dump(answer),
-        "turns": dump_all(turns[-max(run.settings.history_window, 1) :]),
-        "messages": [AIMessage(answer.text)],
-    }
+    return {"answer": dump(answer)} | remember(state, turn, answer.text, run.settings)
 
 
 def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:

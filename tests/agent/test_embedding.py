@@ -133,3 +133,14 @@ def test_pandas_runs_in_the_sandbox(tools: dict[str, Any]) -> None:
         pytest.skip(why_not)
     code = "result = db_dict['customers'].groupby('city').size().reset_index(name='n')"
     assert set(call(tools["run_pandas"], code=code).artifact.result.table.rows) == {("Lyon", 1), ("Paris", 2)}
+
+
+def test_a_parent_holds_a_conversation(shop: Path) -> None:
+    """A parent keeps only messages: the turns travel with them."""
+    model = writes(PARIS)
+    with SQLAgent(shop, model=model) as agent:
+        graph, config = desk(agent), {"configurable": {"thread_id": "1"}}
+        graph.invoke({"messages": [HumanMessage("Who lives in Paris?")]}, config)
+        graph.invoke({"messages": [HumanMessage("Only those called Ada")]}, config)
+    assert "Who lives in Paris?" in model.prompts[-1]
+    assert PARIS in model.prompts[-1]

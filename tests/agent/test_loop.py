@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +161,35 @@ def test_credit_rephrases_by_worked_dialogues(shop: Path) -> None:
     with SQLAgent(shop, model=model, preset="credit") as agent:
         agent.ask("Who lives in Paris?")
     assert model.prompts[0].count("Give me") > 10
+
+
+@pytest.mark.parametrize("same", ["DELETE FROM customers", "SELECT FROM WHERE"])
+def test_what_cannot_be_parsed_converges_too(shop: Path, same: str) -> None:
+    assert len(asked(shop, writes(same), max_attempts=20).attempts) == 2
+
+
+def test_half_a_character_does_no_harm(shop: Path) -> None:
+    answer = asked(shop, writes("no \ud83d sorry"))
+    assert answer.to_json().encode()
+
+
+def test_code_is_not_insisted_on(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(GOOD), preset="craft") as agent:
+        assert agent.ask("Who lives in Paris?").sql == GOOD
+    with SQLAgent(shop, model="offline", preset="craft") as agent:
+        assert agent.ask("How many customers are there?").rows == ((3,),)
+
+
+def test_a_large_schema_is_shown_in_part_and_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "large.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for number in range(300):
+            columns = ", ".join(f"field_{number}_{place} TEXT" for place in range(12))
+            connection.execute(f"CREATE TABLE table_{number} ({columns})")
+    model = writes("SELECT count(*) FROM table_271")
+    with SQLAgent(path, model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("How many rows has table 271?")
+    assert answer.rows == ((0,),)
+    assert all("table_271" in prompt for prompt in model.prompts)
+    assert all("Of the database's 300 tables only" in prompt for prompt in model.prompts)
+    assert "[cut]" not in "".join(model.prompts)

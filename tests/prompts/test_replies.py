@@ -109,7 +109,7 @@ def test_code_in_several_blocks_is_one_program() -> None:
     assert ReasonTask(generate(), "code_blocks").parse(reply).code == CODE
 
 
-@pytest.mark.parametrize("reply", ["result = 1", "```sql\nSELECT 1\n```", f"```python\n{CODE}\n```\nThat is all."])
+@pytest.mark.parametrize("reply", ["result = 1", f"```python\n{CODE}\n```\nThat is all."])
 def test_code_or_sql_missing(reply: str) -> None:
     with pytest.raises(ReplyError):
         ReasonTask(generate(), "pot").parse(reply)

@@ -66,6 +66,10 @@ FOUND = {
     "ticks as quotes": ("SELECT `a b` FROM `t`", "SELECT `a b` FROM `t`"),
     "several lines": ("```sql\nSELECT a,\n       b\nFROM t\n```", "SELECT a,\n       b\nFROM t"),
     "lower case": ("select a from t", "select a from t"),
+    "in a sentence with a semicolon": (
+        "Sure! The query you want is SELECT COUNT(*) FROM Track; it counts rows.",
+        "SELECT COUNT(*) FROM Track",
+    ),
     "in a sentence": ("Use SELECT count(*) FROM singer. It counts.", "SELECT count(*) FROM singer"),
     "a write is passed on to be rejected": ("```sql\nDROP TABLE singer\n```", "DROP TABLE singer"),
     "string not closed": ("SELECT 'a FROM t;", "SELECT 'a FROM t"),

@@ -57,6 +57,8 @@ def _header(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
+        if path.exists() and not path.is_file():
+            raise DatabaseUnavailable(f"{path} is no regular file: name an SQLite database file")
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
     except FileNotFoundError:
