@@ -6,13 +6,13 @@ import math
 
 from .frame import Condition, Frame, Term
 from .parse import Parse
-from .unread import lost, unread
+from .unread import literals_left, lost, words_left
 
 
-def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
+def features(parse: Parse, frame: Frame, rows: int | None, editing: bool = False) -> tuple[float, ...]:
     """What the score weighs; `rows` is None where the query was not run."""
     reading = parse.reading
-    left = [word for word in unread(reading) if word.isalpha()]
+    left = {word for word in words_left(reading, frame, editing) if word.isalpha()}
     idle = lost(reading, frame)
     marks = [m for m in reading.marks if m.kind in ("c", "x", "t") and m.hits]
     weak = sum(m.hits[0].score < 0.8 for m in marks)
@@ -27,7 +27,7 @@ def features(parse: Parse, frame: Frame, rows: int | None) -> tuple[float, ...]:
         1.0,
         float(min(len(left), 4)),
         float(bool(left)),
-        float(len(reading.markers("onvqs"))),
+        float(len(literals_left(reading))),
         float(min(weak, 4)),
         float(tables > 1),
         float(max(min(tables - 2, 3), 0)),
@@ -115,7 +115,8 @@ WEIGHTS = (
 """Of `features`, in order."""
 
 
-def confidence(parse: Parse, frame: Frame, rows: int | None) -> float:
-    """Probability that the reading is right."""
-    total = sum(weight * feature for weight, feature in zip(WEIGHTS, features(parse, frame, rows), strict=True))
+def confidence(parse: Parse, frame: Frame, rows: int | None, editing: bool = False) -> float:
+    """Probability that the reading is right; `editing` if it changes the query before."""
+    found = features(parse, frame, rows, editing)
+    total = sum(weight * feature for weight, feature in zip(WEIGHTS, found, strict=True))
     return 1.0 / (1.0 + math.exp(-total))

@@ -23,7 +23,7 @@ from .parse import Parse, parse
 from .read_sql import read_sql
 from .reading import Reading
 from .rivals import Rival, ask_back, chosen, rivals
-from .unread import unread
+from .unread import unplaced, unread
 
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
@@ -139,7 +139,7 @@ class Engine:
             parsed = Parse(frame, Reading(names, [], "", fired=["cut"]), parsed.mask)
         nothing = not parsed.reading.marks and not parsed.reading.pending and frame in (base, parsed.frame)
         if (nothing and shorter is None) or not frame.used():
-            words = unread(parsed.reading)
+            words = unplaced(parsed.reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
         if (left := _NEGATION.search(parsed.reading.text)) and not (follow_up and complements(question)):
             words = tuple(word.lstrip("#") for word in left.group().split() if not word.startswith("@"))
@@ -153,7 +153,7 @@ class Engine:
     def _made(self, parsed: Parse, frame: Frame, follow_up: bool, tied: tuple[Rival, ...] = ()) -> Answer:
         """The answer that a frame amounts to, tried once."""
         sql = build(frame, self.names().schema).sql("sqlite")
-        sure = confidence(parsed, frame, self._try(sql))
+        sure = confidence(parsed, frame, self._try(sql), follow_up)
         left_out = unread(parsed.reading, frame, follow_up)
         return Answer(
             frame=frame,

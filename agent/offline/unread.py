@@ -28,17 +28,41 @@ class _Content:
     ranked: bool
 
 
-def unread(reading: Reading, frame: Frame | None = None, editing: bool = False) -> tuple[str, ...]:
-    """The words of a question that may matter and have no part in its frame; without a frame, those never placed."""
+def unread(reading: Reading, frame: Frame, editing: bool = False) -> tuple[str, ...]:
+    """The words of a question that may matter and have no part in its frame.
+
+    Args:
+        reading: The question.
+        frame: What is answered.
+        editing: Whether the question changes the query before.
+    """
+    left = [*words_left(reading, frame, editing), *literals_left(reading)]
+    return tuple(dict.fromkeys([*left, *(mark.text for mark in lost(reading, frame))]))
+
+
+def unplaced(reading: Reading) -> tuple[str, ...]:
+    """The words of a question that came to nothing at all."""
+    return tuple(dict.fromkeys([*words_left(reading, None), *literals_left(reading)]))
+
+
+def words_left(reading: Reading, frame: Frame | None, editing: bool = False) -> list[str]:
+    """Words that no mention and no pattern took, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     harmless = HARMLESS | _EDITING if editing else HARMLESS
     left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
-    left += [reading.mark(marker).text for marker in reading.markers("onvqs")]
-    if frame is not None:
-        if "#sort" in text and not any(one.order for one in _nested(frame)):
-            left.append("sort")
-        left += [mark.text for mark in lost(reading, frame)]
-    return tuple(dict.fromkeys(left))
+    if frame is None:
+        return left
+    frames = list(_nested(frame))
+    if "#sort" in text and not any(one.order for one in frames):
+        left.append("sort")
+    if "each" in reading.fired and frame.limit is not None and not any(one.group for one in frames):
+        left.append("each")
+    return left
+
+
+def literals_left(reading: Reading) -> list[str]:
+    """Values, numbers, comparisons and superlatives that no pattern took."""
+    return [reading.mark(marker).text for marker in reading.markers("onvqs")]
 
 
 def lost(reading: Reading, frame: Frame) -> list[Mention]:

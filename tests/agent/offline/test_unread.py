@@ -12,6 +12,8 @@ from tableturn.agent.offline.engine import Engine
         ("Which products are out of stock?", "stock"),
         ("Names of products with a purple lid", "purple"),
         ("Names of products sorted", "sort"),
+        ("Most expensive invoice of each client", "each"),
+        ("Which clients have the same rating?", "same"),
         ("Which products were not bought by rich clients?", "rich"),
     ],
 )
@@ -43,6 +45,7 @@ def test_what_was_left_out_lowers_the_confidence(clerk: Engine) -> None:
 
 def test_an_edit_that_drops_a_word_says_so(clerk: Engine) -> None:
     base = "SELECT product_name FROM product WHERE unit_price > 4"
+    assert clerk.answer("only those with a price above 6", base).unread == ()
     assert "purple" in clerk.answer("only those with a purple lid and a price above 6", base).unread
 
 
