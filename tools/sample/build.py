@@ -36,7 +36,9 @@ def build_sample(path: str | Path) -> Path:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         with closing(sqlite3.connect(made)) as connection, connection:
-            connection.executescript(files(__name__.rpartition(".")[0]).joinpath("schema.sql").read_text(encoding="utf-8"))
+            connection.executescript(
+                files(__name__.rpartition(".")[0]).joinpath("schema.sql").read_text(encoding="utf-8")
+            )
             for table, rows in _tables(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
                 marks = ", ".join("?" * len(rows[0]))
                 connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
