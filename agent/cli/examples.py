@@ -115,13 +115,14 @@ def search(
     from typing import cast
 
     from ...tools.database import Database
-    from ...tools.examples import ExampleQuery, Found, SelectorKind, example_id, make_selector
+    from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
 
     with _opened(store, embedding) as examples:
         query = ExampleQuery(question, draft_sql=draft)
         if db:
             with Database.open(db) as database:
-                query = ExampleQuery(question, schema=database.schema(), draft_sql=draft, database=database.name)
+                asked_of = database_identity(database)
+                query = ExampleQuery(question, schema=database.schema(), draft_sql=draft, database=asked_of)
         chosen = make_selector(cast("SelectorKind", by), examples).select(query)
         _print((Found(example_id(example), example) for example in chosen), as_json)
 

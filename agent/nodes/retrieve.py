@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...prompts.replies import Rephrasing
-from ...tools.examples import Example, ExampleQuery
+from ...tools.examples import Example, ExampleQuery, database_identity
 from ...tools.values import ValueMatch
 from ..effects import Body, do
 from ..material import kept_schema
@@ -29,7 +29,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         schema=schema,
         values=load_all(ValueMatch, state.get("values")),
         draft_sql="",
-        database=run.resources.database.name,
+        database=database_identity(run.resources.database),
     )
 
     def find() -> tuple[Example, ...]:

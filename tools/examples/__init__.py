@@ -9,7 +9,7 @@
 from .embedding import Embedding, HashedEmbedding, embed
 from .entry import Verify
 from .example import Example
-from .from_use import example_of, runs_on
+from .from_use import database_identity, example_of, runs_on
 from .importing import DatabaseFolder, read_examples
 from .keys import example_id
 from .location import default_location
@@ -41,6 +41,7 @@ __all__ = [
     "SelectorKind",
     "Stats",
     "Verify",
+    "database_identity",
     "default_location",
     "default_store",
     "embed",

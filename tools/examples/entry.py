@@ -15,7 +15,7 @@ Verify = Callable[[Example], object]
 """Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
 
 SHARED = ""
-"""The room of the examples that every database's questions may see; other rooms are named by their database."""
+"""The room of the examples that every database's questions may see; other rooms are named by their owner."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Entry:
 
 def room_of(example: Example) -> str:
     """Where an example is kept."""
-    return SHARED if example.shared else example.database
+    return SHARED if example.shared else example.owner or example.database
 
 
 def make_entry(example: Example, verify: Verify | None = None) -> Entry:

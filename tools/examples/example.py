@@ -19,6 +19,8 @@ class Example:
         source: Where it comes from: `seed`, `import:NAME`, `approved`.
         shared: Whether other databases' questions may see it.
         added: When it was added.
+        owner: Whose it is where it is not shared: `database_identity` of its database. Empty: `database` itself stands
+            for it.
     """
 
     question: str
@@ -29,3 +31,4 @@ class Example:
     source: str = "seed"
     shared: bool = True
     added: datetime | None = None
+    owner: str = ""

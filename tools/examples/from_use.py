@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 from ..database import Database, render_schema
@@ -9,6 +10,16 @@ from ..errors import QueryFailed
 from ..sql import used_items
 from .entry import Verify
 from .example import Example
+
+
+def database_identity(database: Database) -> str:
+    """What tells one database from every other, also from those whose files have the same name.
+
+    Its short name and a digest of the file's real path: a database that moves leaves its private examples behind.
+    """
+    path = str(database.path.resolve())
+    code = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return f"{database.name}@{code}"
 
 
 def example_of(
@@ -22,7 +33,7 @@ def example_of(
         sql: As approved.
         simplified: The question in plain common words, where known.
         source: Where it comes from.
-        shared: Whether other databases' questions may see it.
+        shared: Whether other databases' questions may see it; otherwise it is found under `database_identity` alone.
 
     Raises:
         SQLParseError: The SQL is not one query.
@@ -32,7 +43,9 @@ def example_of(
     part = schema.part(
         [(table.name, [column.name for column in table.columns]) for table in schema.tables if table.name in used]
     )
-    return Example(question, sql, database.name, render_schema(part, samples=0), simplified, source, shared)
+    owner = "" if shared else database_identity(database)
+    text = render_schema(part, samples=0)
+    return Example(question, sql, database.name, text, simplified, source, shared, owner=owner)
 
 
 def runs_on(database: Database | Callable[[str], Database]) -> Verify:
@@ -46,6 +59,11 @@ def runs_on(database: Database | Callable[[str], Database]) -> Verify:
         found = database if isinstance(database, Database) else database(example.database)
         if found.name != example.database:
             raise QueryFailed(f"the example is of database {example.database!r}, not of {found.name!r}")
+        if example.owner and not example.shared and example.owner != database_identity(found):
+            raise QueryFailed(
+                f"the example belongs to another database called {found.name!r}: "
+                "leave out its owner to give it to this one"
+            )
         found.execute(example.sql)
 
     return verify

@@ -14,7 +14,7 @@ from ..database import Database
 from ..errors import DatabaseUnavailable, ExampleStoreError, SQLParseError
 from ..sql.parse import join_split_operators
 from .example import Example
-from .from_use import example_of
+from .from_use import database_identity, example_of
 from .payload import from_json, from_mapping
 
 _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
@@ -111,16 +111,24 @@ class DatabaseFolder:
         raise DatabaseUnavailable(f"{self._folder} holds no database {name!r}")
 
     def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """Examples with the part of the schema that they use, where they bring none and their database is here."""
+        """Examples with what they lack: the part of the schema that they use, and private ones their owner.
+
+        Those whose database is not here come back as they are: adding them gives the reason.
+        """
         for example in examples:
             try:
-                yield example if example.schema else self._with_schema(example)
+                yield self._owned(example if example.schema else self._with_schema(example))
             except (DatabaseUnavailable, SQLParseError):
-                yield example  # adding it gives the reason
+                yield example
 
     def _with_schema(self, example: Example) -> Example:
         made = example_of(self(example.database), example.question, example.sql)
         return replace(example, schema=made.schema)
+
+    def _owned(self, example: Example) -> Example:
+        if example.shared or example.owner:
+            return example
+        return replace(example, owner=database_identity(self(example.database)))
 
     def close(self) -> None:
         """Closes the databases."""

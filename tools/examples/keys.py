@@ -44,4 +44,5 @@ def digest(*parts: str) -> str:
 
 def example_id(example: Example) -> str:
     """The same for the same question with the same SQL on the same database, whatever the spacing."""
-    return digest(example.database, " ".join(example.question.split()), " ".join(example.sql.split()))
+    own = (example.owner,) if example.owner and not example.shared else ()
+    return digest(*own, example.database, " ".join(example.question.split()), " ".join(example.sql.split()))

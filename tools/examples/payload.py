@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ExampleStoreError
 from .example import Example
 
-_OPTIONAL = {"schema": "", "simplified": "", "source": "import"}
+_OPTIONAL = {"schema": "", "simplified": "", "source": "import", "owner": ""}
 _NAMES = frozenset(field.name for field in fields(Example))
 
 

@@ -20,7 +20,8 @@ class ExampleQuery:
         schema: Whose words are masked in skeletons.
         values: Database values that the question mentions; masked too.
         draft_sql: A first SQL for the question, where there is one.
-        database: Whose question it is: its own examples are visible besides the shared ones.
+        database: Whose question it is, as `database_identity` gives it: its own examples are visible besides the
+            shared ones. Empty: the shared ones only.
     """
 
     question: str

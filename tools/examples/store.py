@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -88,7 +89,8 @@ class ExampleStore:
                 distinct skeleton and SQL skeleton; `sql` SQL skeletons, one key each.
             text: The key to look for: a question, what `mask` gives, or an SQL skeleton.
             k: How many.
-            database: Whose question it is. Shared examples are always seen, others only by their own database.
+            database: Whose question it is (`database_identity`). Shared examples are always seen, others only by their
+                own database.
 
         Raises:
             ExampleStoreError: The store cannot be read.
@@ -116,8 +118,10 @@ class ExampleStore:
         found: dict[str, Found] = {}
         for hit in hits:
             row = rows.get((hit.room, hit.pair)) or self._stand_in(hit)
-            if row is not None and row.id not in found:
-                found[row.id] = _found(row, hit.similarity)
+            if row is not None:
+                one = _found(row, hit.similarity)
+                # Under its owner's name or shared, to a prompt it is one example.
+                found.setdefault(example_id(replace(one.example, shared=True)), one)
         return list(found.values())
 
     def _stand_in(self, hit: Near) -> Row | None:
@@ -151,19 +155,19 @@ class ExampleStore:
         return removed
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[Found]:
-        """All examples, or those of one database or source."""
+        """All examples, or those of databases with one short name, or of one source."""
         for room in self._backend.rooms():
             for hit in self._scan(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[Found]:
-        """All examples that a database's question may see."""
+        """All examples that a database's question may see; `database` is its `database_identity`."""
         for room in dict.fromkeys((SHARED, database)):
             yield from self._scan(room)
 
     def holds_own(self, database: str) -> bool:
-        """Whether a database has examples that only its own questions may see."""
+        """Whether a database (its `database_identity`) has examples that only its own questions may see."""
         pairs = self._backend.table(database, _PAIRS) if database else None
         return pairs is not None and pairs.count() > 0
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import DatabaseUnavailable, ExampleStoreError
-from tableturn.tools.examples import DatabaseFolder, Example, default_store, example_of, read_examples, to_json
+from tableturn.tools.examples import (
+    DatabaseFolder,
+    Example,
+    database_identity,
+    default_store,
+    example_of,
+    read_examples,
+    to_json,
+)
 
 from .conftest import BOATS
 
@@ -87,12 +96,24 @@ def test_schemas_are_filled_in_with_what_the_sql_uses(folder: Path) -> None:
     databases.close()
 
 
+def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path) -> None:
+    databases = DatabaseFolder(folder)
+    private = Example("Who?", "SELECT name FROM boat", "harbour", shared=False)
+    kept = Example("Who?", "SELECT name FROM boat", "harbour", shared=False, owner="harbour@elsewhere")
+    assert [made.owner for made in databases.with_schemas([private, kept, replace(private, shared=True)])] == [
+        database_identity(databases("harbour")),
+        "harbour@elsewhere",
+        "",
+    ]
+    databases.close()
+
+
 def test_an_approved_answer_is_found_by_its_database_alone(folder: Path) -> None:
     with Database.open(folder / "harbour.sqlite") as database, default_store() as store:
         approved = example_of(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
         assert (approved.source, approved.shared, approved.database) == ("approved", False, "harbour")
         store.add([approved])
-        found = store.nearest("question", "How many vessels lie here?", 1, "harbour")
+        found = store.nearest("question", "How many vessels lie here?", 1, database_identity(database))
         assert found[0].example.question == approved.question
         assert approved.question not in [
             hit.example.question for hit in store.nearest("question", approved.question, 99)

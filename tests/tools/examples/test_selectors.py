@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 import pytest
-from tableturn.tools.errors import SettingsError
+from tableturn.tools.database import Database
+from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.examples import (
     ExampleQuery,
     ExampleStore,
     SelectorKind,
+    database_identity,
     default_store,
+    example_id,
+    example_of,
     make_selector,
+    runs_on,
     seed_examples,
 )
 from tableturn.tools.examples.compact_schema import read_compact
@@ -124,3 +132,40 @@ def test_a_lookup_takes_milliseconds(seeds: ExampleStore) -> None:
         selector.select(query)
         times.append(time.process_time() - start)
     assert sorted(times)[10] < 0.003
+
+
+def _payroll(folder: Path) -> Database:
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "main.db")
+    connection.execute("CREATE TABLE salary(employee TEXT, pay INTEGER)")
+    connection.close()
+    return Database.open(folder / "main.db")
+
+
+@pytest.mark.parametrize("kind", ["skeleton", "question", "draft", "voted", "random"])
+def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: Path, kind: SelectorKind) -> None:
+    with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
+        sql = "SELECT pay FROM salary WHERE employee = 'Ann'"
+        store.add([example_of(mine, "What does Ann get for project Nimbus?", sql)], runs_on(mine))
+        seen = {
+            name: make_selector(kind, store).select(ExampleQuery("What does Ann get?", draft_sql=sql, database=name))
+            for name in (database_identity(mine), database_identity(other), "main", "")
+        }
+        assert [len(shown) for shown in seen.values()] == [1, 0, 0, 0]
+
+
+def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: Path) -> None:
+    with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
+        own, theirs = (example_of(database, "Who?", "SELECT pay FROM salary") for database in (mine, other))
+        with pytest.raises(ExampleRefused, match="another database called 'main'"):
+            store.add([own], runs_on(other))
+        assert store.add([own, theirs]).added == 2
+        assert store.remove([example_id(own)]) == 1
+        assert [hit.example.owner for hit in store.list()] == [database_identity(other)]
+
+
+def test_an_example_that_is_private_and_shared_is_shown_once(tmp_path: Path) -> None:
+    with _payroll(tmp_path / "a") as database, ExampleStore.open() as store:
+        own = example_of(database, "Who?", "SELECT pay FROM salary")
+        store.add([own, replace(own, shared=True, owner="")])
+        assert len(store.nearest("question", "Who?", 5, database_identity(database))) == 1
