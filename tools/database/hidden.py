@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..errors import QueryError, QueryFailed, QueryRejected
 from .visibility import Visibility
-from .words import unquoted, words
+from .words import first_word, unquoted, words
 
 
 def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
@@ -24,7 +24,7 @@ def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
     """
     hidden = frozenset(name for names in visibility.hidden_columns.values() for name in names)
     read = words(sql)
-    if next((word for word in read if word != ";"), "") == "explain":
+    if first_word(read) == "explain":
         raise QueryRejected("EXPLAIN may not be used on a database with hidden parts")
     if hidden and "natural" in read:
         raise QueryRejected("NATURAL JOIN may not be used where columns are hidden: name the columns with ON")

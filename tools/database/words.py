@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-# Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer.
+# Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer: every character beyond ASCII may
+# be part of a word, but a byte order mark that doesn't continue one is a space, as in `using <BOM>(`.
 _TOKEN = re.compile(
     r"""('(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
-    |--[^\n]*|/\*.*?(?:\*/|\Z)|([\w$]+|\S)""",
+    |--[^\n]*|/\*.*?(?:\*/|\Z)|\ufeff|([A-Za-z0-9_$\x80-\U0010ffff]+|\S)""",
     re.DOTALL | re.VERBOSE,
 )
 
@@ -19,6 +20,11 @@ _TOKEN = re.compile(
 def words(sql: str) -> list[str]:
     """Words, signs, and texts and names in their quotes, in lower case; comments and spaces are left out."""
     return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
+
+
+def first_word(read: list[str]) -> str:
+    """The word that says what kind of statement this is; empty if there is none."""
+    return next((word for word in read if word != ";"), "")
 
 
 def unquoted(word: str) -> str:

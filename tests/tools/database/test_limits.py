@@ -41,6 +41,10 @@ BOMBS = {
     "printf of characters": "SELECT printf('%.*c', 1000000000, 'x')",
     "printf of a computed format": "SELECT printf('%.' || 1000000000 || 'c', 'x')",
     "printf behind a comment": "SELECT printf/**/('%.1000000000c', 'x')",
+    "printf behind a byte order mark": "SELECT printf \ufeff('%.*c', 2147483000, 'x')",
+    "printf star behind a byte order mark": "SELECT printf \ufeff('%*d', 1000000000, 1)",
+    "search behind a byte order mark": "SELECT "
+    + ", ".join(["instr \ufeff(hex(zeroblob(490000)), hex(zeroblob(240000)) || '1')"] * 50),
     "quoted printf": "SELECT \"printf\"('%.1000000000c', 'x')",
     "format": "SELECT format ('%.1000000000c', 'x')",
     "replace": "SELECT replace(hex(zeroblob(100000)), '0', hex(zeroblob(100)))",
@@ -167,6 +171,7 @@ def test_many_threads_share_one_database(shop: Database) -> None:
         ("SELECT replace(replace(a, 'x', 'y'), 'z', '') FROM t", False),
         ("SELECT instr(a, b) FROM t", True),
         ('SELECT "instr"(a, b) FROM t', True),
+        ("SELECT instr \ufeff/**/\ufeff(a, b) FROM t", True),
         ("SELECT trim(a, b) FROM t", True),
         ("SELECT replace(a, b, 'x') FROM t", True),
         ("SELECT a FROM t WHERE " + " OR ".join(["a LIKE b"] * 9), True),
