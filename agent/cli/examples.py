@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from ...tools.examples import Added, ExampleStore, Found
+    from ...tools.examples import Added, Example, ExampleStore, Found
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
@@ -47,7 +47,7 @@ def add(
 
     with _opened(store, embedding) as examples, Database.open(db) as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
-        _report(examples.add([example], runs_on(database)))
+        _report([examples.add([example], runs_on(database))])
 
 
 @app.command("import")
@@ -64,25 +64,35 @@ def import_(
 ) -> None:
     """Add the examples of files. What is there already is skipped, so an interrupted import is just run again.
 
-    Exits with 1 where an example was refused.
+    What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused.
     """
     from itertools import chain
 
-    from ...tools.examples import Added, DatabaseFolder, read_examples, runs_on, seed_examples
+    from ...tools.examples import DatabaseFolder, read_examples, runs_on, seed_examples
 
+    refused: list[str] = []
     with _opened(store, embedding) as examples:
-        done = examples.add(seed_examples()) if seeds else Added()
-        folder = DatabaseFolder(databases) if databases else None
-        read = chain.from_iterable(map(read_examples, files))
-        if folder is None:
-            more = examples.add(read, strict=False)
+        done = [examples.add(seed_examples())] if seeds else []
+        read = chain.from_iterable(read_examples(file, refused.append) for file in files)
+        if databases is None:
+            done.append(examples.add(_owned(read, refused.append), strict=False))
         else:
-            more = examples.add(folder.with_schemas(read), runs_on(folder), strict=False)
-            folder.close()
-    for refusal in more.refused:
-        typer.echo(refusal.reason, err=True)
-    _report(Added(done.added + more.added, done.known + more.known, more.refused))
-    raise typer.Exit(1 if more.refused else 0)
+            with closing(DatabaseFolder(databases)) as folder:
+                done.append(examples.add(folder.with_schemas(read), runs_on(folder), strict=False))
+    refused += [refusal.reason for part in done for refusal in part.refused]
+    for reason in refused:
+        typer.echo(reason, err=True)
+    _report(done, len(refused))
+    raise typer.Exit(1 if refused else 0)
+
+
+def _owned(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
+    """Those that somebody could find: a private example without its database is seen by no question."""
+    for example in read:
+        if example.shared or example.owner:
+            yield example
+        else:
+            refuse(f"refused {example.question[:80]!r}: it is not shared, so its database is needed: --databases")
 
 
 @app.command("list")
@@ -177,8 +187,9 @@ def _opened(store: str | None, embedding: str) -> Generator[ExampleStore]:
         raise typer.Exit(2) from error
 
 
-def _report(done: Added) -> None:
-    typer.echo(f"added {done.added}, there already {done.known}, refused {len(done.refused)}")
+def _report(done: Sequence[Added], refused: int = 0) -> None:
+    added, known = (sum(part.added for part in done), sum(part.known for part in done))
+    typer.echo(f"added {added}, there already {known}, refused {refused}")
 
 
 def _print(found: Iterable[Found], as_json: bool) -> None:

@@ -102,3 +102,18 @@ def test_errors_are_one_line(home: Path, arguments: tuple[str, ...], message: st
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_an_import_goes_on_past_what_is_no_example(home: Path, shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mixed.jsonl"
+    fields = {"question": "Who?", "sql": "SELECT town FROM sale", "database": "shop"}
+    rows = [fields, {**fields, "question": "\ud800"}, {**fields, "sql": "selec " * 3_000}, {**fields, "shared": False}]
+    file.write_text("\n".join(["[" * 99_999, *map(json.dumps, rows)]))
+    done = examples("import", file)
+    assert (done.exit_code, done.stdout) == (1, "added 1, there already 0, refused 4\n")
+    assert f"{file}, line 1: not a line of JSON" in done.stderr
+    assert done.stderr.count("\n") == 4
+    assert max(map(len, done.stderr.splitlines())) < 500
+    done = examples("import", file, "--databases", shop.parent)
+    assert (done.exit_code, done.stdout) == (1, "added 1, there already 1, refused 3\n")
+    assert "Who?" in examples("search", "Who?", "--db", shop).stdout

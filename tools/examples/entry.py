@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
 from ..errors import ExampleRefused, TableturnError
 from .example import Example
 from .keys import digest, example_id, masked, skeleton_of
 from .payload import to_json
+from .wording import one_line, quoted
 
 Verify = Callable[[Example], object]
 """Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
 
 SHARED = ""
 """The room of the examples that every database's questions may see; other rooms are named by their owner."""
+
+_NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
+"""What neither UTF-8 nor a database's text can hold: NUL and halves of surrogate pairs."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +59,37 @@ def room_of(example: Example) -> str:
     return SHARED if example.shared else example.owner or example.database
 
 
-def make_entry(example: Example, verify: Verify | None = None) -> Entry:
-    """Checks an example and finds its keys.
+def sound(example: Example) -> Example:
+    """The example itself, once its texts can be kept.
 
     Raises:
-        ExampleRefused: Its question is empty, its SQL is not one query, or doesn't run.
+        ExampleRefused: Its question or database is empty, or a text has characters that are none.
     """
     if not example.question.strip() or not example.database.strip():
-        raise ExampleRefused(f"refused {example.sql!r}: an example needs a question and the name of its database")
+        raise ExampleRefused(f"refused {quoted(example.sql)}: an example needs a question and the name of its database")
+    for field in fields(example):
+        value = getattr(example, field.name)
+        if isinstance(value, str) and (wrong := _NO_CHARACTER.search(value)):
+            raise ExampleRefused(
+                f"refused {quoted(example.sql)} for {quoted(example.question)}: "
+                f"its {field.name} holds U+{ord(wrong[0]):04X}, which is no character of a text"
+            )
+    return example
+
+
+def make_entry(example: Example, verify: Verify | None = None) -> Entry:
+    """Finds the keys of an example that is `sound`.
+
+    Raises:
+        ExampleRefused: Its SQL is not one query, or doesn't run.
+    """
     try:
         sql = skeleton_of(example.sql)
         if verify:
             verify(example)
     except TableturnError as error:
-        raise ExampleRefused(f"refused {example.sql!r} for {example.question!r}: {error}") from error
+        reason = f"refused {quoted(example.sql)} for {quoted(example.question)}: {one_line(error)}"
+        raise ExampleRefused(reason) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
     skeletons = {digest(key, sql): key for key in (masked(text, example.schema) for text in texts)}
     stamped = example if example.added else replace(example, added=datetime.now(UTC))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,29 +21,44 @@ _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", 
 """What benchmarks call the fields."""
 
 
-def read_examples(path: Path) -> Iterator[Example]:
+def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
     """Reads examples from a file, in its order.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
             `query` and `db_id` (Spider's layout), or of dialogues with `database_id` and an `interaction` of
             `utterance` and `query` (CoSQL's), whose examples are marked as one dialogue in `source`.
+        refuse: Is given the place and the reason of each record that is no example, and the rest is read. None: the
+            first one raises.
 
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
     """
+    for place, record in _records(path):
+        try:
+            example = record()
+        except ExampleStoreError as error:
+            if refuse is None:
+                raise ExampleStoreError(f"{place}: {error}") from None
+            refuse(f"{place}: {error}")
+        else:
+            yield example
+
+
+def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
+    """Each record's place, and what reads it."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ExampleStoreError(f"{path} cannot be read: {error}") from None
     if path.suffix == ".jsonl":
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():
-                yield _located(f"{path}, line {number}", line)
+                yield f"{path}, line {number}", partial(from_json, line)
         return
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ExampleStoreError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
@@ -51,35 +66,27 @@ def read_examples(path: Path) -> Iterator[Example]:
         yield from _items(item, f"import:{path.stem}", f"{path}, item {number}", number)
 
 
-def _located(place: str, line: str) -> Example:
-    try:
-        return from_json(line)
-    except ExampleStoreError as error:
-        raise ExampleStoreError(f"{place}: {error}") from None
+def _items(item: Any, source: str, place: str, number: int) -> Iterator[tuple[str, Callable[[], Example]]]:
+    fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
+    if not isinstance(turns := fields.get("interaction"), list):
+        yield place, partial(_example, item, source)
+        return
+    for count, turn in enumerate(cast(list[Any], turns), 1):
+        spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
+        asked = {**spoken, "database_id": fields.get("database_id")}
+        yield f"{place}, turn {count}", partial(_example, asked, f"{source}#{number}")
 
 
-def _items(item: Any, source: str, place: str, number: int) -> Iterator[Example]:
+def _example(item: Any, source: str) -> Example:
     if not isinstance(item, dict):
-        raise ExampleStoreError(f"{place} is not an object")
+        raise ExampleStoreError("not an object")
     fields = cast(dict[str, Any], item)
-    if isinstance(turns := fields.get("interaction"), list):
-        for turn in cast(list[Any], turns):
-            spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
-            yield _example({**spoken, "database_id": fields.get("database_id")}, f"{source}#{number}", place)
-    else:
-        yield _example(fields, source, place)
-
-
-def _example(fields: Mapping[str, Any], source: str, place: str) -> Example:
     renamed = {_OTHER_NAMES[name]: value for name, value in fields.items() if name in _OTHER_NAMES}
     named = {**fields, **renamed}  # Spider's `sql` is a parse; its `query` is the SQL
     kept = {name: named.get(name) for name in ("question", "sql", "database")}
     if isinstance(kept["sql"], str):
         kept["sql"] = join_split_operators(kept["sql"])
-    try:
-        return from_mapping({**kept, "source": source})
-    except ExampleStoreError as error:
-        raise ExampleStoreError(f"{place}: {error}") from None
+    return from_mapping({**kept, "source": source})
 
 
 class DatabaseFolder:

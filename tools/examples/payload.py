@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import ExampleStoreError
 from .example import Example
+from .wording import one_line, quoted
 
 _OPTIONAL = {"schema": "", "simplified": "", "source": "import", "owner": ""}
 _NAMES = frozenset(field.name for field in fields(Example))
@@ -30,20 +31,22 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
     """
     unknown = content.keys() - _NAMES
     if unknown:
-        raise ExampleStoreError(f"an example has no field {sorted(unknown)[0]!r}; the fields are {sorted(_NAMES)}")
+        raise ExampleStoreError(
+            f"an example has no field {quoted(sorted(unknown)[0])}; the fields are {sorted(_NAMES)}"
+        )
     for name in ("question", "sql", "database"):
         if not isinstance(content.get(name), str) or not content[name].strip():
             raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
     for name in _OPTIONAL:
         if not isinstance(content.get(name, ""), str):
-            raise ExampleStoreError(f"an example's {name!r} is text, not {content[name]!r}")
+            raise ExampleStoreError(f"an example's {name!r} is text, not {quoted(content[name])}")
     if not isinstance(content.get("shared", True), bool):
-        raise ExampleStoreError(f"an example's 'shared' is true or false, not {content['shared']!r}")
+        raise ExampleStoreError(f"an example's 'shared' is true or false, not {quoted(content['shared'])}")
     added = content.get("added")
     try:
         when = datetime.fromisoformat(added) if added else None
     except (TypeError, ValueError):
-        raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {added!r}") from None
+        raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {quoted(added)}") from None
     texts = {name: content.get(name, default) for name, default in _OPTIONAL.items()}
     return Example(
         content["question"],
@@ -63,8 +66,8 @@ def from_json(line: str) -> Example:
     """
     try:
         content = json.loads(line)
-    except ValueError as error:
-        raise ExampleStoreError(f"not a line of JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ExampleStoreError(f"not a line of JSON: {one_line(error)}") from None
     if not isinstance(content, dict):
         raise ExampleStoreError("an example is a JSON object")
     return from_mapping(content)

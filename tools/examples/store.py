@@ -15,7 +15,7 @@ from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import SHARED, Entry, Verify, make_entry, room_of
+from .entry import SHARED, Entry, Verify, make_entry, room_of, sound
 from .example import Example
 from .keys import example_id
 from .payload import from_json
@@ -75,10 +75,11 @@ class ExampleStore:
         total = Added()
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            entries, refused = _checked(self._unknown(part), verify, strict)
+            kept, unsound = _passing(part, sound, strict)
+            entries, wrong = _passing(self._unknown(kept), lambda example: make_entry(example, verify), strict)
             new = self._write_rooms(entries)
-            known = len(part) - len(refused) - new
-            total = Added(total.added + new, total.known + known, (*total.refused, *refused))
+            known = len(part) - len(unsound) - len(wrong) - new
+            total = Added(total.added + new, total.known + known, (*total.refused, *unsound, *wrong))
         return total
 
     def near(self, index: Index, text: str, k: int, database: str = "") -> list[Near]:
@@ -290,17 +291,19 @@ class ExampleStore:
             self._changes += 1
 
 
-def _checked(examples: Sequence[Example], verify: Verify | None, strict: bool) -> tuple[list[Entry], list[Refusal]]:
-    entries: list[Entry] = []
+def _passing(
+    examples: Sequence[Example], check: Callable[[Example], _T], strict: bool
+) -> tuple[list[_T], list[Refusal]]:
+    passed: list[_T] = []
     refused: list[Refusal] = []
     for example in examples:
         try:
-            entries.append(make_entry(example, verify))
+            passed.append(check(example))
         except ExampleRefused as error:
             if strict:
                 raise
             refused.append(Refusal(example, str(error)))
-    return entries, refused
+    return passed, refused
 
 
 def _found(row: Row, similarity: float = 1.0) -> Found:

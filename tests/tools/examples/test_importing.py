@@ -54,7 +54,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "yes"}', "'shared' is true or false"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "ISO 8601, not 'noon'"),
         ("a.json", '{"question": 1}', "not a list of examples"),
-        ("a.json", "[3]", "item 1 is not an object"),
+        ("a.json", "[3]", "item 1: not an object"),
         ("a.json", '[{"question": "Who?"}]', "item 1: an example needs"),
         ("a.json", "\x00", "not JSON"),
     ],
@@ -118,3 +118,21 @@ def test_an_approved_answer_is_found_by_its_database_alone(folder: Path) -> None
         assert approved.question not in [
             hit.example.question for hit in store.nearest("question", approved.question, 99)
         ]
+
+
+def test_what_is_no_example_is_passed_over_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    good = to_json(replace(BOATS[0], question="One\u2028line?"))
+    bad = ["[" * 100_000, "no JSON", json.dumps({"question": "Who?", "sql": ["deep"] * 9_999, "database": "d"})]
+    path.write_text("\n".join([bad[0], good, *bad[1:], to_json(BOATS[1])]), encoding="utf-8")
+    refused: list[str] = []
+    assert [read.question for read in read_examples(path, refused.append)] == ["One\u2028line?", BOATS[1].question]
+    assert [reason.split(": ")[0] for reason in refused] == [f"{path}, line {number}" for number in (1, 3, 4)]
+    assert max(map(len, refused)) < len(str(path)) + 300
+
+
+def test_a_deeply_nested_file_is_not_json(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 200_000)
+    with pytest.raises(ExampleStoreError, match="is not JSON"):
+        list(read_examples(path))

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import ExampleRefused
-from tableturn.tools.examples import Added, ExampleQuery, ExampleStore, SelectorKind, make_selector, mask, runs_on
+from tableturn.tools.examples import (
+    Added,
+    Example,
+    ExampleQuery,
+    ExampleStore,
+    SelectorKind,
+    make_selector,
+    mask,
+    runs_on,
+)
 from tableturn.tools.examples.records import Index
 
 from .conftest import BOATS, SCHEMA, example
@@ -155,3 +164,27 @@ def test_fifty_threads_read_and_write_at_once(store: ExampleStore) -> None:
     assert store.count() == 104
     for asked in [boat.question for boat in BOATS] + [f"Which boat has the number {n}?" for n in range(0, 100, 9)]:
         assert store.nearest("question", asked, 1)[0].example.question == asked
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        example("\ud800 x", "SELECT 1"),
+        example("x", "SELECT '\udfff'"),
+        example("x", "SELECT 1", "\ud800", shared=False),
+        example("x\0y", "SELECT 1"),
+        example("x", "SELECT 1", simplified="\ud800"),
+    ],
+)
+def test_texts_that_are_none_are_refused(store: ExampleStore, wrong: Example) -> None:
+    done = store.add([wrong, BOATS[0]], strict=False)
+    assert (done.added, len(done.refused)) == (1, 1)
+    assert "no character of a text" in done.refused[0].reason
+    done.refused[0].reason.encode()
+
+
+@pytest.mark.parametrize("sql", ["selec " + "x, " * 5_000, f"SELECT {'(' * 3_000}1{')' * 3_000}", "SELECT (\n(\x1b[2J"])
+def test_a_refusal_is_one_short_line(store: ExampleStore, sql: str) -> None:
+    (refusal,) = store.add([example("How? " * 500, sql)], strict=False).refused
+    assert len(refusal.reason) < 500
+    assert refusal.reason.isprintable()
