@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import SettingsError
 from .by_similarity import ByDraft, ByQuestion, BySkeleton
 from .corpus_wide import AtRandom, NoExamples, Voted
+from .diversity import Method
 from .query import Selector
 from .store import ExampleStore
+from .wording import quoted
 
 SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
 """How examples are chosen."""
@@ -33,13 +35,25 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
         **numbers: The selector's own settings, by name; its published values otherwise.
 
     Raises:
-        SettingsError: An unknown kind, or a number that it doesn't have.
+        SettingsError: An unknown kind or method, a number that it doesn't have, or one that is out of range.
     """
     if kind == "none":
         return NoExamples()
     if kind not in _MAKERS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join([*_MAKERS, 'none'])}")
+    for name, value in numbers.items():
+        _check(kind, name, value)
     try:
         return _MAKERS[kind](store, **numbers)
     except TypeError as error:
         raise SettingsError(f"example selector {kind!r}: {error}") from None
+
+
+def _check(kind: str, name: str, value: Any) -> None:
+    if name == "method":
+        fits, wanted = value in get_args(Method), f"one of {', '.join(get_args(Method))}"
+    else:
+        least = 1 if name in ("n", "m") else 0
+        fits, wanted = type(value) is int and value >= least, f"a whole number, at least {least}"
+    if not fits:
+        raise SettingsError(f"example selector {kind!r}: {name} is {wanted}, not {quoted(value)}")

@@ -122,6 +122,25 @@ def test_wrong_settings_are_named(seeds: ExampleStore) -> None:
         make_selector("question", seeds, k7=1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "numbers", "message"),
+    [
+        ("voted", {"method": "bogus"}, "method is one of kmeans, agglomerative, spectral, not 'bogus'"),
+        ("voted", {"m": 0}, "m is a whole number, at least 1, not 0"),
+        ("voted", {"n": 0}, "n is a whole number, at least 1, not 0"),
+        ("voted", {"seed": -1}, "seed is a whole number, at least 0, not -1"),
+        ("question", {"k": "5"}, "k is a whole number, at least 0, not '5'"),
+        ("skeleton", {"k1": -1}, "k1 is a whole number, at least 0, not -1"),
+        ("random", {"k": True}, "k is a whole number, at least 0, not True"),
+    ],
+)
+def test_numbers_out_of_range_are_named_at_once(
+    seeds: ExampleStore, kind: SelectorKind, numbers: dict[str, object], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        make_selector(kind, seeds, **numbers)
+
+
 def test_a_lookup_takes_milliseconds(seeds: ExampleStore) -> None:
     selector = make_selector("skeleton", seeds)
     selector.select(QUERY)
