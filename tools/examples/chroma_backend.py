@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from ..errors import ExampleStoreError
 from .backend import Fields, Row
 from .embedding import Vectors
+from .wording import one_line
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -37,23 +38,24 @@ _opening = threading.Lock()
 class ChromaTable:
     """See `VectorTable`."""
 
-    def __init__(self, collection: Collection, batch: int) -> None:
+    def __init__(self, collection: Collection, batch: int, where: str) -> None:
         self._collection = collection
         self._batch = batch
+        self._where = where
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
         """See `VectorTable.add`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
-            _do(lambda part=part, rows=rows: self._collection.add(list(ids[part]), vectors[part], cast(Any, rows)))
+            self._do(lambda part=part, rows=rows: self._collection.add(list(ids[part]), vectors[part], cast(Any, rows)))
 
     def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
         """See `VectorTable.update`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
-            _do(lambda part=part, rows=rows: self._collection.update(list(ids[part]), metadatas=cast(Any, rows)))
+            self._do(lambda part=part, rows=rows: self._collection.update(list(ids[part]), metadatas=cast(Any, rows)))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """See `VectorTable.get`."""
@@ -68,7 +70,7 @@ class ChromaTable:
 
     def nearest(self, vector: Vectors, k: int) -> list[Row]:
         """See `VectorTable.nearest`."""
-        result = _do(
+        result = self._do(
             lambda: self._collection.query(
                 query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"]
             )
@@ -79,7 +81,7 @@ class ChromaTable:
     def remove(self, ids: Sequence[str]) -> None:
         """See `VectorTable.remove`."""
         if ids:
-            _do(lambda: self._collection.delete(ids=list(ids)))
+            self._do(lambda: self._collection.delete(ids=list(ids)))
 
     def scan(self) -> Iterator[Row]:
         """See `VectorTable.scan`; read in pages."""
@@ -90,14 +92,17 @@ class ChromaTable:
 
     def count(self) -> int:
         """See `VectorTable.count`."""
-        return _do(self._collection.count)
+        return self._do(self._collection.count)
 
     def _rows(self, **which: Any) -> list[Row]:
-        result = _do(lambda: self._collection.get(include=["metadatas"], **which))
+        result = self._do(lambda: self._collection.get(include=["metadatas"], **which))
         return [
             Row(id_, cast(Fields, fields or {}))
             for id_, fields in zip(result["ids"], result["metadatas"] or [], strict=True)
         ]
+
+    def _do(self, call: Callable[[], _T]) -> _T:
+        return _do(call, self._where)
 
 
 class ChromaBackend:
@@ -135,7 +140,7 @@ class ChromaBackend:
             collection = self._make(full, room) if create else self._find(full)
             if collection is None:
                 return None
-            self._tables[full] = ChromaTable(collection, self._batch)
+            self._tables[full] = ChromaTable(collection, self._batch, self._where)
         return self._tables[full]
 
     def rooms(self) -> list[str]:
@@ -154,7 +159,7 @@ class ChromaBackend:
         """See `Backend.close`."""
         if self._in_memory:
             for collection in self._collections():
-                self._client.delete_collection(collection.name)
+                _do(lambda name=collection.name: self._client.delete_collection(name), self._where)
         self._tables.clear()
         with _opening:
             _close(self._client)
@@ -177,10 +182,13 @@ class ChromaBackend:
     def _find(self, full: str) -> Collection | None:
         from chromadb.errors import NotFoundError
 
-        try:
-            return self._client.get_collection(full, embedding_function=None)
-        except NotFoundError:
-            return None
+        def find() -> Collection | None:
+            try:
+                return self._client.get_collection(full, embedding_function=None)
+            except NotFoundError:
+                return None
+
+        return _do(find, self._where)
 
     def _make(self, full: str, room: str) -> Collection:
         return _do(
@@ -215,8 +223,12 @@ def _client(location: str | Path | None) -> ClientAPI:
     quiet = Settings(anonymized_telemetry=False)
     if location is None:
         return chromadb.EphemeralClient(quiet)
-    if isinstance(location, str) and location.startswith(("http://", "https://")):
+    if isinstance(location, str) and "://" in location:
         url = urlsplit(location)
+        if url.scheme not in ("http", "https"):
+            raise ExampleStoreError(
+                f"no example store can be opened at {location}: name a folder, or http://host:port of a Chroma server"
+            )
         port = url.port or (443 if url.scheme == "https" else 80)
         client = chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
         for session in _sessions(client):
@@ -239,11 +251,11 @@ def _sessions(client: ClientAPI) -> list[Any]:
     return [session for session in sessions if session is not None]
 
 
-def _do(call: Callable[[], _T], where: str = "Chroma") -> _T:
+def _do(call: Callable[[], _T], where: str) -> _T:
     """Runs a call into Chroma; what it raises has no common base that is narrower than Exception."""
     try:
         return call()
     except ExampleStoreError:
         raise
     except Exception as error:
-        raise ExampleStoreError(f"the example store ({where}) failed: {error}") from error
+        raise ExampleStoreError(f"the example store ({where}) failed: {one_line(error)}") from error

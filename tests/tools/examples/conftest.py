@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,16 +38,22 @@ BOATS = (
 @pytest.fixture(scope="session")
 def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Chroma server on loopback."""
+    with chroma_server(tmp_path_factory.mktemp("server")) as (url, _):
+        yield url
+
+
+@contextmanager
+def chroma_server(folder: Path) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server's URL and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("server")
     command = Path(sys.executable).with_name("chroma")
     arguments = [str(command), "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     server = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_for(port, server)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server
     finally:
         server.terminate()
         server.wait(10)

@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from tableturn.tools.examples import ExampleStore
 from tableturn.tools.examples.chroma_backend import ChromaBackend
 from tableturn.tools.examples.embedding import Vectors
 
-from .conftest import BOATS
+from .conftest import BOATS, chroma_server
 
 NOUNS = ["boats", "sailors", "harbours", "masts", "ropes", "cups", "races", "storms", "pilots", "islands", "tides"]
 IMPORT = f"""
@@ -85,6 +86,43 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(ExampleStoreError, match=r"127\.0\.0\.1:9"):
         ExampleStore.open("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("location", ["ftp://example.org/store", "file:///store", "chroma://127.0.0.1:8000"])
+def test_a_url_that_is_no_servers_is_not_made_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExampleStoreError, match=f"{location}: name a folder, or http://"):
+        ExampleStore.open(location)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_server_that_goes_away_is_named_by_every_call(tmp_path: Path) -> None:
+    with chroma_server(tmp_path) as (url, server), ExampleStore.open(url) as used:
+        used.add(BOATS)
+        used.nearest("question", "How many?", 1)
+        with ExampleStore.open(url) as fresh:
+            server.kill()
+            server.wait(10)
+            for store in (used, fresh):
+                calls: list[Callable[[], object]] = [
+                    lambda store=store: store.add([replace(BOATS[0], question="Who?")]),
+                    lambda store=store: store.nearest("question", "Who?", 1),
+                    lambda store=store: store.nearest("skeleton", "Who?", 1),
+                    lambda store=store: store.nearest("sql", "SELECT _", 1),
+                    lambda store=store: store.remove(["x"]),
+                    lambda store=store: list(store.list()),
+                    lambda store=store: list(store.visible("regatta")),
+                    lambda store=store: store.holds_own("regatta"),
+                    lambda store=store: store.remembered("x", int),
+                    store.count,
+                    store.stats,
+                    store.reindex,
+                ]
+                for call in calls:
+                    with pytest.raises(ExampleStoreError, match=url):
+                        call()
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1])
