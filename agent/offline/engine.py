@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ...tools.database import Database
 from ...tools.database.schema import Schema
 from ...tools.database.table import Limits
-from ...tools.errors import NotUnderstood, QueryError
+from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from .build import build
@@ -28,6 +28,10 @@ from .unread import unplaced, unread
 _CACHED = 64
 _TRIAL = Limits(seconds=0.5, rows=20)
 _VALUES = 30
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|without|except|excluding|exclude|none|nobody|nothing|neither|lacking)\b|\w+n['’]t\b",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|sure|right|correct|exactly|ok(?:ay)?|please do)\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$",
@@ -141,9 +145,9 @@ class Engine:
         if (nothing and shorter is None) or not frame.used():
             words = unplaced(parsed.reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
-        if (left := _NEGATION.search(parsed.reading.text)) and not (follow_up and complements(question)):
-            words = tuple(word.lstrip("#") for word in left.group().split() if not word.startswith("@"))
-            raise NotUnderstood(f"I could not place what is denied: {' '.join(words)}. Put it another way.", words)
+        if _NEGATION.search(parsed.reading.text) and not (follow_up and complements(question)):
+            words = tuple(_DENIAL.findall(question))
+            raise NotUnderstood(f"I could not place what is denied: {', '.join(words)}. Put it another way.", words)
         tied = () if follow_up else rivals(question, parsed, names, values)
         return self._made(parsed, frame, follow_up, tied)
 
@@ -167,8 +171,15 @@ class Engine:
         )
 
     def _try(self, sql: str) -> int | None:
+        """Rows of the query, up to a few; None where it takes too long to know.
+
+        Raises:
+            NotUnderstood: It cannot run at all, so the question was misread.
+        """
         try:
             return len(self._database.execute(sql, _TRIAL).rows)
+        except (QueryFailed, QueryRejected) as error:
+            raise NotUnderstood(f"What I read into this question is no query that runs ({error}).") from None
         except QueryError:
             return None
 

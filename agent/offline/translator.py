@@ -25,8 +25,16 @@ from .phrase import give_me
 
 R = TypeVar("R")
 _DECLINE = 0.12
-_DECLINE_WITH_UNREAD = 0.3
-"""Confidence below which nothing is answered."""
+"""Confidence below which no SQL is written."""
+
+_DECLINE_AT_ALL = 0.35
+"""Confidence below which a person is told that the question was not read well enough."""
+
+_DECLINE_WITH_UNREAD = 0.4
+"""Confidence below which a question is declined where only verbs were not understood ("who *placed* orders")."""
+
+_VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
+
 _SMALL_TALK = re.compile(
     r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful"
     r"|awesome|"
@@ -97,7 +105,7 @@ class OfflineTranslator:
 
     def _generate(self, task: GenerateTask) -> Draft:
         answer = self._engine.answer(task.question, _base(task.history))
-        if _doubtful(answer):
+        if answer.confidence < _DECLINE:
             raise NotUnderstood(_unsure(answer), answer.unread)
         return _draft(answer)
 
@@ -111,8 +119,14 @@ def _base(history: tuple[PastTurn, ...]) -> str:
 
 
 def _doubtful(answer: Answer) -> bool:
-    """Whether declining serves a person better: the sooner where words were left out."""
-    return answer.confidence < (_DECLINE_WITH_UNREAD if answer.unread else _DECLINE)
+    """Whether declining serves a person better than an answer that passed words over.
+
+    On Spider train four in ten such answers are right, but seven in ten where the words are verbs alone. Where every
+    question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
+    """
+    if not answer.unread:
+        return answer.confidence < _DECLINE_AT_ALL
+    return answer.confidence < _DECLINE_WITH_UNREAD or not all(_VERB.fullmatch(word.lower()) for word in answer.unread)
 
 
 def _draft(answer: Answer) -> Draft:
