@@ -62,7 +62,9 @@ class ConnectionPool:
         """
         with self._lock:
             self._check_open()
-            if FileState.of(self._file) != self._state:
+            # A writer with a write-ahead log alters the schema without touching the file. Where nothing is hidden, a
+            # query that fails tells of it early enough; where something is, a new column must not be seen even once.
+            if self._rules or FileState.of(self._file) != self._state:
                 self._refresh()
             while self._idle:
                 connection = self._idle.pop()
@@ -116,6 +118,8 @@ class ConnectionPool:
                 self._drop_idle()
         except SQLITE_ERRORS as error:
             raise unavailable(self._path, error) from None
+        except SettingsError as error:
+            raise DatabaseUnavailable(f"{self._path} was altered while open: {error}: nothing is shown") from None
         self._state = state
 
     def _drop_idle(self) -> None:
