@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import DatabaseUnavailable
+from .dependents import Declared
 from .names import quoted
 from .visibility import Rules, Visibility, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
+# What `PRAGMA table_xinfo` says of virtual and of stored generated columns.
+_GENERATED = (2, 3)
 
 
 @dataclass(frozen=True)
@@ -96,19 +99,26 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Rule
     ).fetchall()
     entries = [Entry(name, _kind(kind, sql), sql) for name, kind, sql in rows]
     shadows = _shadows(entries)
-    internal = {name.lower() for group in shadows.values() for name in group}
+    internal = {name for group in shadows.values() for name in group}
     shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
-    columns = {entry.name: column_names(connection, entry.name) if rules else ("*",) for entry in shown}
-    return Catalogue(version, shown, resolve(rules, columns, shadows))
+    declared = [_declared(connection, entry) if rules else _whole(entry) for entry in shown]
+    return Catalogue(version, shown, resolve(rules, declared, shadows))
 
 
-def column_names(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    """All column names of a table, generated ones included; empty if SQLite cannot tell."""
+def _whole(entry: Entry) -> Declared:
+    """An entry whose columns nobody asks for."""
+    return Declared(entry.name.lower(), entry.kind, entry.sql, frozenset("*"))
+
+
+def _declared(connection: sqlite3.Connection, entry: Entry) -> Declared:
+    """An entry with its columns; without any if SQLite cannot tell them."""
     try:
-        rows = connection.execute(f"PRAGMA table_xinfo({quoted(table)})").fetchall()
+        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
     except (sqlite3.Error, UnicodeDecodeError):
-        return ()
-    return tuple(row[1] for row in rows)
+        rows = []
+    columns = frozenset(row[1].lower() for row in rows)
+    generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
+    return Declared(entry.name.lower(), entry.kind, entry.sql, columns, generated)
 
 
 def _kind(kind: str, sql: str) -> str:
@@ -116,9 +126,11 @@ def _kind(kind: str, sql: str) -> str:
 
 
 def _shadows(entries: list[Entry]) -> dict[str, tuple[str, ...]]:
-    names = {entry.name.lower(): entry.name for entry in entries if entry.kind == "table"}
+    names = {entry.name.lower() for entry in entries if entry.kind == "table"}
     return {
-        entry.name: tuple(names[shadow] for suffix in _SHADOWS if (shadow := f"{entry.name}_{suffix}".lower()) in names)
+        entry.name.lower(): tuple(
+            shadow for suffix in _SHADOWS if (shadow := f"{entry.name}_{suffix}".lower()) in names
+        )
         for entry in entries
         if entry.kind == "virtual"
     }

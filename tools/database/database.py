@@ -47,7 +47,7 @@ class Database:
             allow: What may be seen: `table` or `table.column` entries in any case, `*` for any run of characters.
                 Empty: everything.
             deny: What may not; wins over `allow`. What is hidden can neither be read nor is it listed anywhere; a view
-                that reads it is hidden with it. A generated column shows what it computes: deny it too.
+                that reads it is hidden with it, and so are generated columns and search indexes made from it.
 
         Raises:
             DatabaseUnavailable: The file is missing, no database, empty, locked or damaged, or the URL is not SQLite's.

@@ -16,6 +16,8 @@ _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
 # What full-text tables ask for on their own connection to see whether another one wrote.
 _ALLOWED_PRAGMA = "data_version"
+# What is asked about where a table's rows are counted or numbered.
+_NO_COLUMN = ("", "rowid")
 
 _DOES = {
     getattr(sqlite3, name, None): what
@@ -61,6 +63,8 @@ class Guard:
         self._tables = visibility.tables | _TABLE_FUNCTIONS | catalogue
         self._hidden_tables = visibility.hidden_tables | (_CATALOGUE - catalogue)
         self._hidden_columns = visibility.hidden_columns
+        self._hidden_views = visibility.hidden_views
+        self._columns = visibility.columns
 
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, source: str | None
@@ -73,6 +77,9 @@ class Guard:
                 return sqlite3.SQLITE_OK
             return self._refuse(Refusal("function", second or ""))
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            # Counting the rows of a view asks for none of its columns, but for the SELECT in it.
+            if source and source.lower() in self._hidden_views:
+                return self._refuse(Refusal("table", source))
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_PRAGMA and first == _ALLOWED_PRAGMA and second is None:
             return sqlite3.SQLITE_OK
@@ -82,7 +89,7 @@ class Guard:
     def _read(self, table: str, column: str, database: str | None) -> int:
         name = table.lower()
         if name in self._tables:
-            if name not in self._hidden_columns or column.lower() not in self._hidden_columns[name]:
+            if self._shows(name, column.lower()):
                 return sqlite3.SQLITE_OK
             return self._refuse(Refusal("column", table, column))
         # Counting the rows of a common table expression looks like this; no table's content can be read so.
@@ -90,6 +97,12 @@ class Guard:
             return sqlite3.SQLITE_OK
         # What is in no list of tables is a table function, of pragmas or of SQLite's inner state.
         return self._refuse(Refusal("table" if name in self._hidden_tables else "function", table))
+
+    def _shows(self, table: str, column: str) -> bool:
+        """Whether a column of a visible table may be read; one that was added since is not known to be."""
+        if table in self._hidden_columns and column in self._hidden_columns[table]:
+            return False
+        return table not in self._columns or column in self._columns[table] or column in _NO_COLUMN
 
     def _refuse(self, refusal: Refusal) -> int:
         if self.refusal is None:

@@ -7,12 +7,9 @@ which often are column names. Only statements on a database with something hidde
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 from ..errors import QueryError, QueryFailed, QueryRejected
 from .visibility import Visibility
-from .words import first_word, unquoted, words
+from .words import first_word, names_after_using, words
 
 
 def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
@@ -28,7 +25,7 @@ def refuse_hidden_joins(sql: str, visibility: Visibility) -> None:
         raise QueryRejected("EXPLAIN may not be used on a database with hidden parts")
     if hidden and "natural" in read:
         raise QueryRejected("NATURAL JOIN may not be used where columns are hidden: name the columns with ON")
-    for name in _names_after_using(read):
+    for name in names_after_using(read):
         if name in hidden:
             raise QueryFailed(f"no such column: {name}", "unknown_column")
 
@@ -39,11 +36,3 @@ def conceal(error: QueryError, visibility: Visibility) -> QueryError:
     if error.kind == "ambiguous_column" and any(name in names for names in visibility.hidden_columns.values()):
         return QueryFailed(f"no such column: {name}", "unknown_column")
     return error
-
-
-def _names_after_using(read: list[str]) -> Iterator[str]:
-    inside = False
-    for before, word in pairwise(read):
-        inside = (inside or (before == "using" and word == "(")) and word != ")"
-        if inside:
-            yield unquoted(word)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..errors import SettingsError
+from .dependents import Declared, computed_from, telling
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -51,12 +52,16 @@ class Visibility:
         tables: Tables, views and virtual tables that may be read, and the shadow tables of the last.
         hidden_tables: All others.
         hidden_columns: Columns of these that may not.
+        columns: Every column of whatever is declared, so that one added since is told apart; empty unless restricted.
+        hidden_views: Which of the hidden tables are views.
         restricted: Whether anything is hidden at all.
     """
 
     tables: frozenset[str]
     hidden_tables: frozenset[str]
     hidden_columns: Mapping[str, frozenset[str]]
+    columns: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    hidden_views: frozenset[str] = _NOTHING
     restricted: bool = False
 
     def shows(self, table: str, column: str = "") -> bool:
@@ -65,32 +70,42 @@ class Visibility:
         return name in self.tables and column.lower() not in self.hidden_columns.get(name, _NOTHING)
 
 
-def resolve(rules: Rules, columns: Mapping[str, Iterable[str]], shadows: Mapping[str, Iterable[str]]) -> Visibility:
+def resolve(rules: Rules, entries: Sequence[Declared], shadows: Mapping[str, Iterable[str]]) -> Visibility:
     """Hold the rules against what the database has.
 
-    A virtual table with a hidden column is hidden whole, for its shadow tables hold the text of all its columns.
+    A virtual table with a hidden column is hidden whole, for its shadow tables hold the text of all its columns; what
+    tells of hidden columns otherwise is hidden with them (see `dependents`).
 
     Args:
         rules: Allow and deny lists.
-        columns: Every table's columns, shadow tables left out.
-        shadows: For each virtual table, the shadow tables that its module reads on its behalf.
+        entries: What the database declares, shadow tables left out.
+        shadows: For each virtual table, the shadow tables that its module reads on its behalf, in lower case.
 
     Raises:
         SettingsError: An entry without `*` names nothing, which would hide less than its author believes.
     """
-    names = {entry.lower() for table, held in columns.items() for entry in (table, *(f"{table}.{c}" for c in held))}
+    _check_entries(rules, entries)
+    visible: set[str] = set()
+    hidden: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        gone = frozenset(column for column in entry.columns if not rules.shows(entry.name, column))
+        gone |= computed_from(entry, gone)
+        if entry.columns == gone or (gone and entry.kind == "virtual"):
+            continue
+        visible.add(entry.name)
+        if gone:
+            hidden[entry.name] = gone
+    if rules:
+        visible -= telling(entries, frozenset(visible), hidden, frozenset(rules.allow))
+    shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
+    everything = {entry.name for entry in entries} | {name for group in shadows.values() for name in group}
+    columns = {entry.name: entry.columns for entry in entries} if rules else {}
+    views = frozenset(entry.name for entry in entries if entry.kind == "view")
+    return Visibility(shown, frozenset(everything - shown), hidden, columns, views - shown, bool(rules))
+
+
+def _check_entries(rules: Rules, entries: Sequence[Declared]) -> None:
+    names = {name for held in entries for name in (held.name, *(f"{held.name}.{column}" for column in held.columns))}
     for entry in (*rules.allow, *rules.deny):
         if "*" not in entry and entry not in names:
             raise SettingsError(f"the allow or deny list names {entry!r}, but the database has no such table or column")
-    visible: set[str] = set()
-    hidden: dict[str, frozenset[str]] = {}
-    for table, held in columns.items():
-        kept = frozenset(column.lower() for column in held if rules.shows(table, column))
-        gone = frozenset(column.lower() for column in held) - kept
-        if not kept or (gone and table in shadows):
-            continue
-        visible.update((table.lower(), *(shadow.lower() for shadow in shadows.get(table, ()))))
-        if gone:
-            hidden[table.lower()] = gone
-    everything = {name.lower() for name in columns} | {name.lower() for group in shadows.values() for name in group}
-    return Visibility(frozenset(visible), frozenset(everything - visible), hidden, bool(rules))

@@ -7,9 +7,11 @@ SQLite does, a statement can be written that passes the check and does something
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
-# Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer: every character beyond ASCII may
-# be part of a word, but a byte order mark that doesn't continue one is a space, as in `using <BOM>(`.
+# Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer. Every character beyond ASCII
+# may be part of a word, but a byte order mark that doesn't continue one is a space, as in `using <BOM>(`.
 _TOKEN = re.compile(
     r"""('(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
     |--[^\n]*|/\*.*?(?:\*/|\Z)|\ufeff|([A-Za-z0-9_$\x80-\U0010ffff]+|\S)""",
@@ -25,6 +27,15 @@ def words(sql: str) -> list[str]:
 def first_word(read: list[str]) -> str:
     """The word that says what kind of statement this is; empty if there is none."""
     return next((word for word in read if word != ";"), "")
+
+
+def names_after_using(read: list[str]) -> Iterator[str]:
+    """The columns that JOIN ... USING names."""
+    inside = False
+    for before, word in pairwise(read):
+        inside = (inside or (before == "using" and word == "(")) and word != ")"
+        if inside:
+            yield unquoted(word)
 
 
 def unquoted(word: str) -> str:

@@ -118,6 +118,18 @@ def test_allow_list(shop_path: Path) -> None:
                 database.execute(sql)
 
 
+def test_hidden_views_cannot_be_counted(shop_path: Path) -> None:
+    with Database.open(shop_path, deny=["paid"]) as database:
+        for sql in (
+            "SELECT count(*) FROM paid",
+            "SELECT 1 FROM paid",
+            "SELECT 1 FROM customer WHERE EXISTS (SELECT 1 FROM paid)",
+        ):
+            with pytest.raises(QueryError):
+                database.execute(sql)
+        assert database.execute("WITH staff AS (SELECT 1 AS paid) SELECT paid FROM staff").rows == ((1,),)
+
+
 def test_wildcards(shop_path: Path) -> None:
     with Database.open(shop_path, deny=["*.name", "*note*", "pai*"]) as database:
         names = {table.name for table in database.schema().tables}
