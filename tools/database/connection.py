@@ -58,7 +58,7 @@ class ReadConnection:
     immutable: bool
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class QueryConnection:
     """A guarded connection; one thread at a time may use it.
 
@@ -67,12 +67,23 @@ class QueryConnection:
         guard: Its authorizer.
         catalogue: What the guard was set up from.
         immutable: As in `ReadConnection`.
+        suspect: Whether something may have been left half done in it, so that no further query should use it.
     """
 
     sqlite: sqlite3.Connection
     guard: Guard
     catalogue: Catalogue
     immutable: bool
+    suspect: bool = False
+
+    def failed(self, error: Exception) -> None:
+        """Take note of an error.
+
+        VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
+        behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
+        """
+        refusal = self.guard.refusal
+        self.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
 
 
 def connect(path: Path) -> ReadConnection:

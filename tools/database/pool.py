@@ -80,7 +80,8 @@ class ConnectionPool:
     def give(self, connection: QueryConnection) -> None:
         """Take a connection back."""
         with self._lock:
-            if not self._closed and len(self._idle) < _IDLE_CONNECTIONS and connection.catalogue is self._catalogue:
+            usable = connection.catalogue is self._catalogue and not connection.suspect
+            if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
                 self._idle.append(connection)
                 return
         connection.sqlite.close()

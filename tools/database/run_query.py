@@ -41,6 +41,7 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
             with lenient_text(sqlite):
                 columns, result = _fetched(sqlite, sql, limits)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
+        connection.failed(error)
         if query.stopped == "cancelled":
             raise QueryTimeout(_CANCELLED) from None
         if query.stopped:
@@ -72,6 +73,7 @@ def distinct_values(
 
     Raises:
         QueryFailed: SQLite cannot read the column.
+        ResultTooLarge: Its values need more memory than they may.
     """
     sqlite, name = connection.sqlite, quoted(column)
     sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
@@ -84,7 +86,8 @@ def distinct_values(
         with lenient_text(sqlite):
             for (value,) in sqlite.execute(sql):
                 values.append(value)
-    except SQLITE_ERRORS as error:
+    except (*SQLITE_ERRORS, MemoryError) as error:
+        connection.failed(error)
         # Out of time, or a value too long to be of use: what was read until then will do.
         if not query.stopped and "too big" not in str(error):
             raise failure(error, sql, connection.guard.refusal, cell_bytes) from None

@@ -9,6 +9,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError, QueryRejected
 
+from .shop import make_shop
 from .traces import trace
 
 _FOLDER = Path(__file__).parent
@@ -60,3 +61,15 @@ def test_bad_statement_is_refused(shop: Database, shop_path: Path, kind: str, sq
     assert "\n" not in str(caught.value)
     assert 5 < len(str(caught.value)) < 400
     assert shop.execute("SELECT count(*) FROM customer").rows == ((4,),)
+
+
+_VIRTUAL = ("note WHERE note MATCH 'parcel'", "old_note", "note_terms", "place", "json_each('[1, 2]')")
+
+
+def test_refused_statements_leave_virtual_tables_usable(tmp_path: Path) -> None:
+    with Database.open(make_shop(tmp_path / "shop.db")) as database:
+        for _, sql in bad():
+            with pytest.raises(QueryError):
+                database.execute(sql.replace("{folder}", str(tmp_path)))
+            for table in _VIRTUAL:
+                assert database.execute(f"SELECT * FROM {table}").rows
