@@ -188,8 +188,11 @@ def _opened(store: str | None, embedding: str) -> Generator[ExampleStore]:
 
 
 def _report(done: Sequence[Added], refused: int = 0) -> None:
-    added, known = (sum(part.added for part in done), sum(part.known for part in done))
-    typer.echo(f"added {added}, there already {known}, refused {refused}")
+    added, known, updated = (
+        sum(numbers) for numbers in zip(*((d.added, d.known, d.updated) for d in done), strict=True)
+    )
+    told = f", simplified anew {updated}" if updated else ""
+    typer.echo(f"added {added}, there already {known}, refused {refused}{told}")
 
 
 def _print(found: Iterable[Found], as_json: bool) -> None:

@@ -50,8 +50,8 @@ class Entry:
     @property
     def fields(self) -> dict[str, str]:
         """Its row's fields."""
-        ids = {f"skeleton_{number}": id_ for number, id_ in enumerate(self.skeletons, 1)}
-        return {"example": to_json(self.example), "sql": self.sql_id, **ids}
+        first, *_, last = *self.skeletons, *self.skeletons  # both, so that an update leaves none of earlier forms
+        return {"example": to_json(self.example), "sql": self.sql_id, "skeleton_1": first, "skeleton_2": last}
 
 
 def room_of(example: Example) -> str:

@@ -16,6 +16,12 @@ _LITERAL = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_SPACING = re.compile(
+    r"""(?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\]) | (?: \s | --[^\n]* | /\*.*?\*/ )+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Spaces and comments between tokens, and what may hold characters like them without being them."""
+
 
 def skeleton_of(sql: str) -> str:
     """`sql_skeleton`, remembered: the same query with other values has the same skeleton, and parsing costs the most.
@@ -43,6 +49,14 @@ def digest(*parts: str) -> str:
 
 
 def example_id(example: Example) -> str:
-    """The same for the same question with the same SQL on the same database, whatever the spacing."""
+    """The same for the same question with the same SQL on the same database, whatever the spacing of either.
+
+    Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
+    """
     own = (example.owner,) if example.owner and not example.shared else ()
-    return digest(*own, example.database, " ".join(example.question.split()), " ".join(example.sql.split()))
+    return digest(*own, example.database, " ".join(example.question.split()), _spaced(example.sql))
+
+
+def _spaced(sql: str) -> str:
+    """SQL with one space where tokens stand apart; literals and quoted names as they are."""
+    return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()

@@ -56,11 +56,16 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Added:
-    """What an addition did: how many examples were new, how many were there already, and those refused."""
+    """What an addition did: how many examples were new, how many there already, and which were refused.
+
+    Attributes:
+        updated: Those that were there and got another simplified form.
+    """
 
     added: int = 0
     known: int = 0
     refused: tuple[Refusal, ...] = ()
+    updated: int = 0
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class ExampleStore:
         return cls(ChromaBackend(location, chosen.name), chosen)
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Adds examples; those that are there already are left as they are.
+        """Adds examples; those that are there already are left as they are, but for a new simplified form.
 
         Args:
             examples: Any number; written in batches.
@@ -76,10 +76,14 @@ class ExampleStore:
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
             kept, unsound = _passing(part, sound, strict)
-            entries, wrong = _passing(self._unknown(kept), lambda example: make_entry(example, verify), strict)
+            unknown, simplified = self._compared(kept)
+            entries, wrong = _passing(unknown, lambda example: make_entry(example, verify), strict)
             new = self._write_rooms(entries)
-            known = len(part) - len(unsound) - len(wrong) - new
-            total = Added(total.added + new, total.known + known, (*total.refused, *unsound, *wrong))
+            for entry in simplified:
+                self._rewrite(entry)
+            known = len(part) - len(unsound) - len(wrong) - new - len(simplified)
+            refused = (*total.refused, *unsound, *wrong)
+            total = Added(total.added + new, total.known + known, refused, total.updated + len(simplified))
         return total
 
     def near(self, index: Index, text: str, k: int, database: str = "") -> list[Near]:
@@ -148,12 +152,17 @@ class ExampleStore:
             if not pairs or not there:
                 continue
             pairs.remove(list(there))
-            for index, names in _KEY_FIELDS.items():
-                keys = {row.fields[name] for row in there.values() for name in names if name in row.fields}
-                self._made(room, index).remove([key for key in keys if not pairs.having(names, key, 1)])
+            for row in there.values():
+                self._drop_keys(room, pairs, row)
             removed += len(there)
         self._changed()
         return removed
+
+    def _drop_keys(self, room: str, pairs: VectorTable, row: Row) -> None:
+        """Removes the keys that a pair had and no pair has now."""
+        for index, names in _KEY_FIELDS.items():
+            keys = {row.fields[name] for name in names if name in row.fields}
+            self._made(room, index).remove([key for key in keys if not pairs.having(names, key, 1)])
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[Found]:
         """All examples, or those of databases with one short name, or of one source."""
@@ -233,17 +242,37 @@ class ExampleStore:
     ) -> None:
         self.close()
 
-    def _unknown(self, examples: Sequence[Example]) -> Sequence[Example]:
-        """Those that are not there, without repeats: what is there has its keys, and is not parsed and run again."""
+    def _compared(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[Entry]]:
+        """Those that are not there, and those that are with another simplified form; both without repeats.
+
+        What is there has its keys, and is not run again.
+        """
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
-            by_room.setdefault(room_of(example), {}).setdefault(example_id(example), example)
+            held = by_room.setdefault(room_of(example), {})
+            first = held.setdefault(id_ := example_id(example), example)
+            held[id_] = replace(first, simplified=example.simplified or first.simplified)
         unknown: list[Example] = []
+        simplified: list[Entry] = []
         for room, held in by_room.items():
             pairs = self._backend.table(room, _PAIRS)
             there = pairs.get(list(held)) if pairs else {}
             unknown += [example for id_, example in held.items() if id_ not in there]
-        return unknown
+            for id_, row in there.items():
+                kept, form = from_json(row.fields["example"]), held[id_].simplified
+                if form and form != kept.simplified:
+                    simplified.append(replace(make_entry(replace(kept, simplified=form)), id=id_))
+        return unknown, simplified
+
+    def _rewrite(self, entry: Entry) -> None:
+        """Gives a pair that is there another example and other keys; keys first, as when it was written."""
+        pairs = self._made(entry.room, "question")
+        before = pairs.get([entry.id])
+        self._write(entry.room, [entry])
+        pairs.update([entry.id], [entry.fields])
+        for row in before.values():
+            self._drop_keys(entry.room, pairs, row)
+        self._changed()
 
     def _write_rooms(self, entries: Sequence[Entry]) -> int:
         rooms = dict.fromkeys(entry.room for entry in entries)

@@ -16,6 +16,7 @@ from tableturn.tools.examples import (
     ExampleQuery,
     ExampleStore,
     SelectorKind,
+    example_id,
     make_selector,
     mask,
     runs_on,
@@ -188,3 +189,45 @@ def test_a_refusal_is_one_short_line(store: ExampleStore, sql: str) -> None:
     (refusal,) = store.add([example("How? " * 500, sql)], strict=False).refused
     assert len(refusal.reason) < 500
     assert refusal.reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("SELECT 'a  b'", "SELECT 'a b'", False),
+        ("SELECT 'it''s  a' FROM t", "SELECT 'it''s a' FROM t", False),
+        ('SELECT "a  b" FROM t', 'SELECT "a b" FROM t', False),
+        ("SELECT [a  b] FROM t", "SELECT [a b] FROM t", False),
+        ("SELECT 1 -- a\n FROM t", "SELECT 1 -- a FROM t", False),
+        ("SELECT '--  a' FROM t", "SELECT '-- a' FROM t", False),
+        ("SELECT  'a  b'\nFROM\tt ", " SELECT 'a  b' FROM t", True),
+        ("SELECT 1 -- it's one\nFROM t /* 'all' */", "SELECT 1 FROM t", True),
+    ],
+)
+def test_spaces_count_within_literals_only(one: str, other: str, same: bool) -> None:
+    assert (example_id(example("q", one)) == example_id(example("q", other))) is same
+
+
+def test_adding_again_with_a_simplified_form_fills_it_in(store: ExampleStore) -> None:
+    bare = replace(BOATS[3], simplified="")
+    store.add([bare, BOATS[0]])
+    assert store.add([BOATS[3], BOATS[0]]) == Added(0, 1, updated=1)
+    assert store.add([bare, BOATS[3]]) == Added(0, 2)
+    (found,) = [hit for hit in store.list() if hit.example.question == bare.question]
+    assert found.example.simplified == BOATS[3].simplified
+    (hit,) = store.nearest("skeleton", mask(BOATS[3].simplified, SCHEMA), 1)
+    assert (hit.id, hit.similarity) == (found.id, pytest.approx(1, abs=1e-5))
+
+
+def test_a_form_that_is_replaced_is_no_key_any_more(store: ExampleStore) -> None:
+    store.add([BOATS[3]])
+    assert store.add([replace(BOATS[3], simplified="Crew numbers, boat by boat!")]).updated == 1
+    old = mask(BOATS[3].simplified, SCHEMA)
+    assert all(near.similarity < 0.99 for near in store.near("skeleton", old, 9))
+    assert store.remove([hit.id for hit in store.list()]) == 1
+    assert store.near("skeleton", old, 9) == store.near("sql", "SELECT _", 9) == []
+
+
+def test_a_form_given_later_in_one_import_counts(store: ExampleStore) -> None:
+    assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == Added(1, 1)
+    assert [hit.example.simplified for hit in store.list()] == [BOATS[3].simplified]
