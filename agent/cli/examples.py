@@ -188,9 +188,8 @@ def _opened(store: str | None, embedding: str) -> Generator[ExampleStore]:
 
 
 def _report(done: Sequence[Added], refused: int = 0) -> None:
-    added, known, updated = (
-        sum(numbers) for numbers in zip(*((d.added, d.known, d.updated) for d in done), strict=True)
-    )
+    added, known = sum(part.added for part in done), sum(part.known for part in done)
+    updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
     typer.echo(f"added {added}, there already {known}, refused {refused}{told}")
 
