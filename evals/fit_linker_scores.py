@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
-    """The figures of some turns, in percent.
+    """The figures of some turns, as rates from 0 to 1.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures.
     """
@@ -35,11 +35,11 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
         shown_columns += len(used_columns & _numbers(q >= SHOWN))
         first_ten += len(used_columns & set(np.argsort(-q, kind="stable")[:10].tolist()))
     return {
-        "trs": round(100 * table_redundancy(turns, tables), 2),
-        "crs": round(100 * column_redundancy(turns, columns), 2),
-        "table_recall": round(100 * shown_tables / gold_tables, 2),
-        "column_recall": round(100 * shown_columns / gold_columns, 2),
-        "column_recall_at_10": round(100 * first_ten / gold_columns, 2),
+        "trs": round(table_redundancy(turns, tables), 4),
+        "crs": round(column_redundancy(turns, columns), 4),
+        "table_recall": round(shown_tables / gold_tables, 4),
+        "column_recall": round(shown_columns / gold_columns, 4),
+        "column_recall_at_10": round(first_ten / gold_columns, 4),
         "turns": len(turns),
     }
 

@@ -83,8 +83,8 @@ def play(
 
 
 def share(right: Sequence[bool]) -> float:
-    """Per cent."""
-    return round(100 * sum(right) / len(right), 2) if right else 0.0
+    """The rate of what is right, from 0 to 1."""
+    return round(sum(right) / len(right), 4) if right else 0.0
 
 
 def _write(predictions: Mapping[str, str], path: Path) -> Path:
