@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..database import Database
-from ..errors import DatabaseUnavailable, ExampleStoreError, SQLParseError
+from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, SQLParseError
 from ..sql.parse import join_split_operators
+from .entry import sound
 from .example import Example
 from .from_use import database_identity, example_of
 from .payload import from_json, from_mapping
@@ -36,8 +37,8 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
     """
     for place, record in _records(path):
         try:
-            example = record()
-        except ExampleStoreError as error:
+            example = sound(record())
+        except (ExampleStoreError, ExampleRefused) as error:
             if refuse is None:
                 raise ExampleStoreError(f"{place}: {error}") from None
             refuse(f"{place}: {error}")

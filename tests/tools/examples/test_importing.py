@@ -124,10 +124,11 @@ def test_what_is_no_example_is_passed_over_with_its_line(tmp_path: Path) -> None
     path = tmp_path / "mixed.jsonl"
     good = to_json(replace(BOATS[0], question="One\u2028line?"))
     bad = ["[" * 100_000, "no JSON", json.dumps({"question": "Who?", "sql": ["deep"] * 9_999, "database": "d"})]
+    bad.append(json.dumps({"question": "\ud800", "sql": "SELECT 1", "database": "d"}))
     path.write_text("\n".join([bad[0], good, *bad[1:], to_json(BOATS[1])]), encoding="utf-8")
     refused: list[str] = []
     assert [read.question for read in read_examples(path, refused.append)] == ["One\u2028line?", BOATS[1].question]
-    assert [reason.split(": ")[0] for reason in refused] == [f"{path}, line {number}" for number in (1, 3, 4)]
+    assert [reason.split(": ")[0] for reason in refused] == [f"{path}, line {number}" for number in (1, 3, 4, 5)]
     assert max(map(len, refused)) < len(str(path)) + 300
 
 
