@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from ..errors import DatabaseUnavailable
-from .dependents import Declared
+from .dependents import FULL_TEXT, Declared, module_of
 from .names import quoted
 from .visibility import Rules, Visibility, resolve
 
@@ -73,6 +74,12 @@ class Catalogue:
     def virtual_tables(self) -> tuple[str, ...]:
         """Names of the virtual tables."""
         return tuple(entry.name for entry in self.entries if entry.kind == "virtual")
+
+    @cached_property
+    def full_text(self) -> frozenset[str]:
+        """Names of the full-text tables, in lower case."""
+        virtual = (entry for entry in self.entries if entry.kind == "virtual")
+        return frozenset(entry.name.lower() for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
 
     @property
     def visible(self) -> tuple[Entry, ...]:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from .words import names_after_using, unquoted, words
 
-_FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
-_OWN_CONTENT = _FULL_TEXT | {"rtree", "rtree_i32", "geopoly"}
+FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
+"""The modules whose tables are searched for words."""
+
+_OWN_CONTENT = FULL_TEXT | {"rtree", "rtree_i32", "geopoly"}
 # Tables of the terms in a full-text table: which of their arguments names it, counted from the end.
 _OVER_ANOTHER = {"fts5vocab": -2, "fts4aux": -1}
 _CONTENT = "content"
@@ -80,13 +82,13 @@ def telling(
 
 
 def _tells(entry: Declared, whole: frozenset[str], columns: frozenset[str], allowed: frozenset[str]) -> bool:
-    module, arguments = _module(entry.sql)
+    module, arguments = module_of(entry.sql)
     read = _reads(module, arguments)
     if read is None:
         return entry.name not in allowed
     if read:
         return read not in whole
-    return module in _FULL_TEXT and entry.name not in allowed and not columns.isdisjoint(entry.columns)
+    return module in FULL_TEXT and entry.name not in allowed and not columns.isdisjoint(entry.columns)
 
 
 def _reads(module: str, arguments: list[list[str]]) -> str | None:
@@ -104,7 +106,7 @@ def _reads(module: str, arguments: list[list[str]]) -> str | None:
     return ""
 
 
-def _module(sql: str) -> tuple[str, list[list[str]]]:
+def module_of(sql: str) -> tuple[str, list[list[str]]]:
     """A virtual table's module and its arguments."""
     read = words(sql)
     start = read.index("using") + 1 if "using" in read[:-1] else len(read)

@@ -23,7 +23,11 @@ _JSON = """
     -> ->> json json_array json_array_length json_error_position json_extract json_group_array json_group_object
     json_insert json_object json_pretty json_quote json_remove json_replace json_set json_type json_valid
 """
-_FULL_TEXT = "bm25 highlight match matchinfo offsets snippet"
 
-ALLOWED_FUNCTIONS = frozenset(" ".join((_SCALAR, _MATHEMATICS, _TIME, _AGGREGATE, _WINDOW, _JSON, _FULL_TEXT)).split())
+FULL_TEXT_FUNCTIONS = frozenset({"bm25", "highlight", "match", "matchinfo", "offsets", "snippet"})
+"""Those that take a full-text table; names in lower case."""
+
+ALLOWED_FUNCTIONS = FULL_TEXT_FUNCTIONS.union(
+    " ".join((_SCALAR, _MATHEMATICS, _TIME, _AGGREGATE, _WINDOW, _JSON)).split()
+)
 """Names in lower case."""

@@ -26,7 +26,7 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
     if cancellation is not None and cancellation.cancelled:
         raise QueryTimeout(_CANCELLED)
     start = time.monotonic()
-    longest = value_limit(sql, limits.cell_bytes)
+    longest = value_limit(sql, limits.cell_bytes, connection.catalogue.full_text)
     sqlite = connection.sqlite
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.guard.refusal = None

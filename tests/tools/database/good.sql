@@ -190,3 +190,8 @@ SELECT name FROM customer WHERE name = 'Robert''); DROP TABLE customer; --'
 SELECT 'a;b'
 SELECT 1 /* ; DELETE FROM customer */
 SELECT 1 -- ; DELETE FROM customer
+SELECT title FROM note WHERE note MATCH "parcel" ORDER BY title
+SELECT n.title FROM customer AS c, note AS n WHERE n.note MATCH 'parcel' AND c.id = 1
+SELECT title FROM note WHERE note = 'late' AND length(body) > 2
+SELECT * FROM old_note WHERE body MATCH 'letter' COLLATE nocase
+WITH ranked AS (SELECT name, row_number() OVER (ORDER BY name) AS place FROM customer) SELECT a.name FROM ranked a JOIN ranked b USING (place)

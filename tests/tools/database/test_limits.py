@@ -18,6 +18,10 @@ _DOUBLED = "WITH b0 AS (SELECT 'aaaaaaaaaa' x)" + "".join(
     f", b{i} AS MATERIALIZED (SELECT x || x x FROM b{i - 1})" for i in range(1, 40)
 )
 _LONG = "replace(hex(zeroblob(200000)), '0', 'a')"
+_SEARCHED = (
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100000), "
+    "s(x) AS (SELECT group_concat('a' || x, ' OR ') FROM c) "
+)
 
 BOMBS = {
     "endless recursion": _COUNT + "SELECT count(*) FROM c",
@@ -68,6 +72,22 @@ BOMBS = {
     + f"SELECT count(*) FROM c WHERE hex(zeroblob(400000 + x % 2)) LIKE '%0%0%0%{'0' * 400}1'",
     "computed like pattern": _COUNT
     + "SELECT count(*) FROM c WHERE hex(zeroblob(400000 + x % 2)) LIKE '%' || hex(zeroblob(400)) || '1'",
+    "many windows": "SELECT "
+    + ", ".join(f"row_number() OVER (PARTITION BY id + {i})" for i in range(1900))
+    + " FROM customer",
+    "windows that multiply": "WITH a0 AS NOT MATERIALIZED (SELECT "
+    + ", ".join(f"rank() OVER (PARTITION BY id + {i}) r{i}" for i in range(90))
+    + " FROM customer)"
+    + "".join(f", a{i} AS NOT MATERIALIZED (SELECT a.* FROM a{i - 1} a, a{i - 1} b)" for i in range(1, 6))
+    + " SELECT count(*) FROM a5",
+    "searching for many words": _SEARCHED + "SELECT count(*) FROM note WHERE note MATCH (SELECT x FROM s)",
+    "old searching for many words": _SEARCHED + "SELECT count(*) FROM old_note WHERE old_note MATCH (SELECT x FROM s)",
+    "searching for a name": _SEARCHED + 'SELECT count(*) FROM s, old_note WHERE old_note MATCH "x"',
+    "searching by a table function": _SEARCHED + "SELECT count(*) FROM s, note(s.x)",
+    "searching by =": _SEARCHED + "SELECT count(*) FROM note WHERE note = (SELECT x FROM s)",
+    "searching by another name": _SEARCHED + "SELECT count(*) FROM (SELECT note AS n FROM note), s WHERE n = x",
+    "searching for a long text": f"SELECT count(*) FROM note WHERE note MATCH '{'a ' * 40_000}'",
+    "searching for a joined text": f"SELECT count(*) FROM note WHERE note MATCH 'a' || {_LONG}",
     "like with a long pattern": f"SELECT 'a' LIKE '{'%a' * 5000}'",
 }
 
