@@ -1,0 +1,29 @@
+"""An approved answer helps the next question to its database, and no other's."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tableturn.agent import SQLAgent
+from tableturn.tools.database import Database
+from tableturn.tools.examples import ExampleStore, example_of, runs_on
+
+from ..support.scripted import writes
+
+SQL = "SELECT name FROM customers WHERE city = 'Paris'"
+
+
+def test_an_approved_answer_is_shown_for_its_own_database_alone(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = shutil.copy(shop, tmp_path / "other" / shop.name)
+    with ExampleStore.open() as store:
+        with Database.open(shop) as database:
+            store.add([example_of(database, "Which customers are in project Nimbus?", SQL)], runs_on(database))
+        shown: list[bool] = []
+        for path in (shop, Path(other)):
+            model = writes(SQL)
+            with SQLAgent(path, model=model, examples=store) as agent:
+                assert agent.ask("Which customers live in Paris?").sql == SQL
+            shown.append(any("Nimbus" in prompt for prompt in model.prompts))
+        assert shown == [True, False]
