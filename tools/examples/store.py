@@ -259,8 +259,8 @@ class ExampleStore:
             there = pairs.get(list(held)) if pairs else {}
             unknown += [example for id_, example in held.items() if id_ not in there]
             for id_, row in there.items():
-                kept, form = from_json(row.fields["example"]), held[id_].simplified
-                if form and form != kept.simplified:
+                form = held[id_].simplified
+                if form and form != (kept := from_json(row.fields["example"])).simplified:
                     simplified.append(replace(make_entry(replace(kept, simplified=form)), id=id_))
         return unknown, simplified
 
