@@ -24,7 +24,7 @@ NOT_UTF8 = "Could not decode to UTF-8"
 
 # Limits on a statement's text and program. All are far above what a person or a model writes for a question, and low
 # enough that compiling stays within a second; SQLite's own defaults are meant for trusted statements.
-_SQLITE_LIMITS = {
+QUERY_LIMITS = {
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 * STATEMENT_LENGTH,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
@@ -34,6 +34,7 @@ _SQLITE_LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+"""By SQLite's category."""
 
 _PRAGMAS = (
     "PRAGMA query_only = ON",
@@ -117,7 +118,7 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
             _touch(connection, name)
         guard = Guard(catalogue.visibility)
         connection.set_authorizer(guard)
-        for limit, value in _SQLITE_LIMITS.items():
+        for limit, value in QUERY_LIMITS.items():
             connection.setlimit(limit, value)
     except BaseException:
         connection.close()

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from .check_failure import failure_findings, name_findings
+from .check_failure import failure_findings, limit_findings, name_findings
 from .check_groups import group_findings
 from .check_joins import join_findings
 from .check_outputs import output_findings
 from .check_predicates import predicate_findings
-from .engine import refusal
+from .engine import TooComplex, refusal
 from .findings import Asked, ColumnValues, Finding
 from .parse import parse
 from .resolve import resolve
 from .scope import Resolution
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
+
+_TOO_COMPLEX = Finding(
+    "too_large",
+    "warning",
+    "The query is too complex to check: its common table expressions name each other too often.",
+    suggestion="name each common table expression once or twice",
+)
 
 
 def check(
@@ -34,7 +41,10 @@ def check(
     except SQLParseError as error:
         return _unparsed(sql, str(error), schema)
     resolution = resolve(parsed.tree, schema)
-    found = _failures(sql, resolution, schema)
+    try:
+        found = _failures(sql, resolution, schema) or list(limit_findings(parsed.tree))
+    except TooComplex:
+        return (_TOO_COMPLEX,)
     if not found:
         found += join_findings(resolution, schema)
         found += group_findings(resolution)
@@ -45,7 +55,10 @@ def check(
 
 
 def _unparsed(sql: str, reason: str, schema: Schema) -> tuple[Finding, ...]:
-    error = refusal(sql, (table for table in schema.tables if table.kind != "virtual"))
+    try:
+        error = refusal(sql, (table for table in schema.tables if table.kind != "virtual"))
+    except TooComplex:
+        return (_TOO_COMPLEX,)
     if error is None:
         return (Finding("syntax", "info", f"SQLite accepts this query, but it cannot be checked further: {reason}"),)
     return tuple(failure_findings(sql, error, None, schema))

@@ -17,6 +17,7 @@ from .scope import Reference, Resolution, Source
 from .suggest import join_path, nearest_names, one_of, path_between
 
 _FUNCTION = re.compile(r"function:? (\w+)")
+_WHOLE = re.compile(r"\s*[-+]?(\d+(\.0*)?|0x[0-9a-fA-F]+)(e\+?\d+)?\s*", re.IGNORECASE)
 _NEAR = re.compile(r'near "(.*?)"')
 
 
@@ -49,6 +50,15 @@ def name_findings(resolution: Resolution, schema: Schema) -> Iterator[Finding]:
         if finding is not None and finding.place not in seen:
             seen.add(finding.place)
             yield finding
+
+
+def limit_findings(tree: exp.Expr) -> Iterator[Finding]:
+    """LIMIT and OFFSET with what is no whole number, which SQLite only tells once the query runs."""
+    for clause in tree.find_all(exp.Limit, exp.Offset):
+        given = clause.expression
+        if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
+            place = clause.sql(dialect=SQLITE).strip()
+            yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
 
 
 def _named_first(findings: list[Finding], message: str) -> list[Finding]:

@@ -1,23 +1,39 @@
 """Whether SQLite would accept a query, asked of SQLite itself without the data.
 
 A parser that reads many dialects lets pass what SQLite refuses. So the tables that a query reads are declared, empty
-and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard as on the database.
+and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard, and inside the same
+limits, as on the database. What would still take long to compile is not tried, for that can't be interrupted.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterable
 
+from ..database.bounded_work import value_limit
+from ..database.connection import QUERY_LIMITS
+from ..database.expansion import expanded
 from ..database.failures import failure
 from ..database.guard import Guard
 from ..database.schema import TableSchema
 from ..database.table import Limits
 from ..database.visibility import Visibility
+from ..database.words import words
 from ..errors import QueryError
 
 _PLAIN_TYPE = re.compile(r"[A-Za-z][A-Za-z ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?\Z")
+
+# SELECTs with all common table expressions written out: 0.1 s to compile, and 50 MB.
+_SELECTS = 10_000
+# How long SQLite may compile, where it asks meanwhile (from 3.41 on), and after how many of its steps it asks.
+_SECONDS = 0.5
+_STEPS = 1_000
+
+
+class TooComplex(Exception):
+    """A query would take too long, or too much memory, to compile."""
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
@@ -26,7 +42,17 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     Args:
         sql: As it would be sent to the database.
         tables: All tables that it may read; none of them virtual.
+
+    Raises:
+        TooComplex: Compiling it would take too much.
     """
+    longest = Limits().cell_bytes
+    try:
+        value_limit(sql, longest)
+    except QueryError as error:
+        return error
+    if expanded(words(sql), "select") > _SELECTS:
+        raise TooComplex
     declared = list(tables)
     guard = Guard(Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {}))
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -36,9 +62,17 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
         if "json_" in sql.lower():  # table functions come into being on first use, which the guard would refuse
             connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
         connection.set_authorizer(guard)
+        for limit, value in QUERY_LIMITS.items():
+            connection.setlimit(limit, value)
+        deadline = time.monotonic() + _SECONDS
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         connection.execute(f"EXPLAIN {sql}").close()
+    except MemoryError:
+        raise TooComplex from None
     except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError) as error:
-        return failure(error, sql, guard.refusal, Limits().cell_bytes)
+        if "interrupted" in str(error):
+            raise TooComplex from None
+        return failure(error, sql, guard.refusal, longest)
     finally:
         connection.close()
     return None

@@ -1,6 +1,7 @@
 """Queries that SQLite refuses: foreseen, with SQLite's reason, and with what to write instead."""
 
 import sqlite3
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -56,6 +57,8 @@ def _errors(sql: str) -> list[Finding]:
         ("SELECT name FROM customer WHERE name ILIKE 'a'", "syntax", "ILIKE", "LIKE"),
         ("SELECT id::text FROM customer", "syntax", "", "CAST"),
         ("", "syntax", "", ""),
+        ("SELECT name FROM customer LIMIT 'x'", "other", "LIMIT 'x'", "whole number"),
+        ("SELECT name FROM customer LIMIT 2 OFFSET 1.5", "other", "OFFSET 1.5", "whole number"),
         ("SELECT 1; SELECT 2", "rejected", "", "one"),
         ("DROP TABLE customer", "rejected", "", ""),
     ],
@@ -72,7 +75,13 @@ def test_a_table_found_elsewhere_is_a_join_away() -> None:
 
 
 def test_what_sqlite_accepts_is_no_error() -> None:
-    for sql in ('SELECT "nobody" FROM customer', "SELECT rowid FROM customer", "SELECT name FROM customer GROUP BY 1"):
+    for sql in (
+        'SELECT "nobody" FROM customer',
+        "SELECT rowid FROM customer",
+        "SELECT name FROM customer GROUP BY 1",
+        "SELECT name FROM customer LIMIT '2' OFFSET 1.0",
+        "SELECT name FROM customer LIMIT -1 OFFSET 1 + 1",
+    ):
         assert not _errors(sql)
 
 
@@ -114,3 +123,25 @@ def test_mutants_fail_exactly_when_foreseen_and_for_the_same_reason(sql: str) ->
         connection.close()
     foreseen = _errors(sql)
     assert (foreseen[0].kind if foreseen else None) == failure
+
+
+_DOUBLING = "WITH c0 AS (SELECT 1 AS x)" + "".join(
+    f", c{i} AS (SELECT a.x FROM c{i - 1} AS a, c{i - 1} AS b)" for i in range(1, 60)
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "severity"),
+    [
+        (_DOUBLING + " SELECT * FROM c59", "warning"),
+        (_DOUBLING + " SELECT * FROM c59 FETCH FIRST 3 ROWS ONLY", "warning"),
+        ("SELECT " + ", ".join(f"rank() OVER (ORDER BY id + {i})" for i in range(700)) + " FROM customer", "error"),
+        ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "error"),
+        (" UNION ALL ".join(["SELECT 1"] * 300), "error"),
+    ],
+)
+def test_what_takes_long_to_compile_is_told_quickly(sql: str, severity: str) -> None:
+    start = time.monotonic()
+    found = check(sql, SHOP)
+    assert time.monotonic() - start < 1.5
+    assert (found[0].kind, found[0].severity) == ("too_large", severity)
