@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from .render_text import examples, identifier, one_line, remark
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
-_LONGEST_TYPE = 60
+_LONGEST_TYPE = 40
+_PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
 def render_ddl(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
@@ -52,10 +54,16 @@ def _table(table: TableSchema, keys: list[ForeignKey], marked: frozenset[tuple[s
 def _definition(column: ColumnSchema, single_key: bool) -> str:
     text = identifier(column.name)
     if column.type:
-        text += f" {one_line(column.type, _LONGEST_TYPE)}"
+        text += f" {_type(column.type)}"
     if column.primary_key and single_key:
         text += " PRIMARY KEY"
     return f"{text} NOT NULL" if column.not_null else text
+
+
+def _type(declared: str) -> str:
+    """A declared type, which may be any text at all: in quotes unless it looks like a type."""
+    declared = one_line(declared, _LONGEST_TYPE)
+    return declared if _PLAIN_TYPE.match(declared) else '"' + declared.replace('"', "'") + '"'
 
 
 def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
