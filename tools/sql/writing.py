@@ -138,7 +138,8 @@ def _space(pieces: list[Piece]) -> str:
     before: Piece | None = None
     unary = False
     for piece in pieces:
-        if before is not None and not (unary or _tight(before, piece)):
+        # Two minus signs together begin a comment.
+        if before is not None and (before == piece == "-" or not (unary or _tight(before, piece))):
             written.append(" ")
         written.append(piece)
         unary = piece.role == "mark" and piece in _PREFIXED and _expects_operand(before)

@@ -112,3 +112,4 @@ WITH item AS (SELECT name FROM product AS x), product AS (SELECT name FROM custo
 SELECT name FROM customer ORDER BY (name) COLLATE NOCASE LIMIT 2
 SELECT lower(name) AS country, country FROM customer ORDER BY (country)
 SELECT c.name FROM customer AS c WHERE (SELECT count(*) FROM orders WHERE customer_id = c.id AND id > (SELECT min(id) FROM orders AS customer WHERE c.id = customer.customer_id)) > 0
+SELECT - - 1, 5 - - 1, name FROM customer WHERE id = 3 - - - -1 OR id - -1 > 4

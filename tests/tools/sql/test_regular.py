@@ -47,6 +47,7 @@ def test_random_queries_keep_their_result(sql: str) -> None:
     ("sql", "regular"),
     [
         ("select * from customer;", "SELECT * FROM customer"),
+        ("select - - 1, 5 - - 1, - - - 1, - + - 1, 2-(-1)", "SELECT - -1, 5 - -1, - - -1, -+-1, 2 - (-1)"),
         (
             'select count ( * ) from CUSTOMER AS T1 where T1.country=="France"',
             "SELECT count(*) FROM customer WHERE customer.country = 'France'",
