@@ -14,6 +14,7 @@ from .visibility import Visibility
 
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
+_TEMPORARY = frozenset({"sqlite_temp_master", "sqlite_temp_schema"})
 # What full-text tables ask for on their own connection to see whether another one wrote.
 _ALLOWED_PRAGMA = "data_version"
 # What is asked about where a table's rows are counted or numbered.
@@ -61,7 +62,7 @@ class Guard:
         self.refusal: Refusal | None = None
         catalogue = frozenset[str]() if visibility.restricted else _CATALOGUE
         self._tables = visibility.tables | _TABLE_FUNCTIONS | catalogue
-        self._hidden_tables = visibility.hidden_tables | (_CATALOGUE - catalogue)
+        self._hidden_tables = visibility.hidden_tables | (_CATALOGUE - catalogue) | _TEMPORARY
         self._hidden_columns = visibility.hidden_columns
         self._hidden_views = visibility.hidden_views
         self._columns = visibility.columns
@@ -88,7 +89,7 @@ class Guard:
 
     def _read(self, table: str, column: str, database: str | None) -> int:
         name = table.lower()
-        if name in self._tables:
+        if name in self._tables and database != "temp":
             if self._shows(name, column.lower()):
                 return sqlite3.SQLITE_OK
             return self._refuse(Refusal("column", table, column))

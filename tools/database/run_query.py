@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from ..errors import QueryFailed, QueryTimeout
+from ..errors import QueryFailed, QueryRejected, QueryTimeout
 from .bounded_work import value_limit
 from .cancellation import Cancellation
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, lenient_text
@@ -15,6 +15,7 @@ from .names import quoted
 from .results import Fetched, fetch
 from .table import Cell, Limits, Table
 from .watchdog import WATCHDOG, RunningQuery
+from .words import words
 
 _CANCELLED = "the query was cancelled"
 
@@ -23,6 +24,9 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
     """See `Database.execute`."""
     if connection.catalogue.visibility.restricted:
         refuse_hidden_joins(sql, connection.catalogue.visibility)
+    # The guard cannot refuse it, for full-text tables ask for it on the same connection.
+    if "data_version" in sql and "pragma" in words(sql):
+        raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
     if cancellation is not None and cancellation.cancelled:
         raise QueryTimeout(_CANCELLED)
     start = time.monotonic()

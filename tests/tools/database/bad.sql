@@ -127,6 +127,11 @@ PRAGMA data_version = 1
 PRAGMA case_sensitive_like = ON
 PRAGMA key = 'x'
 EXPLAIN PRAGMA query_only = OFF
+SELECT count(*) FROM temp.sqlite_master
+PRAGMA data_version
+PRAGMA main."data_version"
+/* a */ pragma data_version
+EXPLAIN PRAGMA data_version
 SELECT * FROM pragma_table_info('customer')
 SELECT * FROM pragma_database_list
 SELECT file FROM pragma_database_list()
@@ -226,6 +231,9 @@ SELECT (1, 2)
 == unknown_table
 SELECT * FROM no_such_table
 SELECT * FROM temp.customer
+SELECT * FROM sqlite_temp_master
+SELECT count(*) FROM sqlite_temp_master
+SELECT count(*) FROM sqlite_temp_schema
 SELECT * FROM other.customer
 SELECT no_such_table.name FROM no_such_table
 DELETE FROM no_such_table

@@ -195,3 +195,4 @@ SELECT n.title FROM customer AS c, note AS n WHERE n.note MATCH 'parcel' AND c.i
 SELECT title FROM note WHERE note = 'late' AND length(body) > 2
 SELECT * FROM old_note WHERE body MATCH 'letter' COLLATE nocase
 WITH ranked AS (SELECT name, row_number() OVER (ORDER BY name) AS place FROM customer) SELECT a.name FROM ranked a JOIN ranked b USING (place)
+SELECT 'pragma data_version'
