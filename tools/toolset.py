@@ -124,10 +124,12 @@ class Toolset:
             numbers: Annotated[dict[str, int] | None, InjectedToolArg] = None,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
-            from .examples import ExampleQuery, make_selector
+            from .examples import ExampleQuery, database_identity, make_selector
 
             assert self._store is not None
-            asked = query or ExampleQuery(question, schema=self._database.schema(), database=self._database.name)
+            asked = query or ExampleQuery(
+                question, schema=self._database.schema(), database=database_identity(self._database)
+            )
             examples = make_selector(selector, self._store(), **(numbers or {})).select(asked)
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
             return text or "No example is near.", examples

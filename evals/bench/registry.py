@@ -57,10 +57,10 @@ BENCHES: Mapping[str, Bench] = {
     "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
     "gate": Bench("gate", "drafts that end after one call, and their EX against the rest's", needs_data=True),
     "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev", needs_data=True),
-    "never-worse": Bench("never_worse", "EX after revisions that make drafts worse", needs_data=True),
     "linking-scale": Bench(
         "linking_scale", "the schema linker on a thousand tables and ten thousand columns", needs_data=True
     ),
+    "never-worse": Bench("never_worse", "EX after revisions that make drafts worse", needs_data=True),
     "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
     "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
     "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
