@@ -16,6 +16,11 @@ COMPARED_LENGTH = 8_000
 """Bytes of a value where one may be searched for in a way that can't be told from a comparison."""
 
 _CONTINUED = frozenset("|-+*/%&<>")
+_SIGNS = frozenset("|-+*/%&<>=!,(.~")
+_BEFORE_NAME = frozenset(
+    "select distinct from join where and or on having case when then else as".split()  # noqa: SIM905
+)
+_BEFORE_BY = frozenset({"order", "group", "partition"})
 _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on", "limit", "values", "window"})
 
 
@@ -30,19 +35,28 @@ def compares_full_text(read: list[str], searched: Collection[str]) -> bool:
         QueryRejected: What MATCH, or a full-text table in the form of a function, searches for is not written out.
         ResultTooLarge: It is too long.
     """
+    if not searched:
+        return False
     named = False
     for position, (word, following) in enumerate(pairwise(read)):
-        if word == "match" or (
-            following == "(" and unquoted(word) in ("match", *searched) and _is_call(read, position)
-        ):
+        called = following == "(" and unquoted(word) in ("match", *searched) and _is_call(read, position)
+        if called or (word == "match" and _is_operator(read, position)):
             start = position + (2 if following == "(" else 1)
             named |= _check_searched(read[start : start + 2])
-    return named or (bool(searched) and _is_compared(read, searched))
+    return named or _is_compared(read, searched)
 
 
 def _is_call(read: list[str], position: int) -> bool:
     """Whether a name before a bracket is no table's with a list of columns, as in WITH."""
     return not (position and read[position - 1] in ("with", "recursive"))
+
+
+def _is_operator(read: list[str], position: int) -> bool:
+    """Whether MATCH stands between two operands; where a name has to stand, it is one."""
+    before = read[position - 1] if position else ""
+    ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
+    defined = position + 1 < len(read) and read[position + 1] == "as"
+    return not (defined or ordered or not before or before in _BEFORE_NAME or before in _SIGNS)
 
 
 def _check_searched(text: list[str]) -> bool:

@@ -196,3 +196,5 @@ SELECT title FROM note WHERE note = 'late' AND length(body) > 2
 SELECT * FROM old_note WHERE body MATCH 'letter' COLLATE nocase
 WITH ranked AS (SELECT name, row_number() OVER (ORDER BY name) AS place FROM customer) SELECT a.name FROM ranked a JOIN ranked b USING (place)
 SELECT 'pragma data_version'
+WITH match AS (SELECT title AS match FROM note) SELECT m.match, match.match FROM match, match AS m WHERE m.match > '' ORDER BY match.match
+SELECT match FROM (SELECT 1 AS match) WHERE match = 1 ORDER BY match

@@ -86,6 +86,8 @@ BOMBS = {
     "searching by a table function": _SEARCHED + "SELECT count(*) FROM s, note(s.x)",
     "searching by =": _SEARCHED + "SELECT count(*) FROM note WHERE note = (SELECT x FROM s)",
     "searching by another name": _SEARCHED + "SELECT count(*) FROM (SELECT note AS n FROM note), s WHERE n = x",
+    "searching behind a keyword": _SEARCHED
+    + "SELECT count(*) FROM (SELECT old_note AS recursive FROM old_note) WHERE recursive MATCH (SELECT x FROM s)",
     "searching for a long text": f"SELECT count(*) FROM note WHERE note MATCH '{'a ' * 40_000}'",
     "searching for a joined text": f"SELECT count(*) FROM note WHERE note MATCH 'a' || {_LONG}",
     "like with a long pattern": f"SELECT 'a' LIKE '{'%a' * 5000}'",
