@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ..tools.examples import ExampleStore
+    from ..tools.sandbox import SandboxLimits
     from .translator import Translator
 
 
@@ -39,6 +40,7 @@ def open_resources(
     settings: Settings,
     examples: ExampleStore | str | Path | None,
     base_url: str | None,
+    sandbox: SandboxLimits | None = None,
 ) -> Opened:
     """Opens everything; what fails closes what was opened before it."""
     stack = ExitStack()
@@ -48,7 +50,7 @@ def open_resources(
         values = ValueIndex.open(database)
         translator = _translators(database, values, model, base_url)
         translator(settings)
-        tools = Toolset(database, values, _store(examples, stack))
+        tools = Toolset(database, values, _store(examples, stack), sandbox)
     except BaseException:
         stack.close()
         raise

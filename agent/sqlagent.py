@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..tools.database import Database
     from ..tools.examples import ExampleStore
+    from ..tools.sandbox import SandboxLimits
 
 INTERRUPT = "__interrupt__"
 """Where LangGraph reports interrupts among the output's values."""
@@ -55,6 +56,8 @@ class SQLAgent:
         examples: An `ExampleStore`, where one is (a folder, a server's URL), or None for the built-in examples.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
+        sandbox: Limits of pandas code and how strong the boundary around it must be; None for the defaults
+            and the boundary that `TABLETURN_SANDBOX` names.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
@@ -72,9 +75,15 @@ class SQLAgent:
         examples: ExampleStore | str | Path | None = None,
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         base_url: str | None = None,
+        sandbox: SandboxLimits | None = None,
     ) -> None:
         self._opened = open_resources(
-            database, model=model, settings=make_settings(settings, preset=preset), examples=examples, base_url=base_url
+            database,
+            model=model,
+            settings=make_settings(settings, preset=preset),
+            examples=examples,
+            base_url=base_url,
+            sandbox=sandbox,
         )
         self._checkpointer: BaseCheckpointSaver[Any] = InMemorySaver() if checkpointer is None else checkpointer
         self.resources = self._opened.resources

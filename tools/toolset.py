@@ -19,7 +19,7 @@ from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
     from .examples import ExampleStore
-    from .sandbox import SandboxResult
+    from .sandbox import SandboxLimits, SandboxResult
 
 ROWS_SHOWN = 20
 """Rows in a tool's text; all of them are in its artifact."""
@@ -50,12 +50,21 @@ class Toolset:
         database: What is asked; every tool reads it read-only.
         values: Its value index.
         store: Gives the example store when it is first needed; None leaves `find_examples` out.
+        sandbox: What a run of pandas code may cost and how strong its boundary must be; None for the
+            defaults and `TABLETURN_SANDBOX`.
     """
 
-    def __init__(self, database: Database, values: ValueIndex, store: Callable[[], ExampleStore] | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        values: ValueIndex,
+        store: Callable[[], ExampleStore] | None = None,
+        sandbox: SandboxLimits | None = None,
+    ) -> None:
         self._database = database
         self._values = values
         self._store = store
+        self._sandbox = sandbox
 
     def all(self) -> list[BaseTool]:
         """Every tool there is."""
@@ -149,10 +158,11 @@ class Toolset:
             ],
         ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
-            from .sandbox import load_frames, run_python
+            from .sandbox import default_limits, load_frames, run_python
 
-            frames = load_frames(code, self._database)
-            ran = run_python(code, frames.frames)
+            limits = self._sandbox or default_limits()
+            frames = load_frames(code, self._database, limits)
+            ran = run_python(code, frames.frames, limits)
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
 
@@ -164,6 +174,7 @@ def as_tools(
     *,
     values: ValueIndex | None = None,
     examples: ExampleStore | None = None,
+    sandbox: SandboxLimits | None = None,
 ) -> list[BaseTool]:
     """The tools for another agent: `run_sql`, `describe_schema`, `find_values`, `run_pandas` and `find_examples`.
 
@@ -171,6 +182,7 @@ def as_tools(
         database: An open database, a path or a URL.
         values: Its value index; opened if not given.
         examples: An example store; the built-in examples if not given.
+        sandbox: Limits and boundary of pandas code; the defaults and `TABLETURN_SANDBOX` if not given.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
@@ -182,7 +194,7 @@ def as_tools(
         return examples or default_store()
 
     opened = database if isinstance(database, Database) else Database.open(database)
-    return Toolset(opened, values or ValueIndex.open(opened), store).all()
+    return Toolset(opened, values or ValueIndex.open(opened), store, sandbox).all()
 
 
 def table_text(table: Table) -> str:

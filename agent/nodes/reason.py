@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
-from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavailable
+from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavailable, SettingsError
 from ..effects import Body, ask, do
 from ..feedback import result_csv
 from ..material import generate_task
@@ -56,7 +56,7 @@ def _run_code(code: str, run: Run) -> Body[tuple[CodeResult | None, str, list[st
 
     try:
         ran = yield from do(call)
-    except SandboxUnavailable as error:
+    except (SandboxUnavailable, SettingsError) as error:
         return None, "", [f"the code was not run: {error}"]
     result = ran.result
     if result.table is None:

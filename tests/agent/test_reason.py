@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.tools.sandbox import sandbox_available
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.sandbox import SandboxLimits, sandbox_available
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 
@@ -66,3 +67,31 @@ def test_code_blocks_take_one_call_more(shop: Path) -> None:
     answer, prompts = asked(shop, RIGHT, reason="code_blocks")
     assert answer.usage.llm_calls == 3
     assert "Paris,2" in prompts[-1], "the code's result is shown to the writer of the SQL"
+
+
+def test_the_boundary_is_for_who_runs_the_machine_to_say_and_not_for_a_turn(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside.csv"
+    outside.write_text("n\n7\n", encoding="utf-8")
+    broken, reading = "SELECT nothing FROM nowhere", f"result = getattr(pd, 'read_' + 'csv')({str(outside)!r})"
+    assert asked(shop, broken, code=reading, max_attempts=1)[0].rows == ()
+    with pytest.raises(SettingsError, match="sandbox"):
+        asked(shop, broken, code=reading, sandbox="none_i_trust_this_code")
+    monkeypatch.setenv("TABLETURN_SANDBOX", "none_i_trust_this_code")
+    assert asked(shop, broken, code=reading, max_attempts=1)[0].rows == ((7,),)
+    monkeypatch.setenv("TABLETURN_SANDBOX", "off")
+    wrong, _ = asked(shop, RIGHT)
+    assert "choose one of kernel, without_landlock, none_i_trust_this_code" in " ".join(wrong.notes)
+
+
+def test_limits_of_the_sandbox_are_the_embedders(shop: Path) -> None:
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "rephrase":
+            return rephrased("Give me the number of customers of each city.")
+        return f"```python\n{CODE}\n```\n```sql\nSELECT nothing FROM nowhere\n```"
+
+    settings = {"examples": "none", "reason": "pot", "max_attempts": 1}
+    few = SandboxLimits(rows=1)
+    with SQLAgent(shop, model=ScriptedModel(script=script), settings=settings, sandbox=few) as agent:
+        assert len(agent.ask("How many customers in each city?").rows) == 1

@@ -10,16 +10,19 @@ answer to a pipe; every other door is closed by seccomp and Landlock, whatever t
 
 from .agreement import Comparison, results_agree
 from .availability import sandbox_available
+from .environment import default_limits
 from .frames import Frames, load_frames
 from .run import run_python
 from .static_check import refuse
-from .terms import SandboxLimits, SandboxResult
+from .terms import Boundary, SandboxLimits, SandboxResult
 
 __all__ = [
+    "Boundary",
     "Comparison",
     "Frames",
     "SandboxLimits",
     "SandboxResult",
+    "default_limits",
     "load_frames",
     "refuse",
     "results_agree",

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
 from .syscalls import MACHINES, this_machine
-from .terms import Boundary
+from .terms import SANDBOX_VARIABLE, Boundary
 
 
 def sandbox_available(boundary: Boundary = "kernel") -> str | None:
@@ -29,5 +29,5 @@ def _lacking(boundary: Boundary) -> str | None:
     if not has_seccomp():
         return MISSING_SECCOMP
     if boundary == "kernel" and landlock_version() == 0:
-        return MISSING_LANDLOCK + '; SandboxLimits(boundary="without_landlock") accepts that'
+        return f"{MISSING_LANDLOCK}; {SANDBOX_VARIABLE}=without_landlock accepts that"
     return None

@@ -11,6 +11,9 @@ Boundary = Literal["kernel", "without_landlock", "none_i_trust_this_code"]
 """How strong the boundary must be: seccomp and Landlock; seccomp alone, which closes every file and socket too, but
 singly; or no boundary at all, for a person who says so in so many words."""
 
+SANDBOX_VARIABLE = "TABLETURN_SANDBOX"
+"""The environment variable that names a boundary for tools that were given no limits."""
+
 
 @dataclass(frozen=True)
 class SandboxLimits:
