@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from . import finetune
+from .plain import plain_errors
 
 if TYPE_CHECKING:
     from ...evals.metrics import Scores, Summary
@@ -30,6 +31,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 suite_app = typer.Typer(
     help="Test suites: databases that tell right queries from nearly right ones.", no_args_is_help=True
 )
+eval_app = typer.Typer(invoke_without_command=True)
 data_app = typer.Typer(help="Look after benchmark data.", no_args_is_help=True)
 
 
@@ -37,23 +39,13 @@ def register(app: typer.Typer) -> None:
     """Adds the evaluation commands; what they need is imported only when one runs."""
     app.command("bench")(bench)
     app.command("score")(score)
-    app.command("eval")(evaluate)
+    eval_app.callback()(evaluate)
+    finetune.register(eval_app)
+    app.add_typer(eval_app, name="eval")
     app.command("report")(report)
     app.command("experiment")(experiment)
     app.add_typer(data_app, name="data")
     app.add_typer(suite_app, name="suite")
-
-
-@contextmanager
-def _plain_errors() -> Generator[None]:
-    """Turns tableturn's own errors into one line and exit code 2."""
-    from ...tools.errors import TableturnError
-
-    try:
-        yield
-    except TableturnError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from error
 
 
 def bench(
@@ -74,7 +66,7 @@ def bench(
         for key, entry in BENCHES.items():
             typer.echo(f"{key:<{width}}  {entry.summary}{' (needs data)' if entry.needs_data else ''}")
         return
-    with _plain_errors():
+    with plain_errors():
         figures = run_bench(name, BenchOptions(data, limit, official))
     command = " ".join(["tableturn", *sys.argv[1:]])
     if as_json:
@@ -97,7 +89,7 @@ def check(
     from ...evals.datasets.check import check_data
 
     root = directory or Path(os.environ.get("TABLETURN_DATA", "."))
-    with _plain_errors():
+    with plain_errors():
         if not root.is_dir():
             typer.echo(f"{root} is no folder: name the folder that holds the benchmarks' folders", err=True)
             raise typer.Exit(2)
@@ -131,7 +123,7 @@ def build(
     from ...evals.datasets import load_dataset
     from ...evals.suite import build_suite
 
-    with _plain_errors():
+    with plain_errors():
         questions = load_dataset(dataset, split, data).without(without or ())
         golds: dict[str, list[str]] = {}
         for question in questions.questions:
@@ -164,7 +156,7 @@ def score(
     from ...evals.metrics import StrictJudge, official_judge, read_predictions, summarize
     from ...evals.metrics import as_json as summary_as_json
 
-    with _plain_errors():
+    with plain_errors():
         questions = load_dataset(dataset, split, data)
         found = read_predictions(predictions, questions)
         questions = questions.without(without or ()).first(limit).on(databases)
@@ -184,7 +176,10 @@ def score(
 
 
 def evaluate(
-    dataset: DatasetOption,
+    context: typer.Context,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions; required.")
+    ] = None,
     split: SplitOption = "dev",
     model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="The agent's preset.")] = None,
@@ -208,6 +203,12 @@ def evaluate(
 
     A run that was ended, however hard, goes on where it was when it is started again with the same folder.
     """
+    if context.invoked_subcommand is not None:
+        if dataset is not None:
+            raise typer.BadParameter(f"give --dataset after {context.invoked_subcommand}", param_hint="--dataset")
+        return
+    if dataset is None:
+        raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
     import time
 
     from ...evals.datasets import load_dataset
@@ -217,7 +218,7 @@ def evaluate(
     from ...evals.runner.results import run_results, write_results
     from ..settings import read_settings
 
-    with _plain_errors():
+    with plain_errors():
         if history not in ("gold", "predicted"):
             raise typer.BadParameter("--history is gold or predicted")
         questions = load_dataset(dataset, split, data)
@@ -262,7 +263,7 @@ def experiment(
         for known in experiment_names():
             typer.echo(f"{known:<18} {read_experiment(known).title}")
         return
-    with _plain_errors():
+    with plain_errors():
         chosen = read_experiment(name)
         setup = Setup(model, base_url, examples, data, suites, limit, tuple(without or ()), jobs)
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
@@ -284,7 +285,7 @@ def report(
     """Write one self-contained page about finished runs, side by side, with every question."""
     from ...evals.report import write_report
 
-    with _plain_errors():
+    with plain_errors():
         write_report(folders, out)
     typer.echo(str(out))
 

@@ -3,35 +3,82 @@
 from __future__ import annotations
 
 import json
-import sys
+import random
 from pathlib import Path
 
 import pytest
-from tableturn.evals import export_sft
+from tableturn.agent.cli.app import app
+from tableturn.evals.export_sft import disturbed
+from tableturn.tools.database import ColumnSchema, Schema, TableSchema
+from typer.testing import CliRunner, Result
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(app, ["eval", "export-sft", *map(str, args)])
 
 
 @pytest.mark.data
-def test_writes_a_chat_for_each_turn(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_a_chat_for_each_turn(data_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "cosql.jsonl"
-    monkeypatch.setattr(sys, "argv", ["export_sft", str(out), "--data", str(data_dir), "--limit", "3"])
-    export_sft.main()
-    chats = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert len(chats) > 3
+    done = run("--out", out, "--data", data_dir, "--limit", 3, "--perturb", 0)
+    assert done.exit_code == 0, done.output
+    turns = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert done.output.strip() == f"{out}: {len(turns)} turns"
+    assert len(turns) > 3
+    assert len({turn["id"] for turn in turns}) == len(turns)
     assert [path.name for path in tmp_path.iterdir()] == ["cosql.jsonl"]
-    for chat in chats:
-        assert [message["role"] for message in chat["messages"]] == ["system", "user", "assistant"]
-        assert chat["messages"][-1]["content"].startswith("```sql\nSELECT")
-    first, second = (chat["messages"][1]["content"] for chat in chats[:2])
-    assert "<base-sql>\n\n</base-sql>" in first
-    assert " & " in second
-    assert chats[0]["messages"][-1]["content"].removeprefix("```sql\n").removesuffix("\n```") in second
+    for turn in turns:
+        system, user, assistant = turn["messages"]
+        assert [message["role"] for message in turn["messages"]] == ["system", "user", "assistant"]
+        assert "&" in system["content"]
+        assert assistant["content"] == f"```sql\n{turn['sql']}\n```"
+        assert turn["schema"] in user["content"]
+        assert f"<base-sql>\n{turn['base_sql']}\n</base-sql>" in user["content"]
+        assert user["content"].count(" & ") >= len(turn["questions"]) - 1
+    first, second = turns[:2]
+    assert (len(first["questions"]), first["base_sql"]) == (1, "")
+    assert second["base_sql"] == first["sql"], "the base is gold SQL, regularised as the target is"
 
 
-def test_says_what_data_it_lacks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["export_sft", str(tmp_path / "x"), "--data", str(tmp_path), "--dataset", "cosql"])
-    with pytest.raises(SystemExit, match="2"):
-        export_sft.main()
-    assert "cosql" in capsys.readouterr().err
+@pytest.mark.data
+def test_the_same_data_gives_the_same_file(data_dir: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / name for name in ("a.jsonl", "b.jsonl", "plain.jsonl")]
+    for out, share in zip(outs, (1, 1, 0), strict=True):
+        assert run("--out", out, "--data", data_dir, "--limit", 2, "--perturb", share).exit_code == 0
+    texts = [out.read_text(encoding="utf-8") for out in outs]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_a_disturbed_schema_keeps_what_was_there() -> None:
+    tables = tuple(TableSchema(name, (ColumnSchema("id"), ColumnSchema("a"), ColumnSchema("b"))) for name in "xyz")
+    schema = Schema("s", tables)
+    part = schema.part([("x", ["id", "a"])])
+    found = disturbed(part, schema, random.Random(1))
+    assert len(found.tables) == 2
+    assert found.column("x", "id")
+    assert found.column("x", "a")
+    assert found.column("x", "b"), "a column that does not belong"
+    assert disturbed(schema, schema, random.Random(1)).table("y"), "nothing is left to add"
+
+
+def test_says_what_data_it_lacks(tmp_path: Path) -> None:
+    done = run("--out", tmp_path / "x", "--data", tmp_path)
+    assert done.exit_code == 2
+    assert "cosql" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.data
+def test_says_where_it_cannot_write(data_dir: Path, tmp_path: Path) -> None:
+    done = run("--out", tmp_path / "none" / "x.jsonl", "--data", data_dir, "--limit", 1)
+    assert done.exit_code == 2
+    assert "cannot write" in done.stderr
+
+
+def test_eval_itself_still_wants_a_dataset() -> None:
+    alone = CliRunner().invoke(app, ["eval"])
+    assert alone.exit_code == 2
+    assert "--dataset" in alone.stderr
+    misplaced = CliRunner().invoke(app, ["eval", "--dataset", "cosql", "export-sft", "--out", "x"])
+    assert misplaced.exit_code == 2
+    assert "after export-sft" in misplaced.stderr
