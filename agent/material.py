@@ -22,17 +22,17 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[Sch
     """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part."""
 
     def look() -> Schema:
-        schema = run.resources.database.schema()
+        schema = run.schema()
         if sum(len(table.columns) for table in schema.tables) <= MOST_COLUMNS:
             return schema
-        return run.resources.linker().link(question, history, max_columns=MOST_COLUMNS).kept
+        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept
 
     return (yield from do(look))
 
 
 def kept_schema(state: AgentState, run: Run) -> Body[Schema]:
     """The part of the schema that this turn shows: what the linker kept, and what attempts reached for beyond it."""
-    schema = yield from do(run.resources.database.schema)
+    schema = yield from do(run.schema)
     part = schema.part([(table, columns) for table, columns in state.get("kept", [])])
     for attempt in load_all(Attempt, state.get("attempts")):
         part = widen(schema, part, attempt.sql)

@@ -15,6 +15,7 @@ from ..tools.values import ValueIndex
 from .models import resolve_model
 from .prompted import PromptedTranslator, TranslatorOptions
 from .resources import Resources
+from .schemas import Schemas
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def open_resources(
     except BaseException:
         stack.close()
         raise
-    return Opened(Resources(database, values, tools, translator, settings), stack.close)
+    return Opened(Resources(database, values, tools, translator, settings, Schemas(database, values)), stack.close)
 
 
 def _translators(

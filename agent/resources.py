@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from ..tools.database import Database
+from ..tools.database import Database, Schema
 from ..tools.linking import SchemaLinker
 from ..tools.toolset import Toolset
 from ..tools.values import ValueIndex
+from .schemas import Schemas
 from .settings import Settings
 from .translator import Translator
 
@@ -27,6 +27,7 @@ class Resources:
         tools: The tools that the tool nodes wrap.
         translator: Gives the translator for a run's settings.
         settings: The agent's own; a run may override single fields.
+        schemas: The database's schema and the linker for it.
     """
 
     database: Database
@@ -34,18 +35,7 @@ class Resources:
     tools: Toolset
     translator: Callable[[Settings], Translator]
     settings: Settings
-    _linkers: dict[str, SchemaLinker] = field(default_factory=dict[str, SchemaLinker], repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def linker(self) -> SchemaLinker:
-        """The linker for the database's schema as it stands now. Reads the schema, so call it within an effect."""
-        schema = self.database.schema()
-        with self._lock:
-            linker = self._linkers.get(schema.version)
-            if linker is None:
-                self._linkers.clear()
-                linker = self._linkers[schema.version] = SchemaLinker(schema, self.values)
-            return linker
+    schemas: Schemas
 
 
 @dataclass(frozen=True)
@@ -55,6 +45,14 @@ class Run:
     resources: Resources
     settings: Settings
     emit: Callable[[dict[str, Any]], None]
+
+    def schema(self) -> Schema:
+        """The schema as this run shows it; see `Schemas`."""
+        return self.resources.schemas.schema(self.settings.annotate)
+
+    def linker(self) -> SchemaLinker:
+        """The linker for it."""
+        return self.resources.schemas.linker(self.settings.annotate)
 
 
 def call_tool(tool: BaseTool, **arguments: Any) -> Any:

@@ -58,6 +58,18 @@ class Settings(BaseModel):
         description="Schema items of lower probability are not shown (Track-SQL 2.2, s = 0.1); "
         "0 shows the whole schema, most probable first.",
     )
+    annotate: bool = Field(
+        default=False,
+        description="Have the model describe columns and tables once, for linking and for prompts whose schema form "
+        "shows comments (Track-SQL B.3); kept by schema version.",
+    )
+    annotation_calls: int = Field(
+        default=10,
+        ge=0,
+        le=1_000,
+        description="Descriptions that one turn may ask for, a quarter of `turn_calls` at most; the next turn, or "
+        "`tableturn annotate`, goes on.",
+    )
     values: int = Field(
         default=10, ge=0, le=100, description="Database values mentioned by the question that are shown, at most."
     )

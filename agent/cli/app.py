@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import evaluate, examples, link
+from . import annotate, evaluate, examples, link
 
 app = typer.Typer(
     name="tableturn",
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.add_typer(examples.app, name="examples")
 evaluate.register(app)
 link.register(app)
+annotate.register(app)
 
 DbOption = Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")]
 ModelOption = Annotated[

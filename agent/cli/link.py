@@ -30,11 +30,15 @@ def link(
     threshold: Annotated[
         float, typer.Option("--threshold", min=0, max=1, help="Least probability of what is kept; 0 keeps everything.")
     ] = 0.1,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Link with the descriptions that `tableturn annotate` wrote.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
     from time import perf_counter
 
+    from ...tools.annotations import AnnotationStore
     from ...tools.database import Database, Limits
     from ...tools.errors import QueryError
     from ...tools.linking import SchemaLinker, base_turn
@@ -49,7 +53,10 @@ def link(
 
     turns = _read_history(history) if history else []
     with Database.open(db) as database:
-        linker = SchemaLinker(database.schema(), ValueIndex.open(database))
+        schema = database.schema()
+        if annotations:
+            schema = AnnotationStore(schema.version).read().on(schema)
+        linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _with_items(turns, linker)
         began = perf_counter()
         linked = linker.link(question, past, threshold=threshold)

@@ -36,9 +36,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.resources.linker().link(
-            question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS
-        )
+        return run.linker().link(question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     linked = yield from do(find_schema)
     items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])

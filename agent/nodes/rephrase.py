@@ -11,6 +11,7 @@ from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
+from ..annotating import annotate
 from ..effects import Body, ask, do
 from ..material import overview
 from ..memory import window
@@ -25,6 +26,8 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     question: str = update["question"]
     history = window(state, run.settings)
     notes: list[str] = list(update["notes"])
+    if run.settings.annotate:
+        notes += yield from annotate(run)
     try:
         if run.settings.rephrase == "always":
             schema = yield from overview(question, history, run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask, PromptStyle
 from tableturn.prompts.merge import MergeTask, Proposal
@@ -123,6 +124,10 @@ def every_task() -> dict[str, Task[Any]]:
         "rephrase_credit": RephraseTask("and ann's?", HISTORY, SCHEMA, style="credit", dialogues=DIALOGUES),
         "rephrase_credit_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, style="credit"),
         "merge": MergeTask(generate(), PROPOSALS),
+        "annotate_columns": AnnotateColumnsTask(
+            tuple((table, column) for table in SCHEMA.tables for column in table.columns)
+        ),
+        "annotate_tables": AnnotateTablesTask(SCHEMA.tables),
         "simplify": SimplifyTask("Enumerate the appellations of all clients."),
         "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
         "reason_pot": ReasonTask(generate("craft"), "pot"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.replies import Rephrasing
@@ -114,3 +115,11 @@ def test_a_line_is_one_line_and_a_value_one_literal(text: str) -> None:
 def test_a_huge_cell_is_cut() -> None:
     assert len(block("x" * 10_000_000, "result")) < BLOCK_LIMIT + 100
     assert len(line("x" * 10_000_000)) < 1_000
+
+
+@settings(max_examples=30, deadline=None)
+@given(text=hostile)
+def test_what_is_to_be_described_stays_inside(text: str) -> None:
+    table = TableSchema(text, (ColumnSchema(text, type=text, samples=(text,), comment=text),))
+    for task in (AnnotateColumnsTask(((table, table.columns[0]),)), AnnotateTablesTask((table,))):
+        assert EVIL not in outside(said(task))

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.reason import ReasonTask
 from tableturn.prompts.rephrase import RephraseTask
@@ -122,3 +123,24 @@ def test_any_reply_is_read_or_a_reply_error(text: str, name: str) -> None:
         every_task()[name].parse(text)
     except ReplyError as error:
         assert "\n" not in str(error)  # noqa: PT017 - most replies are read
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"1": "customer number", "2": "home city"}',
+        'Here you are:\n```json\n{"1": "Customer number.", "2": "home city",}\n```',
+        "1. customer number\n2. home city",
+        '<think>{"1": "no"}</think>\n1: "customer number"\n2 - home city',
+    ],
+)
+def test_descriptions_by_number(reply: str) -> None:
+    columns = tuple((table, column) for table in SCHEMA.tables for column in table.columns)[:3]
+    said = AnnotateColumnsTask(columns).parse(reply)
+    assert [phrase.lower() for phrase in said] == ["customer number", "home city", ""]
+
+
+@pytest.mark.parametrize("reply", ["{}", "no idea", '{"7": "x"}', '{"1": null}'])
+def test_nothing_described(reply: str) -> None:
+    with pytest.raises(ReplyError, match="describes nothing"):
+        AnnotateTablesTask(SCHEMA.tables).parse(reply)

@@ -14,12 +14,10 @@ from ..values.names import name_words
 from ..values.words import Word, stem, words
 from .associations import Associations
 from .cues import cues
+from .described import description_words, vocabulary
 from .linked import STAR, PastTurn
 from .used import ROLES, PastUse, Role, past_use
 from .vocabulary import Mention, Shares, Vocabulary
-
-_DESCRIBED = 0.9
-"""What a word of an item's description counts for, against one of its name."""
 
 _DECAY = 0.6
 """What an earlier turn counts for, against the one after it."""
@@ -33,18 +31,19 @@ class Names:
         self.columns = [(table.name, column.name) for table in schema.tables for column in table.columns]
         self.table_number = {table.name: number for number, table in enumerate(schema.tables)}
         self.column_number = {place: number for number, place in enumerate(self.columns)}
-        self.tables_said = Vocabulary([name_words(table.name) for table in schema.tables])
-        self.columns_said = Vocabulary([name_words(column) for _, column in self.columns])
-        self.own_parts_said = Vocabulary([_own_words(*place) for place in self.columns])
-        self.tables_described = _described([table.comment for table in schema.tables])
-        self.columns_described = _described([column.comment for table in schema.tables for column in table.columns])
+        tables = {table.name: description_words(table.comment) for table in schema.tables}
+        comments = [column.comment for table in schema.tables for column in table.columns]
+        own = [
+            description_words(comment, " ".join(tables[table]))
+            for (table, _), comment in zip(self.columns, comments, strict=True)
+        ]
+        self.tables_said = vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
+        self.columns_said = vocabulary(
+            [name_words(column) for _, column in self.columns], [description_words(comment) for comment in comments]
+        )
+        self.own_parts_said = vocabulary([_own_words(*place) for place in self.columns], own)
         self.column_heads = [stem(name_words(column)[-1]) for _, column in self.columns]
         self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
-
-
-def _described(comments: Sequence[str]) -> Vocabulary | None:
-    """The words of comments and annotations (Track-SQL B.3); None where there are none."""
-    return Vocabulary([name_words(comment) if comment else () for comment in comments]) if any(comments) else None
 
 
 def _own_words(table: str, column: str) -> tuple[str, ...]:
@@ -163,8 +162,8 @@ def gather(
     value, value_share = _value(values, names)
     earlier = [words(turn.question) for turn in history]
     return Evidence(
-        tables=_said(said, names.tables_said, tables, associations, names.tables_described),
-        columns=_said(said, names.columns_said, columns, associations, names.columns_described),
+        tables=_said(said, names.tables_said, tables, associations),
+        columns=_said(said, names.columns_said, columns, associations),
         own_parts=_said(said, names.own_parts_said, columns, associations),
         tables_before=_before(
             earlier, names.tables_said, [[names.table_number[name] for name in use.tables] for use in uses], tables
@@ -193,14 +192,12 @@ def _said(
     vocabulary: Vocabulary,
     count: int,
     associations: Associations,
-    described: Vocabulary | None = None,
 ) -> Said:
     mentions = vocabulary.mentions(said)
     best, total = associations.evidence([word.stem for word in said], vocabulary, count)
-    share = vocabulary.coverage(mentions)
-    if described is not None:
-        share = np.maximum(share, _DESCRIBED * described.coverage(described.mentions(said)))
-    return Said(share, vocabulary.heads(mentions), vocabulary.places(mentions), best, total, mentions)
+    return Said(
+        vocabulary.coverage(mentions), vocabulary.heads(mentions), vocabulary.places(mentions), best, total, mentions
+    )
 
 
 def _before(

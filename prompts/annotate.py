@@ -1,0 +1,110 @@
+"""Describing columns by name, type and sample values, then tables by their columns (Track-SQL B.3).
+
+The paper asks once for each column; here one request describes many, by numbers, so that names need not be repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..tools.database.render_text import examples
+from ..tools.database.schema import ColumnSchema, TableSchema
+from ..tools.errors import ReplyError
+from .reply_text import clean_reply, find_json
+from .task import Prompt, Task
+from .templating import line, render_messages
+from .tokens import PromptTooLarge, estimate_messages
+
+PHRASE_LIMIT = 80
+"""Characters of a description."""
+
+_SAMPLES = (4, 1, 0)
+"""Sample values of a column; fewer where the budget is too small."""
+
+_COLUMNS_OF_TABLE = (40, 10)
+"""Columns that stand for a table; fewer where the budget is too small."""
+
+_ENTRY = re.compile(r"^\W*(\d{1,4})\W+(.+)$", re.MULTILINE)
+_HINT = 'Reply with one JSON object, each number as a key and its short description as the value: {"1": "..."}.'
+
+
+@dataclass(frozen=True)
+class AnnotateColumnsTask(Task[tuple[str, ...]]):
+    """Asks for a short phrase on each column, in the order given; an empty one where the reply has none.
+
+    Attributes:
+        columns: Each with its table.
+    """
+
+    name: ClassVar[str] = "annotate_columns"
+
+    columns: tuple[tuple[TableSchema, ColumnSchema], ...]
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return _largest("annotate_columns", self, _SAMPLES, budget)
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """The phrases; see `_phrases`."""
+        return _phrases(text, len(self.columns))
+
+    def values(self, column: ColumnSchema, number: int) -> str:
+        """Some of a column's values, as literals."""
+        return examples(column, number)
+
+
+@dataclass(frozen=True)
+class AnnotateTablesTask(Task[tuple[str, ...]]):
+    """Asks for a short phrase on each table, in the order given, from what is known of its columns.
+
+    Attributes:
+        tables: With their columns' descriptions as comments.
+    """
+
+    name: ClassVar[str] = "annotate_tables"
+
+    tables: tuple[TableSchema, ...]
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        return _largest("annotate_tables", self, _COLUMNS_OF_TABLE, budget)
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """The phrases; see `_phrases`."""
+        return _phrases(text, len(self.tables))
+
+
+def _largest(template: str, task: Task[tuple[str, ...]], amounts: tuple[int, ...], budget: int) -> Prompt:
+    tokens = 0
+    for amount in amounts:
+        messages = render_messages(template, task=task, amount=amount)
+        tokens = estimate_messages(messages)
+        if tokens <= budget:
+            return Prompt(messages, tokens)
+    raise PromptTooLarge(
+        f"describing so much needs about {tokens} tokens, the budget is {budget}: describe less at once"
+    )
+
+
+def _phrases(text: str, count: int) -> tuple[str, ...]:
+    """The phrases by number, from JSON or from a numbered list.
+
+    Raises:
+        ReplyError: There is not one.
+    """
+    cleaned = clean_reply(text)
+    record = find_json(cleaned)
+    if record is None:
+        said = {match.group(1): match.group(2) for match in _ENTRY.finditer(cleaned)}
+    else:
+        said = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
+    phrases = tuple(_phrase(said.get(str(number), "")) for number in range(1, count + 1))
+    if not any(phrases):
+        raise ReplyError("the reply describes nothing", "malformed", _HINT)
+    return phrases
+
+
+def _phrase(said: str) -> str:
+    return line(said, PHRASE_LIMIT).strip("\"'“”*`., ")

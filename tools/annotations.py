@@ -1,0 +1,136 @@
+"""What columns and tables hold, in a few words each (Track-SQL 2.2 and B.3): kept by schema version, put on schemas.
+
+Whoever describes them - a model, a person - is none of this module's business. The words are data like any other: they
+are shown on one line and delimited, and never taken for an instruction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from .database import ColumnSchema, Schema, TableSchema
+from .folders import cache_folder
+
+Place = tuple[str, str]
+"""A table's and a column's name."""
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Descriptions by name; an empty one says that none could be had.
+
+    Attributes:
+        tables: By table.
+        columns: By table and column.
+    """
+
+    tables: Mapping[str, str] = field(default_factory=dict[str, str])
+    columns: Mapping[Place, str] = field(default_factory=dict[Place, str])
+
+    def __or__(self, more: Annotations) -> Annotations:
+        return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
+
+    def on(self, schema: Schema) -> Schema:
+        """The schema with these as comments, where it has none of its own: who made the database knows better."""
+        tables = tuple(
+            replace(
+                table,
+                comment=table.comment or self.tables.get(table.name, ""),
+                columns=tuple(
+                    replace(column, comment=column.comment or self.columns.get((table.name, column.name), ""))
+                    for column in table.columns
+                ),
+            )
+            for table in schema.tables
+        )
+        return replace(schema, tables=tables)
+
+    def undescribed_columns(self, schema: Schema) -> list[tuple[TableSchema, ColumnSchema]]:
+        """Columns of which nothing is known yet, in schema order."""
+        return [
+            (table, column)
+            for table in schema.tables
+            for column in table.columns
+            if not column.comment and (table.name, column.name) not in self.columns
+        ]
+
+    def undescribed_tables(self, schema: Schema) -> list[TableSchema]:
+        """Tables of which nothing is known yet, in schema order."""
+        return [table for table in schema.tables if not table.comment and table.name not in self.tables]
+
+
+class AnnotationStore:
+    """The annotations of one version of a schema, in a file of the cache folder.
+
+    What is added is there at once and survives the process; where the folder cannot be written, it lasts as long as
+    this object. May be used from several threads; of processes that add at the same time, the last one wins.
+    """
+
+    def __init__(self, version: str, folder: Path | None = None) -> None:
+        """Reads what is there; a damaged file counts as none.
+
+        Args:
+            version: The schema's.
+            folder: Another cache folder.
+        """
+        self.path = (folder or cache_folder()) / "annotations" / f"{version or 'unnamed'}.json"
+        self._lock = threading.Lock()
+        self._held = _read(self.path)
+
+    def read(self) -> Annotations:
+        """What is known."""
+        return self._held
+
+    def add(self, found: Annotations) -> Annotations:
+        """Adds descriptions, over those that were there.
+
+        Returns:
+            All that is known now.
+        """
+        with self._lock:
+            self._held |= _read(self.path) | found
+            self._write()
+            return self._held
+
+    def clear(self) -> None:
+        """Forgets everything, so that all is described anew."""
+        with self._lock:
+            self._held = Annotations()
+            self.path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        columns: dict[str, dict[str, str]] = {}
+        for (table, column), said in self._held.columns.items():
+            columns.setdefault(table, {})[column] = said
+        unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_text(json.dumps({"tables": dict(self._held.tables), "columns": columns}), "utf-8")
+            os.replace(unfinished, self.path)
+        except OSError:
+            return
+
+
+def _read(path: Path) -> Annotations:
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return Annotations()
+    kept = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    columns = {
+        (table, column): said
+        for table, those in _named(kept.get("columns"))
+        for column, said in _named(those)
+        if isinstance(said, str)
+    }
+    return Annotations({name: said for name, said in _named(kept.get("tables")) if isinstance(said, str)}, columns)
+
+
+def _named(found: object) -> list[tuple[str, object]]:
+    return list(cast("dict[str, object]", found).items()) if isinstance(found, dict) else []
