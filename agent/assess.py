@@ -2,48 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..prompts.replies import Rephrasing
 from ..tools.database import Schema
-from ..tools.expectation import expect, items_fit
-from ..tools.sql import Asked, Finding, check
+from ..tools.errors import SQLParseError
+from ..tools.expectation import Expectation, LinkedItem, expect, items_fit
+from ..tools.linking import STAR, PastTurn
+from ..tools.sql import Asked, Finding, check, used_items
 from .effects import Body, do
 from .feedback import describe
 from .records import Attempt, load
 from .resources import Run
 from .state import AgentState
+from .straying import LIKELY
 
 
 def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
-    """The attempt with its findings and fit, and the findings themselves."""
+    """The attempt with its findings, its fit and what it names, and the findings themselves."""
     schema = yield from do(run.resources.database.schema)
+    items: list[LinkedItem] = [(table, column, p) for table, column, p in state.get("items", [])]
 
-    def look() -> tuple[tuple[Finding, ...], float | None]:
-        asked = Asked(state["question"])
-        return check(attempt.sql, schema, values=run.resources.values, asked=asked), _fit(attempt.sql, state, schema)
+    def look() -> tuple[tuple[Finding, ...], Attempt]:
+        sql = attempt.sql
+        found = check(sql, schema, values=run.resources.values, asked=Asked(state["question"]))
+        return found, replace(attempt, fit=_fit(sql, state, schema, items), named=_named(sql, schema, items))
 
-    findings, fit = yield from do(look)
+    findings, fitted = yield from do(look)
     assessed = replace(
-        attempt,
+        fitted,
         findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
         faults=sum(finding.severity == "error" for finding in findings),
-        fit=fit,
     )
     return assessed, findings
 
 
-def _fit(sql: str, state: AgentState, schema: Schema) -> float | None:
+def _named(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> tuple[str, ...]:
+    try:
+        used = used_items(sql, schema).columns
+    except SQLParseError:
+        return ()
+    likely = {(table, column) for table, column, p in items if column and column != STAR and p >= LIKELY}
+    return tuple(sorted({column.lower() for _, column in likely & used}))
+
+
+def _fit(sql: str, state: AgentState, schema: Schema, items: Sequence[LinkedItem]) -> float | None:
     """How probable the query's form and its schema items are for the question.
 
-    A later turn's words are read in their self-contained form; where there is none, they tell no form.
+    A later turn's words are read after the query of the turn before; where that one has none, in their self-contained
+    form, and where there is no such form either, they tell nothing.
     """
-    linked = items_fit(sql, schema, [(table, column, p) for table, column, p in state.get("items", [])])
-    rephrased = load(Rephrasing, state["rephrasing"]).rephrased
-    first = not state.get("turns")
-    if not first and rephrased == state["question"]:
-        return linked
-    form = expect(state["question"] if first else rephrased).fit(sql)
+    linked = items_fit(sql, schema, items)
+    expected = _expected(state)
+    form = None if expected is None else expected.fit(sql)
     if form is None or linked is None:
-        return form
+        return linked if expected is None else form
     return form + linked
+
+
+def _expected(state: AgentState) -> Expectation | None:
+    turns = state.get("turns")
+    if not turns:
+        return expect(state["question"])
+    before = load(PastTurn, turns[-1]).sql
+    if before:
+        return expect(state["question"], before)
+    rephrased = load(Rephrasing, state["rephrasing"]).rephrased
+    return expect(rephrased) if rephrased != state["question"] else None

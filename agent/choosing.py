@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from sqlglot import exp
-
-from ..tools.errors import SQLParseError
-from ..tools.sql import parse_select
 from .convergence import is_empty, same_answer
 from .records import Attempt
+from .straying import strays
 
 VOTE = 1.0
 """What one more draft with the same result is worth: less than if drafts did not err together."""
@@ -88,46 +84,36 @@ def votes(attempt: Attempt, attempts: Sequence[Attempt]) -> int:
     return sum(1 if same_answer(attempt, other) else -1 for other in others)
 
 
-def choose(attempts: Sequence[Attempt]) -> Attempt:
+def choose(attempts: Sequence[Attempt], said: str) -> Attempt:
     """The attempt to answer with: the last one that is no worse than any before it, starting from the first draft.
 
     Candidates that were not selected are out of it.
+
+    Args:
+        attempts: In the order in which they were made.
+        said: The person's words; see `straying.strays`.
     """
     first, *later = [attempt for attempt in attempts if attempt.source != "candidate"]
     best = first
     for attempt in later:
-        if not _worse(attempt, best):
+        if not _worse(attempt, best, said):
             best = attempt
     return best
 
 
-def _worse(attempt: Attempt, than: Attempt) -> bool:
+def _worse(attempt: Attempt, than: Attempt, said: str) -> bool:
     if attempt.result is None or than.result is None:
         return attempt.result is None
+    if attempt.source == "edited":
+        return False  # a person wrote it
     if is_empty(attempt.result) and not is_empty(than.result):
         return True
-    return merit(attempt) < merit(than) or _strays(attempt, than)
+    # No finding against the one before excuses a revision that answers something else.
+    return merit(attempt) < merit(than) or _fits_less(attempt, than) or strays(attempt, than, said)
 
 
-def _strays(attempt: Attempt, than: Attempt) -> bool:
-    """Whether it seems to answer another question: no finding excuses that.
-
-    It does where it drops a text that the other one looks for, in whatever spelling, or fits much less.
-    """
-    kept = _texts(attempt.sql)
-    if any(not any(text in other or other in text for other in kept) for text in _texts(than.sql)):
-        return True
+def _fits_less(attempt: Attempt, than: Attempt) -> bool:
+    """Whether it fits the question so much less that findings alone must not decide."""
     if than.fit is None:
         return False
     return FIT * (than.fit - (UNREAD if attempt.fit is None else attempt.fit)) > VOTE
-
-
-@lru_cache(maxsize=256)
-def _texts(sql: str) -> frozenset[str]:
-    """The texts that a query compares with, case and wildcards aside."""
-    try:
-        tree = parse_select(sql)
-    except SQLParseError:
-        return frozenset()
-    literals = (str(literal.this) for literal in tree.find_all(exp.Literal) if literal.is_string)
-    return frozenset(filter(None, (text.strip("% ").casefold() for text in literals)))

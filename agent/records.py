@@ -81,6 +81,7 @@ class Attempt:
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
         fit: Log-probability of its form and schema items for the question, in nats; None where it cannot be told.
+        named: Names of the columns that it uses and that the question probably asks for.
     """
 
     sql: str
@@ -93,6 +94,7 @@ class Attempt:
     feedback: str = ""
     confidence: float | None = None
     fit: float | None = None
+    named: tuple[str, ...] = ()
 
     @property
     def row_count(self) -> int | None:

@@ -1,6 +1,7 @@
 """Fits what questions lead to expect of queries: `python -m tableturn.evals.fit_expectation DATA expectation.json`.
 
-Questions and gold SQL of Spider train; development questions are never read. The same data gives the same weights.
+Questions and gold SQL of Spider train, and those of CoSQL train in the light of the gold SQL of the turn before;
+development questions are never read. The same data gives the same weights.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from ..tools.expectation import Traits, grams, traits
+from ..tools.expectation import Traits, followed, grams, traits
 from ..tools.expectation.expect import SCALE
 from .datasets import load_dataset
 from .runner.files import write_whole
@@ -31,7 +32,7 @@ def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
     """The stored form of the regressions of every trait.
 
     Args:
-        pairs: The question's grams, and the traits of its query.
+        pairs: The question's grams with what came before it, and the traits of its query.
     """
     counts = Counter(gram for words, _ in pairs for gram in words)
     vocabulary = sorted(gram for gram, count in counts.items() if count >= _LEAST)
@@ -60,14 +61,23 @@ def _regression(matrix: csr_matrix, words: int, values: Sequence[str]) -> dict[s
     }
 
 
+def _pairs(name: str, data: Path) -> Iterator[tuple[frozenset[str], Traits]]:
+    for turns in load_dataset(name, "train", data).interactions:
+        before: str | None = None
+        for turn in turns:
+            found = traits(turn.golds[0])
+            if found is not None:
+                yield grams(turn.text) | followed(before), found
+            before = turn.golds[0]
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="the folder of benchmark data")
     parser.add_argument("out", type=Path, help="where the weights go")
     chosen = parser.parse_args()
-    questions = load_dataset("spider", "train", chosen.data).questions
-    pairs = [(grams(q.text), found) for q in questions if (found := traits(q.golds[0])) is not None]
+    pairs = [*_pairs("spider", chosen.data), *_pairs("cosql", chosen.data)]
     write_whole(chosen.out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from ...prompts.replies import Rephrasing
 from ...tools.linking import PastTurn
+from ...tools.values import ValueMatch
 from ..choosing import choose, votes
 from ..confidence import confidence
 from ..convergence import compare_code
 from ..effects import Body
-from ..memory import remember
+from ..memory import past_turns, remember
 from ..phrasing import phrase, remarks, summary
 from ..records import (
     AnswerRecord,
@@ -49,7 +50,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 
 def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
-    chosen = choose(attempts) if attempts else None
+    chosen = choose(attempts, _words(state, rephrasing)) if attempts else None
     code_record = state.get("code_result")
     code = load(CodeResult, code_record) if code_record else None
     said = _say(state, chosen, code)
@@ -76,6 +77,14 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         stopped=state.get("stopped", "") or said.text,
         usage_by_node=by_node,
     )
+
+
+def _words(state: AgentState, rephrasing: Rephrasing) -> str:
+    """The person's words of this turn and the turns before, and the database values that they mention."""
+    before = [turn.question for turn in past_turns(state)]
+    heard = [message.text for message in state.get("messages", []) if message.type == "human"]
+    values = [match.value for match in load_all(ValueMatch, state.get("values"))]
+    return "\n".join([*before, *heard, state["question"], rephrasing.rephrased, *values])
 
 
 def _confidence(

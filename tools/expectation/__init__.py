@@ -2,7 +2,7 @@
 
 from .expect import Expectation, expect
 from .items import LinkedItem, items_fit
-from .traits import Traits, traits
+from .traits import Traits, followed, traits
 from .words import grams
 
-__all__ = ["Expectation", "LinkedItem", "Traits", "expect", "grams", "items_fit", "traits"]
+__all__ = ["Expectation", "LinkedItem", "Traits", "expect", "followed", "grams", "items_fit", "traits"]

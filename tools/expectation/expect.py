@@ -1,6 +1,7 @@
 """How probable each form of query is, given a question's wording.
 
-One logistic regression a trait, over the words and word pairs of the question. The weights are fitted by
+One logistic regression a trait, over the words and word pairs of the question and, in a conversation, the traits of the
+query before it: "and their ages?" asks for one more column of whatever came before. The weights are fitted by
 `evals/fit_expectation.py` on training questions only.
 """
 
@@ -16,7 +17,7 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from .traits import Traits, traits
+from .traits import Traits, followed, traits
 from .words import grams
 
 SCALE = 20
@@ -63,14 +64,16 @@ class Expectation:
 
 
 @lru_cache(maxsize=256)
-def expect(question: str) -> Expectation:
+def expect(question: str, before: str | None = None) -> Expectation:
     """What forms of query a question leads to expect.
 
     Args:
-        question: Self-contained.
+        question: Self-contained, or as asked after `before`.
+        before: The query of the turn before; None at a conversation's start.
     """
     vocabulary, models = _models()
-    words = np.array(sorted(vocabulary[gram] for gram in grams(question) if gram in vocabulary), dtype=np.intp)
+    known = grams(question) | followed(before)
+    words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
     return Expectation({trait: model(words) for trait, model in models.items()})
 
 

@@ -54,6 +54,12 @@ def traits(sql: str) -> Traits | None:
     }
 
 
+def followed(sql: str | None) -> frozenset[str]:
+    """What the turn before leads to expect, as words beside the question's: the traits of its query."""
+    found = traits(sql) if sql else None
+    return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
+
+
 def _first_select(tree: exp.Expr) -> exp.Select | None:
     """The SELECT that names the output columns."""
     node: exp.Expr | None = tree
