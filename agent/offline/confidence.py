@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .frame import Condition, Frame, Term
+from ...tools.frames import Condition, Frame, Term
 from .parse import Parse
 from .unread import literals_left, lost, words_left
 
@@ -39,7 +39,7 @@ def features(parse: Parse, frame: Frame, rows: int | None, editing: bool = False
         float(len(parse.mask.split()) / 10),
         float(any(len(group) > 1 for group in frame.where)),
         float(len(frame.where) > 1),
-        float(not reading.markers("cxa") and not reading.everything),
+        float(not reading.markers("cxa")),
         float(min(rivals, 3)),
         float(min(far, 3)),
         float(loose > 0),

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from ...tools.errors import NotUnderstood
-from .frame import Condition, Frame, Term
-from .lexicon import NUMBERS
+from ...tools.frames import Condition, Frame, Term
+from ...tools.mentions.lexicon import NUMBERS
 from .parse import Parse
 
 _MARKER = re.compile(r"@[a-z]\d+")

@@ -11,16 +11,14 @@ from ...tools.database import Database
 from ...tools.database.schema import Schema
 from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
+from ...tools.frames import Condition, Frame, build, read_sql
+from ...tools.mentions import NameIndex
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from .build import build
 from .confidence import confidence
 from .cut import cut
 from .followup import complements, edited, follows
-from .frame import Condition, Frame
-from .names import NameIndex
 from .parse import Parse, parse
-from .read_sql import read_sql
 from .reading import Reading
 from .rivals import Rival, ask_back, chosen, rivals
 from .unread import unplaced, unread

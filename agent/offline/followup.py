@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .frame import Condition, Frame, Operator, Term
-from .names import NameIndex
+from ...tools.frames import Condition, Frame, Operator, Term
+from ...tools.mentions import NameIndex
+from .counting import function_of
 from .parse import Parse
 from .reading import Reading
 from .select import select_terms, to_frame
-from .terms import function_of
 
 _CUE = re.compile(
     r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other"

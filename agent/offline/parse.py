@@ -6,18 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ...tools.frames import Frame
+from ...tools.mentions import NameIndex, find_mentions, resolve, words_of
 from ...tools.values.match import ValueMatch
-from .filters import FILTERS, join_alternatives
-from .frame import Frame
-from .mentions import find_mentions
-from .names import NameIndex
-from .negation import NEGATION
-from .ordering import ORDERING
-from .reading import Reading, masked
-from .resolve import resolve
+from . import counting, equalities, exclusions, ranking
+from .reading import STAGES, Reading, masked, read_stages
 from .select import to_frame
-from .terms import TERMS
-from .words import words_of
+
+GRAMMAR = (counting, exclusions, ranking, equalities)
+"""The modules whose patterns fill `STAGES`."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,6 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
     mask, marks = masked(items)
     mask = re.sub(r"(?: \.)+$", "", mask)
     reading = Reading(names, marks, mask, tuple(context))
-    TERMS.apply(reading)
-    NEGATION.apply(reading)
-    ORDERING.apply(reading)
-    FILTERS.apply(reading)
-    join_alternatives(reading)
+    read_stages(reading, *STAGES)
+    equalities.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied)

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from .frame import Column, Condition, Frame, SetOperator, Term
-from .mentions import Mention
-from .names import NameIndex
+from ...tools.frames import Column, Condition, Operator, Scalar, SetOperator, Term, Value
+from ...tools.mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
-_MACROS = {
-    "{C}": r"@[cx]\d+",
-    "{T}": r"@[tx]\d+",
-    "{V}": r"@[vq]\d+",
-    "{N}": r"@n\d+",
-    "{L}": r"@[vqn]\d+",
-    "{O}": r"@o\d+",
-    "{S}": r"@s\d+",
-    "{A}": r"@a\d+",
-    "{K}": r"@[cxa]\d+",
-}
+_KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
+_MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}")
+_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 @dataclass
@@ -39,8 +30,6 @@ class Reading:
         counted: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
-        everything: Whether all columns are asked for.
-        notes: How words were read, for people.
         fired: The patterns that took words, in order.
         dropped: Text that patterns passed over or that inner clauses left.
     """
@@ -63,13 +52,9 @@ class Reading:
     distinct: bool = False
     per_subject: bool = False
     pending: str = ""
-    everything: bool = False
-    extra: list[Term] = field(default_factory=list[Term])
     combine: tuple[SetOperator, list[Condition]] | None = None
-    negated: Frame | None = None
     fired: list[str] = field(default_factory=list[str])
     dropped: list[str] = field(default_factory=list[str])
-    notes: list[str] = field(default_factory=list[str])
 
     def mark(self, marker: str) -> Mention:
         """The mention behind a marker."""
@@ -77,16 +62,7 @@ class Reading:
 
     def table(self, marker: str) -> str:
         """The table behind `@t` or `@x`."""
-        table = self.mark(marker).table
-        assert table is not None
-        return table
-
-    def term(self, marker: str) -> Term:
-        """The column or aggregate behind `@c`, `@x` or `@a`; for `@t`, its rows."""
-        number = int(marker[2:])
-        if number in self.terms:
-            return self.terms[number]
-        return Term(self.marks[number].column)
+        return self.mark(marker).table or ""
 
     def column(self, marker: str) -> Column:
         """The column behind `@c`, `@x` or `@v`."""
@@ -94,11 +70,33 @@ class Reading:
         assert column is not None
         return column
 
-    def add_term(self, term: Term, like: Mention) -> str:
-        """A new marker `@a` for an aggregate."""
-        self.marks.append(like)
-        self.terms[len(self.marks) - 1] = term
-        return f"@a{len(self.marks) - 1}"
+    def term(self, marker: str) -> Term:
+        """The column or aggregate behind `@c`, `@x` or `@a`."""
+        number = int(marker[2:])
+        return self.terms.get(number) or Term(self.marks[number].column)
+
+    def add_term(self, term: Term, like: Mention | None = None) -> str:
+        """A new marker: `@a` for an aggregate, `@c` for a column."""
+        made = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")
+        if not term.aggregate:
+            made.kind, made.column = "c", term.column
+        self.marks.append(made)
+        if term.aggregate:
+            self.terms[len(self.marks) - 1] = term
+        return f"@{made.kind}{len(self.marks) - 1}"
+
+    def add(self, term: Term, operator: Operator, value: Value) -> str:
+        """Adds a condition on rows or, for an aggregate, on groups; gives back what takes the words' place."""
+        if not term.aggregate:
+            return self.stands(Condition(term, operator, value))
+        self.having.append(Condition(term, operator, value))
+        self.per_subject = True
+        return ""
+
+    def stands(self, *conditions: Condition) -> str:
+        """Adds conditions of which one must hold, and leaves a marker of where they stood."""
+        self.where.append(conditions)
+        return f"@w{len(self.where) - 1}"
 
     def need(self, table: str) -> None:
         """Has a table joined."""
@@ -116,75 +114,126 @@ class Reading:
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
+    def inner(self, text: str, *stages: str) -> Reading:
+        """A clause read by itself, with the same mentions; what it leaves is passed over."""
+        clause = Reading(self.names, self.marks, text.strip(), self.context, self.terms)
+        read_stages(clause, *stages)
+        self.dropped.append(clause.text)
+        for marker in clause.markers("t"):
+            clause.need(self.table(marker))
+        return clause
 
-Handler = Callable[[Reading, "re.Match[str]"], "str | None"]
+
+class Found:
+    """A place where a form of a pattern matched; its named parts are `""` where they are not there."""
+
+    def __init__(self, reading: Reading, match: re.Match[str]) -> None:
+        self.reading = reading
+        self.text = match[0]
+        self.before = reading.text[: match.start()]
+        self.after = reading.text[match.end() :]
+        self._parts = match.groupdict()
+
+    def __getitem__(self, part: str) -> str:
+        return (self._parts.get(part) or "").strip()
+
+    def mark(self, part: str) -> Mention:
+        """The mention of a part that is there."""
+        return self.reading.mark(self[part])
+
+    def column(self, part: str) -> Column | None:
+        """The column of a part; None where the part or its column is missing."""
+        return self.mark(part).column if self[part].startswith("@") else None
+
+    def literal(self, part: str) -> Scalar:
+        """The number or value of a part."""
+        literal = self.mark(part).literal
+        assert literal is not None
+        return literal
+
+    def markers(self, kinds: str) -> list[str]:
+        """The markers of some kinds in the text that matched."""
+        return self.reading.markers(kinds, self.text)
+
+    def operator(self, part: str = "o", column: Column | None = None) -> Operator:
+        """The comparison said in a part or by `or more`; an older person has the smaller birth date."""
+        said: str = {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
+        if self[part]:
+            mark = self.mark(part)
+            said = mark.operator
+            if column is not None and "birth" in mark.hints and "birth" in column.name.lower():
+                said = _FLIPPED.get(said, said)
+        return said  # type: ignore[return-value]
+
+
+Handler = Callable[[Found], str | None]
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A named piece of grammar: where it matches, the handler takes the words; None leaves them.
+    """A named piece of grammar: where one of its forms matches, the handler takes the words; None leaves them.
 
     Attributes:
         name: What notes and tests call it.
-        regex: Over masked text.
-        handler: Puts what it means into the reading.
-        spoken: Words that the regex names; others that it matches are passed over.
+        forms: Over masked text, tried in order.
+        handler: Puts what it means into the reading; gives what takes the words' place.
+        spoken: Words that the forms name; others that they match are passed over.
     """
 
     name: str
-    regex: re.Pattern[str]
+    forms: tuple[re.Pattern[str], ...]
     handler: Handler
     spoken: frozenset[str]
 
     def apply(self, reading: Reading) -> None:
         """Takes every occurrence."""
-        at = 0
-        while match := self.regex.search(reading.text, at):
-            left = self.handler(reading, match)
-            if left is None:
-                at = match.start() + 1
-                continue
-            reading.fired.append(self.name)
-            kept = {*self.spoken, *left.split()}
-            passed = (word for word in match[0].split() if word not in kept)
-            reading.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
-            before = reading.text[: match.start()].rstrip()
-            reading.text = " ".join(f"{before} {left} {reading.text[match.end() :]}".split())
-            at = len(before)
+        for form in self.forms:
+            at = 0
+            while match := form.search(reading.text, at):
+                left = self.handler(Found(reading, match))
+                if left is None:
+                    at = match.start() + 1
+                    continue
+                reading.fired.append(self.name)
+                kept = {*self.spoken, *left.split()}
+                passed = (word for word in match[0].split() if word not in kept)
+                reading.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
+                before = reading.text[: match.start()].rstrip()
+                reading.text = " ".join(f"{before} {left} {reading.text[match.end() :]}".split())
+                at = len(before)
 
 
-class Grammar:
-    """An ordered table of patterns, filled by decorating handlers."""
+STAGES: dict[str, list[Pattern]] = {"terms": [], "negation": [], "ranking": [], "rows": []}
+"""The table of patterns, in the order in which they are read."""
 
-    def __init__(self) -> None:
-        self.patterns: list[Pattern] = []
 
-    def pattern(self, name: str, regex: str) -> Callable[[Handler], Handler]:
-        """Registers a handler; the macros `{C}`, `{T}`, `{V}`, ... stand for markers."""
-        for macro, meaning in _MACROS.items():
-            regex = regex.replace(macro, meaning)
+def pattern(stage: str, *forms: str) -> Callable[[Handler], Handler]:
+    """Puts a handler into the table under its own name; `{C}` or `{name:C}` in a form stands for a marker."""
+    spelled = [_MACRO.sub(_macro, form) for form in forms]
 
-        def register(handler: Handler) -> Handler:
-            spoken = frozenset(re.findall(r"[a-z]{2,}", regex))
-            self.patterns.append(Pattern(name, re.compile(rf"(?<!\S)(?:{regex})(?!\S)"), handler, spoken))
-            return handler
+    def register(handler: Handler) -> Handler:
+        spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
+        compiled = tuple(re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled)
+        STAGES[stage].append(Pattern(handler.__name__, compiled, handler, spoken))
+        return handler
 
-        return register
+    return register
 
-    def apply(self, reading: Reading) -> None:
-        """Runs all patterns in order."""
-        for pattern in self.patterns:
-            pattern.apply(reading)
+
+def _macro(match: re.Match[str]) -> str:
+    marker = rf"@[{_KINDS[match[2]]}]\d+"
+    return f"(?P<{match[1]}>{marker})" if match[1] else marker
+
+
+def read_stages(reading: Reading, *stages: str) -> None:
+    """Runs the patterns of some stages in order."""
+    for stage in stages:
+        for one in STAGES[stage]:
+            one.apply(reading)
 
 
 def masked(items: Sequence[Mention | str]) -> tuple[str, list[Mention]]:
     """The text with markers, and the mentions that they number."""
-    marks: list[Mention] = []
-    words: list[str] = []
-    for item in items:
-        if isinstance(item, Mention):
-            words.append(f"@{item.kind}{len(marks)}")
-            marks.append(item)
-        else:
-            words.append(item)
-    return " ".join(words), marks
+    marks = [item for item in items if isinstance(item, Mention)]
+    numbers = iter(range(len(marks)))
+    return " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items), marks

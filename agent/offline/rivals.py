@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ...tools.frames import Frame, give_me
+from ...tools.mentions import NameIndex, name_words, stem, words_of
 from ...tools.values.match import ValueMatch
-from .frame import Frame
-from .names import NameIndex
 from .parse import Parse, parse
-from .phrase import give_me
-from .words import name_words, stem, words_of
 
 _MOST = 4
 """Readings that a person is asked to choose among."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .frame import Column, Condition, Frame, Term
+from ...tools.frames import Column, Condition, Frame, Term
+from ...tools.mentions import name_words
 from .reading import Reading
-from .words import name_words
 
 _REST = re.compile(
     r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|whose|have|has|had|from|by|in) "

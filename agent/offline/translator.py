@@ -17,12 +17,12 @@ from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Database
 from ...tools.errors import NotUnderstood
+from ...tools.frames import give_me
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
 from .engine import Answer, Engine
-from .phrase import give_me
 
 R = TypeVar("R")
 _DECLINE = 0.12

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...tools.frames import Column, Frame, Scalar
 from ...tools.linking.join_path import join_path
-from .frame import Column, Frame, Scalar
-from .lexicon import HARMLESS
-from .mentions import Mention
+from ...tools.mentions import Mention
+from ...tools.mentions.lexicon import HARMLESS
 from .reading import Reading
 
 _FIND_OUT = re.compile(r"\bfind out\b")

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.engine import Engine
-from tableturn.agent.offline.filters import FILTERS
-from tableturn.agent.offline.negation import NEGATION
-from tableturn.agent.offline.ordering import ORDERING
-from tableturn.agent.offline.terms import TERMS
+from tableturn.agent.offline.reading import STAGES
 from tableturn.tools.database import Database
 
 CASES = [
+    ("number_of_column", "What is the price number of all books?", "SELECT price FROM book"),
     ("count", "How many books are there?", "SELECT count(*) FROM book"),
     ("count", "number of different genres of books", "SELECT count(DISTINCT genre) FROM book"),
-    ("count_described", "How many dusty torn books do we have?", "SELECT count(*) FROM book"),
-    ("count_values", "Count the number of novels.", "SELECT count(*) FROM book WHERE genre = 'Novel'"),
-    ("count_rest", "How many readers live in Oslo?", "SELECT count(*) FROM member WHERE city = 'Oslo'"),
-    ("sum_of_count", "What is the sum of the number of members?", "SELECT count(*) FROM member"),
+    ("count_rows", "How many dusty torn books do we have?", "SELECT count(*) FROM book"),
+    ("count_rows", "Count the number of novels.", "SELECT count(*) FROM book WHERE genre = 'Novel'"),
+    ("count_rows", "How many readers live in Oslo?", "SELECT count(*) FROM member WHERE city = 'Oslo'"),
+    ("count", "What is the sum of the number of members?", "SELECT count(*) FROM member"),
     ("aggregates", "What is the average and maximum price of books?", "SELECT avg(price), max(price) FROM book"),
     ("aggregates", "What is the lowest price of a book?", "SELECT min(price) FROM book"),
     ("name_of_column", "What are the names of all cities of members?", "SELECT city FROM member"),
-    ("sort_command", "Sort the titles of books by price.", "SELECT title FROM book ORDER BY price"),
+    ("order", "Sort the titles of books by price.", "SELECT title FROM book ORDER BY price"),
     (
-        "direction_of",
+        "order",
         "List the titles of books in descending order of pages",
         "SELECT title FROM book ORDER BY pages DESC",
     ),
-    ("sort_by", "Titles of all books sorted by year", "SELECT title FROM book ORDER BY year"),
-    ("sort_descending", "Titles of books ordered by descending price", "SELECT title FROM book ORDER BY price DESC"),
-    ("direction_only", "List the names of authors in alphabetical order", "SELECT name FROM author ORDER BY name"),
+    ("order", "Titles of all books sorted by year", "SELECT title FROM book ORDER BY year"),
+    ("order", "Titles of books ordered by descending price", "SELECT title FROM book ORDER BY price DESC"),
+    ("order", "List the names of authors in alphabetical order", "SELECT name FROM author ORDER BY name"),
     (
         "several",
         "What are the titles of the two books with the highest price?",
@@ -42,7 +43,7 @@ CASES = [
         "SELECT genre FROM book GROUP BY genre ORDER BY count(*) DESC LIMIT 1",
     ),
     (
-        "is_most_common",
+        "most_common",
         "Which genre of books is the most common?",
         "SELECT genre FROM book GROUP BY genre ORDER BY count(*) DESC LIMIT 1",
     ),
@@ -57,7 +58,7 @@ CASES = [
         "SELECT first_name, last_name FROM member JOIN loan USING (member_id) "
         "GROUP BY member_id ORDER BY count(*) DESC LIMIT 1",
     ),
-    ("top_by", "Show the top 3 books by price", "SELECT title FROM book ORDER BY price DESC LIMIT 3"),
+    ("top", "Show the top 3 books by price", "SELECT title FROM book ORDER BY price DESC LIMIT 3"),
     ("superlative_column", "Which book has the highest price?", "SELECT title FROM book ORDER BY price DESC LIMIT 1"),
     ("superlative_thing", "Who is the oldest member?", "SELECT first_name, last_name FROM member WHERE member_id = 4"),
     (
@@ -66,27 +67,27 @@ CASES = [
         "SELECT first_name, last_name FROM member WHERE member_id = 1",
     ),
     (
-        "having_count",
+        "having",
         "Titles of books with at least 2 loans",
         "SELECT title FROM book JOIN loan USING (book_id) GROUP BY book_id HAVING count(*) >= 2",
     ),
     (
-        "having_term",
+        "having",
         "Which genres of books have an average price above 20?",
         "SELECT genre FROM book GROUP BY genre HAVING avg(price) > 20",
     ),
     (
-        "times",
+        "having",
         "Which genres of books appear more than 2 times?",
         "SELECT genre FROM book GROUP BY genre HAVING count(*) > 2",
     ),
     ("each", "How many books are there for each genre?", "SELECT genre, count(*) FROM book GROUP BY genre"),
     (
-        "each_one",
+        "each",
         "What are the titles of books and how many loans does each have?",
         "SELECT title, count(*) FROM book JOIN loan USING (book_id) GROUP BY book_id",
     ),
-    ("by_group", "Average price of books by genre", "SELECT genre, avg(price) FROM book GROUP BY genre"),
+    ("each", "Average price of books by genre", "SELECT genre, avg(price) FROM book GROUP BY genre"),
     (
         "between",
         "Titles of books with a price between 15 and 25",
@@ -107,28 +108,28 @@ CASES = [
     ("null", "Names of authors whose country is missing", "SELECT name FROM author WHERE country IS NULL"),
     ("compare", "Titles of books whose price is at least 25", "SELECT title FROM book WHERE price >= 25"),
     (
-        "compare_term",
+        "compare",
         "Titles of books whose price is less than the maximum price",
         "SELECT title FROM book WHERE price < (SELECT max(price) FROM book)",
     ),
-    ("compare_after", "Titles of books with more than 250 pages", "SELECT title FROM book WHERE pages > 250"),
-    ("compare_inside", "Last names of members above age 35", "SELECT last_name FROM member WHERE age > 35"),
-    ("compare_hinted", "Last names of members older than 35", "SELECT last_name FROM member WHERE age > 35"),
-    ("or_more", "Last names of members of age 41 or older", "SELECT last_name FROM member WHERE age >= 41"),
+    ("compare", "Titles of books with more than 250 pages", "SELECT title FROM book WHERE pages > 250"),
+    ("compare", "Last names of members above age 35", "SELECT last_name FROM member WHERE age > 35"),
+    ("compare", "Last names of members older than 35", "SELECT last_name FROM member WHERE age > 35"),
+    ("compare", "Last names of members of age 41 or older", "SELECT last_name FROM member WHERE age >= 41"),
     (
         "unequal",
         "Titles of books whose genre is not 'Novel'",
         "SELECT title FROM book WHERE genre != 'Novel'",
     ),
-    ("unequal_bare", "Last names of members not from Oslo", "SELECT last_name FROM member WHERE city != 'Oslo'"),
+    ("unequal", "Last names of members not from Oslo", "SELECT last_name FROM member WHERE city != 'Oslo'"),
     ("equal", "Titles of books with genre Poetry", "SELECT title FROM book WHERE genre = 'Poetry'"),
     (
-        "both",
+        "equal",
         "Names of authors with books in both genre Novel and genre Poetry",
         "SELECT name FROM author WHERE author_id = 1",
     ),
     (
-        "either",
+        "value",
         "Last names of members from Oslo or Lima",
         "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
     ),
@@ -142,18 +143,18 @@ CASES = [
         "SELECT last_name FROM member WHERE member_id NOT IN (SELECT member_id FROM loan)",
     ),
     (
-        "range_direction",
+        "order",
         "Titles of books sorted by price from greatest to least",
         "SELECT title FROM book ORDER BY price DESC",
     ),
-    ("number_of", "Titles of books that have 500 pages", "SELECT title FROM book WHERE pages = 500"),
+    ("compare", "Titles of books that have 500 pages", "SELECT title FROM book WHERE pages = 500"),
     (
-        "comparative_column",
+        "against_average",
         "Titles of books with a higher price than the average",
         "SELECT title FROM book WHERE price > (SELECT avg(price) FROM book)",
     ),
     (
-        "without_value",
+        "unequal",
         "Names of authors who have not written Poetry",
         "SELECT name FROM author WHERE author_id NOT IN (SELECT author_id FROM book WHERE genre = 'Poetry')",
     ),
@@ -169,13 +170,13 @@ CASES = [
     ),
 ]
 SHOP_CASES = [
-    ("total_of", "What is the total of all invoices?", "SELECT sum(total) FROM invoice"),
-    ("total_of", "What is the total for Amber Cafe's invoices?", "SELECT 42.0"),
-    ("total_money", "What is the total revenue?", "SELECT sum(total) FROM invoice"),
-    ("total_money", "How much revenue did we make?", "SELECT sum(total) FROM invoice"),
+    ("total", "What is the total of all invoices?", "SELECT sum(total) FROM invoice"),
+    ("total", "What is the total for Amber Cafe's invoices?", "SELECT 42.0"),
+    ("total", "What is the total revenue?", "SELECT sum(total) FROM invoice"),
+    ("total", "How much revenue did we make?", "SELECT sum(total) FROM invoice"),
     ("aggregates", "What is the sum of invoice totals?", "SELECT sum(total) FROM invoice"),
     ("superlative_thing", "What is the id of the most expensive invoice?", "SELECT 3"),
-    ("first_rows", "Show the first 2 clients", "SELECT client_name FROM client LIMIT 2"),
+    ("top", "Show the first 2 clients", "SELECT client_name FROM client LIMIT 2"),
 ]
 
 
@@ -206,6 +207,16 @@ def test_totals_are_listed_where_no_sum_is_asked_for(clerk: Engine) -> None:
     assert clerk.answer("List the totals of all invoices").sql == "SELECT total FROM invoice"
 
 
+def test_title(tmp_path: Path) -> None:
+    path = tmp_path / "rivers.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE river(river TEXT, length REAL)")
+    with Database.open(path) as rivers:
+        answer = Engine(rivers, None).answer("What are the names of all rivers?")
+    assert answer.sql == "SELECT river FROM river"
+    assert "patterns: title" in answer.notes
+
+
 def test_every_pattern_is_tested() -> None:
-    named = {pattern.name for grammar in (TERMS, NEGATION, ORDERING, FILTERS) for pattern in grammar.patterns}
-    assert named - {case[0] for case in (*CASES, *SHOP_CASES)} <= {"number_of_column", "count_them", "top", "title"}
+    named = {pattern.name for stage in STAGES.values() for pattern in stage}
+    assert named == {case[0] for case in (*CASES, *SHOP_CASES)} | {"title"}

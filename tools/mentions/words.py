@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...tools.stemming import english_stem
+from ..stemming import english_stem
 from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 
 _TOKEN = re.compile(
@@ -79,7 +79,7 @@ def _shared_noun(words: list[Word]) -> list[Word]:
 
 @lru_cache(maxsize=20_000)
 def name_words(identifier: str) -> tuple[str, ...]:
-    """The words that an identifier is made of, abbreviations spelled out: `stuFName` gives student, first, name."""
+    """The words that an identifier is made of, abbreviations spelled out: `stu_fname` gives student, first, name."""
     parts: list[str] = []
     for chunk in re.split(r"[_\W]+", identifier):
         whole = chunk.lower()

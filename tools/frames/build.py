@@ -6,10 +6,10 @@ import re
 
 from sqlglot import exp
 
-from ...tools.database.schema import Schema
-from ...tools.errors import NotUnderstood
-from ...tools.linking.join_path import join_path
-from ...tools.sql.names import KEYWORDS
+from ..database.schema import Schema
+from ..errors import NotUnderstood
+from ..linking.join_path import join_path
+from ..sql.names import KEYWORDS
 from .frame import Column, Condition, Frame, Scalar, Term, Value
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tools.values.match import ValueMatch
-from .frame import Column
+from ..frames.frame import Column
+from ..values.match import ValueMatch
 from .lexicon import CHAIN
 from .mentions import Mention
 from .names import Hit, NameIndex

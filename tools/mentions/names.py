@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...tools.database.schema import ColumnSchema, Schema
-from .frame import Column, Scalar
+from ..database.schema import ColumnSchema, Schema
+from ..frames.frame import Column, Scalar
 from .lexicon import GENERIC, SYNONYMS
 from .words import name_words, stem
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ...tools.database.schema import Schema
-from ...tools.errors import SQLParseError
-from ...tools.sql.parse import parse_select
+from ..database.schema import Schema
+from ..errors import SQLParseError
+from ..sql.parse import parse_select
 from .frame import Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 
 _COMPARE: dict[type[exp.Expr], Operator] = {

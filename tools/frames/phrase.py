@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..values.names import name_words
 from .frame import Column, Condition, Frame, Term, Value
-from .words import name_words
 
 _AGGREGATES = {"sum": "the total {}", "avg": "the average {}", "min": "the lowest {}", "max": "the highest {}"}
 _OPERATORS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
-from ...tools.values.match import ValueMatch
-from .frame import Column, Scalar
+from ..frames.frame import Column, Scalar
+from ..values.match import ValueMatch
 from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
 from .names import Hit, NameIndex
 from .words import Word, name_words

@@ -1,0 +1,76 @@
+"""Frames: SQL to frame and back, and the sentence that asks for a frame."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
+from tableturn.tools.frames import Column, Frame, Term, build, give_me, read_sql
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path: Path = tmp_path_factory.mktemp("zoo") / "zoo.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("""
+            CREATE TABLE keeper(keeper_id INTEGER PRIMARY KEY, name TEXT, wage REAL);
+            CREATE TABLE animal(animal_id INTEGER PRIMARY KEY, name TEXT, kind TEXT, age INTEGER,
+                keeper_id INTEGER REFERENCES keeper(keeper_id));
+            CREATE TABLE "lost order"(id INTEGER PRIMARY KEY, "from" TEXT);
+            INSERT INTO keeper VALUES (1, 'Ann', 10), (2, 'Ben', 20);
+            INSERT INTO animal VALUES (1, 'Rex', 'wolf', 3, 1), (2, 'Tia', 'lynx', 7, 1), (3, 'Ugo', 'wolf', 9, 2);
+        """)
+    with Database.open(path) as database:
+        yield database
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name FROM animal",
+        "SELECT DISTINCT kind FROM animal WHERE age > 2 AND (kind = 'wolf' OR kind LIKE 'l%')",
+        "SELECT keeper.name, COUNT(*) FROM keeper JOIN animal ON animal.keeper_id = keeper.keeper_id "
+        "GROUP BY keeper.keeper_id HAVING COUNT(*) >= 2 ORDER BY COUNT(*) DESC LIMIT 3",
+        "SELECT name FROM animal WHERE age BETWEEN 1 AND 5 AND NOT kind IS NULL",
+        "SELECT name FROM keeper WHERE NOT keeper_id IN (SELECT keeper_id FROM animal WHERE age < 4)",
+        "SELECT kind FROM animal WHERE age < 4 INTERSECT SELECT kind FROM animal WHERE age > 8",
+        "SELECT AVG(wage) FROM keeper WHERE wage <= (SELECT MAX(wage) FROM keeper)",
+    ],
+)
+def test_sql_survives_the_way_through_a_frame(zoo: Database, sql: str) -> None:
+    frame = read_sql(sql, zoo.schema())
+    assert frame is not None
+    again = build(frame, zoo.schema()).sql("sqlite")
+
+    assert read_sql(again, zoo.schema()) == frame
+    assert zoo.execute(again).rows == zoo.execute(sql).rows
+
+
+@pytest.mark.parametrize("sql", ["WITH t AS (SELECT 1) SELECT * FROM t", "SELECT 1 + age FROM animal", "not sql"])
+def test_what_no_frame_can_say_is_left_alone(zoo: Database, sql: str) -> None:
+    assert read_sql(sql, zoo.schema()) is None
+
+
+def test_names_are_quoted_where_they_must_be(zoo: Database) -> None:
+    frame = Frame((Term(Column("lost order", "from")),))
+    assert build(frame, zoo.schema()).sql("sqlite") == 'SELECT "from" FROM "lost order"'
+
+
+def test_tables_that_no_key_connects_are_refused(zoo: Database) -> None:
+    frame = Frame((Term(Column("keeper", "name")), Term(Column("lost order", "from"))))
+    with pytest.raises(NotUnderstood, match="lost order"):
+        build(frame, zoo.schema())
+
+
+def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
+    frame = read_sql("SELECT name FROM animal WHERE age > 2 ORDER BY age DESC", zoo.schema())
+    assert frame is not None
+    assert give_me(replace(frame, limit=2)) == (
+        "Give me the name of animals where the age is more than 2, sorted by the age from highest, only the first 2."
+    )

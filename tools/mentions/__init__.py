@@ -1,0 +1,16 @@
+"""What a question's words stand for: tables, columns, values, numbers, comparisons and superlatives.
+
+>>> names = NameIndex(schema)
+>>> [hit.column for hit in names.find(("birth", "year"))]
+['birth_year']
+>>> words = words_of("Names of singers older than 30")
+>>> items = find_mentions(words, names, values.find("Names of singers older than 30"))
+>>> resolve(items, names)
+"""
+
+from .mentions import Mention, find_mentions
+from .names import Hit, NameIndex
+from .resolve import resolve
+from .words import Word, name_words, stem, words_of
+
+__all__ = ["Hit", "Mention", "NameIndex", "Word", "find_mentions", "name_words", "resolve", "stem", "words_of"]
