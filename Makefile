@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 ROOMS  := agent tools prompts evals
 
-.PHONY: setup demo test lint format types studio clean
+.PHONY: setup demo test test-extras lint format types studio clean
 
 setup: $(STAMP)
 
@@ -20,6 +20,11 @@ demo: setup
 
 test: lint types
 	$(BIN)/python -m pytest -n 2
+
+# Ray, LangChain's own agent and a browser's driver are large, and most work needs none of them.
+test-extras: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray,baselines,browser]'
+	$(BIN)/python -m pytest -m extra
 
 lint: setup
 	$(BIN)/ruff check .

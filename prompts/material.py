@@ -8,7 +8,6 @@ from functools import cached_property
 
 from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
-from ..tools.examples.seeds import SeedDialogue
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .task import Message, Prompt
@@ -23,7 +22,7 @@ class Material:
     """The parts of a prompt that may be thinned out, in the order in which they give way.
 
     Attributes:
-        dialogues: Few-shot dialogues, most useful first.
+        dialogues: Few-shot dialogues in whatever form the template knows, most useful first.
         examples: Few-shot examples, most useful first.
         values: Database values that the question mentions, best first.
         samples: Sample values shown with each column.
@@ -34,7 +33,7 @@ class Material:
     schema: Schema = NO_SCHEMA
     history: tuple[PastTurn, ...] = ()
     examples: tuple[Example, ...] = ()
-    dialogues: tuple[SeedDialogue, ...] = ()
+    dialogues: tuple[object, ...] = ()
     values: tuple[ValueMatch, ...] = ()
     samples: int = 3
 

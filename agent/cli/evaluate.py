@@ -184,12 +184,21 @@ def evaluate(
     model: Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="The agent's preset.")] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="A settings file, over the preset.")] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."
+        ),
+    ] = None,
     history: Annotated[
         str, typer.Option("--history", help="What turns see of earlier ones: predicted SQL, or gold.")
     ] = "predicted",
     examples: Annotated[str | None, typer.Option("--examples", help="An example store.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")] = 4,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Where questions are answered: local, or ray (an extra).")
+    ] = "local",
     out: Annotated[Path, typer.Option("--out", help="Folder of the run; the same one resumes it.")] = Path("eval-run"),
     price: Annotated[
         tuple[float, float] | None, typer.Option("--price", help="Dollars a million prompt and completion tokens.")
@@ -221,15 +230,17 @@ def evaluate(
     with plain_errors():
         if history not in ("gold", "predicted"):
             raise typer.BadParameter("--history is gold or predicted")
+        if engine not in ("local", "ray"):
+            raise typer.BadParameter("--engine is local or ray")
         questions = load_dataset(dataset, split, data)
         fields = read_settings(settings) if settings else {}
         spec = RunSpec(
-            dataset, split, model, preset, fields, history, limit, tuple(without or ()), examples, base_url
+            dataset, split, model, preset, fields, history, limit, tuple(without or ()), examples, base_url, baseline
         )  # fmt: skip
         asked = questions.without(spec.without).first(limit)
         start = time.perf_counter()
         with RunProgress(len(asked.questions), price) as progress:
-            answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress)
+            answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
         results = run_results(spec, asked, answered, time.perf_counter() - start)
         write_results(results, out)
     if as_json:

@@ -108,7 +108,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         looked = " or ".join(layout.splits[split])
         raise SettingsError(f"dataset {name!r}: no {looked} in {' or '.join(layout.folders)} below {root}")
     questions = _with_disputes(f"{name}/{split}", _read(layout, path))
-    return Dataset(name, split, questions, _shared(layout, root, "databases"), _shared(layout, root, "tables"))
+    return Dataset(name, split, questions, _shared(layout, root, "databases"), _shared(layout, root, "tables"), root)
 
 
 def find_split(layout: Layout, split: str, root: Path) -> Path | None:

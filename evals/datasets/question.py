@@ -47,6 +47,7 @@ class Dataset:
         questions: Turns of one interaction are neighbours.
         databases: Folders in which `NAME/NAME.sqlite` is looked for, in this order.
         tables: Spider's tables.json files, from which EM takes foreign keys.
+        root: The folder that it was loaded from; None for a file of one's own.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Dataset:
     questions: tuple[Question, ...]
     databases: tuple[Path, ...]
     tables: tuple[Path, ...] = ()
+    root: Path | None = None
 
     def database(self, name: str) -> Path:
         """The file of a database.

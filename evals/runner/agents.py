@@ -1,9 +1,9 @@
-"""An agent for each database, opened when its first question comes and closed after its last."""
+"""An agent for each database, opened when a question on it comes; the last few used stay open."""
 
 from __future__ import annotations
 
 import uuid
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,12 +18,14 @@ from ..datasets import Dataset, Question
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+_KEPT_OPEN = 4
+
 
 class Agents:
     """Agents by database.
 
     Args:
-        dataset: Its interactions are counted, to know a database's last one.
+        dataset: Says where the databases are.
         model: What each agent is given.
         settings: Likewise.
         examples: An example store; None for the built-in examples.
@@ -34,8 +36,8 @@ class Agents:
         self._model = model
         self._settings = settings
         self._examples = examples
-        self._left = Counter(turns[0].database for turns in dataset.interactions)
-        self._open: dict[str, SQLAgent] = {}
+        self._open: OrderedDict[str, SQLAgent] = OrderedDict()
+        self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
     @contextmanager
@@ -46,9 +48,11 @@ class Agents:
             DatabaseUnavailable: The database is missing or cannot be used.
         """
         conversation = self._agent(database).conversation(uuid.uuid4().hex)
+        self._in_use[database] += 1
         try:
             yield conversation
         finally:
+            self._in_use[database] -= 1
             self._checkpoints.delete_thread(conversation.thread)
 
     async def remember(self, database: str, conversation: Conversation, turns: Sequence[Question]) -> None:
@@ -60,12 +64,6 @@ class Agents:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
             await self._agent(database).graph.aupdate_state(config, {"turns": past}, as_node="respond")
 
-    def done(self, database: str) -> None:
-        """Says that one interaction of a database has ended."""
-        self._left[database] -= 1
-        if not self._left[database] and database in self._open:
-            self._open.pop(database).close()
-
     def close(self) -> None:
         """Closes what is open."""
         for agent in self._open.values():
@@ -73,12 +71,17 @@ class Agents:
         self._open.clear()
 
     def _agent(self, database: str) -> SQLAgent:
-        if database not in self._open:
-            self._open[database] = SQLAgent(
-                self._dataset.database(database),
-                model=self._model,
-                settings=self._settings,
-                examples=self._examples,
-                checkpointer=self._checkpoints,
-            )
+        if database in self._open:
+            self._open.move_to_end(database)
+            return self._open[database]
+        idle = [name for name in self._open if not self._in_use[name]]
+        if len(self._open) >= _KEPT_OPEN and idle:
+            self._open.pop(idle[0]).close()
+        self._open[database] = SQLAgent(
+            self._dataset.database(database),
+            model=self._model,
+            settings=self._settings,
+            examples=self._examples,
+            checkpointer=self._checkpoints,
+        )
         return self._open[database]

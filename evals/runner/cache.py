@@ -41,7 +41,7 @@ class ReplyCache(BaseCache):
         """The replies kept for a prompt; None if there are none."""
         sql = "SELECT messages FROM reply WHERE prompt = ? AND model = ?"
         with self._lock:
-            found = self._connection.execute(sql, (prompt, llm_string)).fetchone()
+            found = self._connection.execute(sql, (_asked(prompt), llm_string)).fetchone()
         if found is None:
             return None
         return [ChatGeneration(message=message) for message in messages_from_dict(json.loads(found[0]))]
@@ -51,7 +51,7 @@ class ReplyCache(BaseCache):
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
         with self._lock:
             self._connection.execute(
-                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", (prompt, llm_string, json.dumps(messages))
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", (_asked(prompt), llm_string, json.dumps(messages))
             )
 
     def clear(self, **kwargs: Any) -> None:
@@ -70,3 +70,13 @@ class ReplyCache(BaseCache):
     def close(self) -> None:
         """Closes the file."""
         self._connection.close()
+
+
+def _asked(prompt: str) -> str:
+    """A prompt without what is only known about its messages: a reply from here carries another cost than a new one."""
+    messages: list[dict[str, Any]] = json.loads(prompt)
+    for message in messages:
+        told: dict[str, Any] = message.get("kwargs", {})
+        for name in ("id", "response_metadata", "usage_metadata"):
+            told.pop(name, None)
+    return json.dumps(messages)

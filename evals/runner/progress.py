@@ -38,6 +38,8 @@ class RunProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        # Of a run that cannot be done the message is all there is to see.
+        self._bar.live.transient = kind is not None
         self._bar.stop()
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...tools.database.table import Cell
+from ...agent.records import plain_cell
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
 from ..metrics import StrictJudge, Verdict, as_json, official_judge, summarize
@@ -90,17 +90,13 @@ def _by_attempt(record: TurnRecord, verdict: Verdict, judge: StrictJudge) -> dic
     gold = judge.gold_table(verdict.question)
     if gold is None:
         return {"attempts_right": right, "gold_columns": (), "gold_rows": (), "gold_row_count": None}
-    rows = [[_plain(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
+    rows = [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
     return {
         "attempts_right": right,
         "gold_columns": gold.columns,
         "gold_rows": rows,
         "gold_row_count": len(gold.rows),
     }
-
-
-def _plain(cell: Cell) -> int | float | str | None:
-    return cell.hex() if isinstance(cell, bytes) else cell
 
 
 def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:

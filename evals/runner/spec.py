@@ -32,6 +32,7 @@ class RunSpec:
         without: Databases left out.
         examples: An example store; None for the built-in examples.
         base_url: Of an OpenAI-compatible server.
+        baseline: Who answers instead of the agent as it is, by name (`evals.baselines`); None for the agent.
     """
 
     dataset: str
@@ -44,6 +45,7 @@ class RunSpec:
     without: tuple[str, ...] = ()
     examples: str | None = None
     base_url: str | None = None
+    baseline: str | None = None
 
 
 def begin(spec: RunSpec, out: Path) -> None:
@@ -52,17 +54,30 @@ def begin(spec: RunSpec, out: Path) -> None:
     Raises:
         SettingsError: The folder holds another run, or cannot be written.
     """
-    text = json.dumps(asdict(spec), indent=2)
+    check_folder(spec, out)
+    path = out / SPEC_FILE
+    try:
+        if not path.exists():
+            write_whole(path, json.dumps(asdict(spec), indent=2))
+    except OSError as error:
+        raise SettingsError(f"{out} cannot hold a run: {error}") from error
+
+
+def check_folder(spec: RunSpec, out: Path) -> None:
+    """Makes a run's folder, or finds it empty or with the same run.
+
+    Raises:
+        SettingsError: The folder holds another run, or cannot be made.
+    """
     path = out / SPEC_FILE
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            write_whole(path, text)
             return
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{out} cannot hold a run: {error}") from error
-    wanted = json.loads(text)
+    wanted = json.loads(json.dumps(asdict(spec)))
     differing = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
     if differing:
         name = differing[0]

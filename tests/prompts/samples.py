@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
+from tableturn.prompts.dialogues import Dialogue, DialoguesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask, PromptStyle
 from tableturn.prompts.merge import MergeTask, Proposal
@@ -123,6 +124,12 @@ def every_task() -> dict[str, Task[Any]]:
         "rephrase_full_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, simplify=False),
         "rephrase_credit": RephraseTask("and ann's?", HISTORY, SCHEMA, style="credit", dialogues=DIALOGUES),
         "rephrase_credit_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, style="credit"),
+        "dialogues": DialoguesTask(
+            "and ann's?",
+            "Table order, columns = [*, id, total]",
+            HISTORY,
+            (Dialogue("Table dog, columns = [*, id]", HISTORY[:1]),),
+        ),
         "merge": MergeTask(generate(), PROPOSALS),
         "annotate_columns": AnnotateColumnsTask(
             tuple((table, column) for table in SCHEMA.tables for column in table.columns)

@@ -27,6 +27,7 @@ class Behaviour:
         delay: Seconds before answering.
         usage: Prompt and completion tokens; None for a server that doesn't count.
         refusal: The separate refusal field of OpenAI's replies.
+        tool: A tool that the model calls, with its arguments as JSON; None for none.
     """
 
     kind: Literal["reply", "reset", "hang"] = "reply"
@@ -37,6 +38,7 @@ class Behaviour:
     delay: float = 0.0
     usage: tuple[int, int] | None = (100, 10)
     refusal: str | None = None
+    tool: tuple[str, str] | None = None
 
 
 def says(content: str, **more: Any) -> Behaviour:
@@ -47,6 +49,11 @@ def says(content: str, **more: Any) -> Behaviour:
 def sql(statement: str, **more: Any) -> Behaviour:
     """A reply of one fenced query."""
     return Behaviour(content=f"```sql\n{statement}\n```", **more)
+
+
+def calls(tool: str, arguments: Mapping[str, Any]) -> Behaviour:
+    """A reply that calls a tool."""
+    return Behaviour(tool=(tool, json.dumps(arguments)), finish_reason="tool_calls")
 
 
 def cut(content: str) -> Behaviour:
@@ -179,7 +186,9 @@ class OpenAIServer:
 def _payload(behaviour: Behaviour) -> dict[str, Any]:
     if behaviour.status != 200:
         return {"error": {"message": behaviour.content, "type": "scripted", "code": None}}
-    message = {"role": "assistant", "content": behaviour.content, "refusal": behaviour.refusal}
+    message: dict[str, Any] = {"role": "assistant", "content": behaviour.content, "refusal": behaviour.refusal}
+    if behaviour.tool:
+        message["tool_calls"] = [_tool_call(*behaviour.tool)]
     payload: dict[str, Any] = {
         "id": "scripted",
         "object": "chat.completion",
@@ -200,8 +209,11 @@ def _usage(behaviour: Behaviour) -> dict[str, Any]:
 def _streamed(behaviour: Behaviour) -> str:
     common = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
     middle = len(behaviour.content) // 2
+    first: dict[str, Any] = {"role": "assistant", "content": behaviour.content[:middle]}
+    if behaviour.tool:
+        first["tool_calls"] = [{"index": 0, **_tool_call(*behaviour.tool)}]
     choices: list[dict[str, Any]] = [
-        {"index": 0, "delta": {"role": "assistant", "content": behaviour.content[:middle]}, "finish_reason": None},
+        {"index": 0, "delta": first, "finish_reason": None},
         {"index": 0, "delta": {"content": behaviour.content[middle:]}, "finish_reason": None},
         {"index": 0, "delta": {}, "finish_reason": behaviour.finish_reason},
     ]
@@ -209,3 +221,7 @@ def _streamed(behaviour: Behaviour) -> str:
     if behaviour.usage is not None:
         chunks.append(common | {"choices": []} | _usage(behaviour))
     return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+def _tool_call(name: str, arguments: str) -> dict[str, Any]:
+    return {"id": "call", "type": "function", "function": {"name": name, "arguments": arguments}}

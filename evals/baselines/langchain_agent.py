@@ -1,0 +1,158 @@
+"""LangChain's own SQL agent: its toolkit, prompt and loop as they come, over our read-only database."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import StaticPool
+
+from ...agent import Settings
+from ...agent.model_reply import reply_usage
+from ...agent.models import model_label
+from ...agent.translator import Usage
+from ...tools.database import Database
+from ...tools.database.connection import connect
+from ...tools.errors import ModelError, QueryError, SettingsError
+from ...tools.linking import PastTurn
+from ..datasets import Dataset, Question
+from ..runner.answering import asked_text
+from ..runner.record import TurnRecord
+from ..runner.spec import History
+from .turns import Said, turn_by_turn
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+with warnings.catch_warnings():
+    # The package says at import that it is no longer developed; it is here as the peer that many people still run.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    try:
+        create_sql_agent: Any = import_module("langchain_community.agent_toolkits.sql.base").create_sql_agent
+        SQLDatabase: Any = import_module("langchain_community.utilities").SQLDatabase
+    except ImportError as error:
+        raise SettingsError(
+            "the baseline langchain needs langchain-community: pip install 'tableturn[baselines]'"
+        ) from error
+
+_QUERY_TOOL = "sql_db_query"
+
+
+class LangChainAgent:
+    """One agent run a turn; its answer is the last query that it ran.
+
+    Args:
+        dataset: What is asked.
+        model: Must be able to call tools.
+        settings: The limits of queries count here.
+        history: What a turn sees of the turns before it.
+    """
+
+    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
+        self._dataset = dataset
+        self._model = model
+        self._settings = settings
+        self._history: History = history
+
+    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        return turn_by_turn(turns, kept, self._history, self._dataset.database, self._settings.limits, self._take)
+
+    def close(self) -> None:
+        """See `Answering`; nothing stays open."""
+
+    async def _take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> Said:
+        reached = _ReadOnly(database, self._settings)
+        try:
+            agent = create_sql_agent(
+                self._model,
+                db=reached,
+                agent_type="tool-calling",
+                agent_executor_kwargs={"return_intermediate_steps": True},
+                stream_runnable=False,  # streamed replies pass the reply cache by
+            )
+            counted = _Counted()
+            found = await agent.ainvoke({"input": _asked(turn, past)}, {"callbacks": [counted]})
+        finally:
+            reached.close()
+        steps = cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])
+        tried = tuple(_query(action.tool_input) for action, _ in steps if action.tool == _QUERY_TOOL)
+        return Said(tried[-1] if tried else "", counted.usage, text=str(found["output"]), tried=tried)
+
+
+class _ReadOnly(SQLDatabase):
+    """The toolkit's database: the schema is read on a connection that only reads, queries run behind the guard."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._guarded = database
+        self._limits = settings.limits
+        self._reading = create_engine(
+            "sqlite://",
+            creator=lambda: connect(database.path).sqlite,
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+        )
+        super().__init__(self._reading)
+
+    def close(self) -> None:
+        """Closes the connection for the schema."""
+        self._reading.dispose()
+
+    def _execute(self, command: Any, fetch: Any = "all", **_: Any) -> list[dict[str, Any]]:
+        try:
+            table = self._guarded.execute(str(command), self._limits)
+        except QueryError as error:
+            # What the toolkit shows the model and goes on from.
+            raise DatabaseError(str(command), None, error) from error
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        return rows[:1] if fetch == "one" else rows
+
+
+class _Counted(BaseCallbackHandler):
+    """Counts calls and tokens as the agent's own are counted: every reply of the model, the query checker's too."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        for generations in response.generations:
+            for generation in generations:
+                if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
+                    self.usage += reply_usage(generation.message)
+
+
+def make(dataset: Dataset, model: BaseChatModel | None, settings: Settings, history: History) -> LangChainAgent:
+    """See `Baseline.module`.
+
+    Raises:
+        ModelError: There is no model to ask, or it cannot call tools.
+    """
+    if model is None:
+        raise ModelError("the baseline langchain asks a chat model: pass --model")
+    try:
+        model.bind_tools([])
+    except NotImplementedError:
+        raise ModelError(
+            f"the model {model_label(model)} cannot call tools, as LangChain's SQL agent has it do"
+        ) from None
+    return LangChainAgent(dataset, model, settings, history)
+
+
+def _asked(turn: Question, past: Sequence[PastTurn]) -> str:
+    """The agent has no memory: what was said before stands before the question."""
+    if not past:
+        return asked_text(turn)
+    earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
+    return f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked_text(turn)}"
+
+
+def _query(tool_input: object) -> str:
+    given = cast("Mapping[str, object]", tool_input).get("query", "") if isinstance(tool_input, Mapping) else tool_input
+    return str(given)

@@ -1,0 +1,38 @@
+"""Who answers a run's questions, as the runner sees them: an agent, a baseline, or workers elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Protocol
+
+from ...tools.errors import TableturnError
+from ..datasets import Question
+from .record import TurnRecord
+
+
+class Answering(Protocol):
+    """Answers interactions, any number of them at once."""
+
+    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Records of the turns of one interaction that `kept` lacks, in order, each as soon as it is there.
+
+        Args:
+            turns: All turns of the interaction.
+            kept: Records that an ended run made, by question id.
+        """
+        ...
+
+    def close(self) -> None:
+        """Closes what is open."""
+        ...
+
+
+def failed(turn: Question, error: Exception) -> TurnRecord:
+    """The record of a turn that an error ended: a wrong answer, while the other questions still count."""
+    said = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
+    return TurnRecord(id=turn.id, sql="", status="failed", text=said)
+
+
+def asked_text(turn: Question) -> str:
+    """What is asked: the question, with the evidence that comes with it."""
+    return f"{turn.text}\n({turn.evidence})" if turn.evidence else turn.text

@@ -1,0 +1,77 @@
+"""The agent as the one who answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from ...agent import Conversation, TableturnError
+from ..datasets import Question
+from .agents import Agents
+from .answering import asked_text, failed
+from .record import TurnRecord, record_answer
+from .replay import asked_about
+from .spec import History
+
+
+class AgentAnswering:
+    """Answers with an agent for each database.
+
+    Args:
+        agents: The agents.
+        history: What a turn sees of the turns before it.
+    """
+
+    def __init__(self, agents: Agents, history: History) -> None:
+        self._agents = agents
+        self._answers = self._after_gold if history == "gold" else self._after_own
+
+    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        return self._answers(turns, kept)
+
+    def close(self) -> None:
+        """See `Answering`."""
+        self._agents.close()
+
+    async def _after_gold(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Each turn in a conversation of its own, begun with the gold SQL of the turns before it."""
+        for place, turn in enumerate(turns):
+            if turn.id in kept:
+                continue
+            try:
+                with self._agents.conversation(turn.database) as conversation:
+                    await self._agents.remember(turn.database, conversation, turns[:place])
+                    record = await _take(turn, conversation)
+            except TableturnError as error:
+                record = failed(turn, error)
+            yield record
+
+    async def _after_own(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """All turns in one conversation.
+
+        Turns that an ended run answered are taken again where a later one builds on them; their replies are cached.
+        """
+        to_do = [turn for turn in turns if turn.id not in kept]
+        if not to_do:
+            return
+        try:
+            with self._agents.conversation(turns[0].database) as conversation:
+                for turn in turns[: turns.index(to_do[-1]) + 1]:
+                    record = await _take(turn, conversation)
+                    if turn.id not in kept:
+                        to_do.remove(turn)
+                        yield record
+        except TableturnError as error:
+            for turn in to_do:
+                yield failed(turn, error)
+
+
+async def _take(turn: Question, conversation: Conversation) -> TurnRecord:
+    asked_about.set(turn.id)
+    start = time.perf_counter()
+    try:
+        answer = await conversation.aask(asked_text(turn))
+    except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
+        return failed(turn, error)
+    return record_answer(turn.id, answer, time.perf_counter() - start)

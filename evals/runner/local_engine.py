@@ -1,0 +1,69 @@
+"""Answering in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from langchain_core.caches import BaseCache
+
+from ...agent import Settings, make_settings
+from ..baselines import find_baseline
+from ..datasets import Dataset
+from .agents import Agents
+from .answering import Answering
+from .by_agent import AgentAnswering
+from .cache import ReplyCache
+from .model import CACHE_FILE, run_model
+from .replay import REPLAY, REPLAY_SETTINGS
+from .spec import RunSpec
+
+
+@contextmanager
+def local_engine(spec: RunSpec, dataset: Dataset, out: Path) -> Generator[Answering]:
+    """Answers in this process, with replies kept in the run's folder.
+
+    Raises:
+        ModelError: The model cannot be set up.
+        SettingsError: Settings are wrong, or replies cannot be kept.
+    """
+    with closing(ReplyCache(out / CACHE_FILE)) as cache, closing(make_answering(spec, dataset, cache)) as answering:
+        yield answering
+
+
+def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answering:
+    """Who answers a run's questions.
+
+    Args:
+        spec: The run.
+        dataset: Its split, whole.
+        cache: Keeps the model's replies.
+
+    Raises:
+        ModelError: The model cannot be set up.
+        SettingsError: Settings are wrong, or the baseline cannot be had.
+    """
+    settings = run_settings(spec)
+    model = run_model(spec, dataset, cache)
+    module = find_baseline(spec.baseline).module if spec.baseline else ""
+    if module:
+        make = import_module(f"..baselines.{module}", __package__).make
+        return make(dataset, model, settings, spec.history)
+    return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples), spec.history)
+
+
+def run_settings(spec: RunSpec) -> Settings:
+    """The preset with the run's own fields; every question is to be answered, none asked back.
+
+    Raises:
+        SettingsError: Settings are wrong, or there is no such baseline.
+    """
+    replayed = spec.model is not None and spec.model.startswith(REPLAY)
+    fields: dict[str, Any] = {"clarify": False}
+    if spec.baseline is not None:
+        fields |= find_baseline(spec.baseline).settings
+    fields |= {**spec.settings, **(REPLAY_SETTINGS if replayed else {})}
+    return make_settings(fields, preset=spec.preset)

@@ -1,0 +1,162 @@
+"""Answering on a Ray cluster: the journal, the reply cache and the judging stay here, workers answer.
+
+Every node needs tableturn, the databases at the same paths, and the same environment (keys, base URLs).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
+
+from ...tools.errors import SettingsError, TableturnError
+from ..datasets import Dataset, Question
+from .answering import Answering
+from .cache import ReplyCache
+from .local_engine import make_answering
+from .model import CACHE_FILE
+from .record import TurnRecord
+from .spec import RunSpec
+
+# Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+try:
+    ray: Any = import_module("ray")
+    RayError: type[Exception] = import_module("ray.exceptions").RayError
+    OnNode: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+except ImportError as error:
+    raise SettingsError("--engine ray needs Ray: pip install 'tableturn[ray]'") from error
+
+
+@contextmanager
+def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generator[Answering]:
+    """Answers on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
+
+    Args:
+        spec: The run.
+        dataset: Its split, whole.
+        out: The run's folder, on this machine.
+        jobs: Interactions at once; there are no more workers than that, nor than processors.
+
+    Raises:
+        ModelError: The model cannot be set up.
+        SettingsError: The cluster cannot be reached.
+    """
+    ours = not ray.is_initialized()
+    try:
+        if ours:
+            ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise SettingsError(f"no Ray cluster: {' '.join(str(error).split())[:300]}") from error
+    try:
+        here = OnNode(ray.get_runtime_context().get_node_id(), soft=False)
+        replies = ray.remote(ReplyCache).options(num_cpus=0, scheduling_strategy=here)
+        cache = replies.remote((out / CACHE_FILE).absolute())
+        worker = ray.remote(_Worker).options(scheduling_strategy="SPREAD")
+        count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
+        answering = _Elsewhere([worker.remote(spec, dataset, cache) for _ in range(count)])
+        try:
+            answering.wait()
+            yield answering
+        finally:
+            answering.close()
+            ray.kill(cache)
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+class _Elsewhere:
+    """Gives each interaction to the worker that has the fewest."""
+
+    def __init__(self, workers: Sequence[Any]) -> None:
+        self._workers = workers
+        self._busy = [0] * len(workers)
+
+    def wait(self) -> None:
+        """Waits until a worker can begin.
+
+        Raises:
+            TableturnError: It cannot: what is wrong with the run is wrong with it there.
+        """
+        wrong = ray.get(self._workers[0].prepare.remote())
+        if wrong is not None:
+            raise wrong
+
+    async def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        number = self._busy.index(min(self._busy))
+        self._busy[number] += 1
+        try:
+            async for reference in self._workers[number].answers.remote(turns, kept):
+                yield await reference
+        except RayError as error:
+            reason = str(error).strip().splitlines()[-1:] or [type(error).__name__]
+            raise SettingsError(
+                f"a Ray worker was lost ({reason[0][:300]}): start the run again with the same folder to go on"
+            ) from error
+        finally:
+            self._busy[number] -= 1
+
+    def close(self) -> None:
+        """See `Answering`."""
+        for worker in self._workers:
+            ray.kill(worker)
+
+
+class _Worker:
+    """One process that answers, any number of interactions at once."""
+
+    def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any) -> None:
+        self._run = spec, dataset, _Replies(cache)
+        self._answering: Answering | None = None
+
+    async def prepare(self) -> TableturnError | None:
+        """Gets ready; what is wrong is given back rather than raised, for Ray would wrap it."""
+        try:
+            if self._answering is None:
+                self._answering = make_answering(*self._run)
+        except TableturnError as error:
+            return error
+        return None
+
+    async def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        wrong = await self.prepare()
+        if self._answering is None:
+            raise SettingsError(f"a Ray worker cannot do what the others can: {wrong}")
+        async for record in self._answering.answers(turns, kept):
+            yield record
+
+
+class _Replies(BaseCache):
+    """The run's reply cache, where the run was started."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
+        """See `ReplyCache`."""
+        return ray.get(self._actor.lookup.remote(prompt, llm_string))
+
+    def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
+        """See `ReplyCache`."""
+        ray.get(self._actor.update.remote(prompt, llm_string, return_val))
+
+    def clear(self, **kwargs: Any) -> None:
+        """See `ReplyCache`."""
+        ray.get(self._actor.clear.remote())
+
+    async def alookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
+        """See `ReplyCache`."""
+        return await self._actor.lookup.remote(prompt, llm_string)
+
+    async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
+        """See `ReplyCache`."""
+        await self._actor.update.remote(prompt, llm_string, return_val)
