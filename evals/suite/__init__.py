@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .build import SuiteReport, build_suite
+from .build import SuiteReport, build_random_suite, build_suite
 
-__all__ = ["SuiteReport", "build_suite"]
+__all__ = ["SuiteReport", "build_random_suite", "build_suite"]

@@ -99,6 +99,23 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) 
     )
 
 
+def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: int, seed: int = 0) -> None:
+    """Builds a suite of `count` databases, the original and random ones, whatever they tell apart.
+
+    Raises:
+        DatabaseUnavailable: The original cannot be used.
+        SettingsError: The suite cannot be written.
+    """
+    with Database.open(original) as database:
+        schema = database.schema()
+    first = _in_memory(original)
+    ddl = [str(row[0]) for row in first.execute(_DDL)]
+    constants = column_constants(golds, schema)
+    generator = random.Random(f"{original.stem}:{seed}")  # noqa: S311
+    drawn = (generate(ddl, schema, constants, random_shape(generator), generator) for _ in range(count - 1))
+    write_suite(original.stem, [first, *drawn], out)
+
+
 def _search(
     first: sqlite3.Connection, schema: Schema, golds: Sequence[str], left: Sequence[Pair], generator: random.Random
 ) -> tuple[list[tuple[sqlite3.Connection, set[Pair]]], list[Pair]]:
