@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .events import Event
     from .graph import build_graph
+    from .learning import Saved
     from .settings import PRESETS, Settings, make_settings
     from .sqlagent import Conversation, SQLAgent
 
@@ -19,6 +20,7 @@ _HOMES = {
     "Event": ".events",
     "PRESETS": ".settings",
     "SQLAgent": ".sqlagent",
+    "Saved": ".learning",
     "Settings": ".settings",
     "TableturnError": "..tools.errors",
     "build_graph": ".graph",
@@ -31,6 +33,7 @@ __all__ = [
     "Conversation",
     "Event",
     "SQLAgent",
+    "Saved",
     "Settings",
     "TableturnError",
     "build_graph",

@@ -39,6 +39,7 @@ class Answer:
     """An answer to one question.
 
     Attributes:
+        record: All of it, as frozen data.
         question: As asked.
         rephrased: Self-contained, in one regular form.
         intent: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
@@ -58,11 +59,14 @@ class Answer:
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
         stopped: Why no further attempt was made, in words.
         choices: For `needs_clarification`, the readings on offer.
+        simplified: The question in plain common words; `rephrased` where it was not simplified.
+        self_contained: Whether `rephrased` can be understood without the turns before it.
+        database: `tableturn.tools.examples.database_identity` of the database that was asked.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
     """
 
     def __init__(self, record: AnswerRecord, thread: str = "") -> None:
-        self._record = record
+        self.record = record
         self.thread = thread
         self.question: str = record.question
         self.rephrased: str = record.rephrased
@@ -83,6 +87,9 @@ class Answer:
         self.notes: tuple[str, ...] = record.notes
         self.stopped: str = record.stopped
         self.choices: tuple[str, ...] = record.choices
+        self.simplified: str = record.simplified
+        self.self_contained: bool = record.self_contained
+        self.database: str = record.database
 
     @property
     def answered(self) -> bool:
@@ -97,7 +104,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-        whole = asdict(self._record)
+        whole = asdict(self.record)
         return {key: whole[key] for key in JSON_KEYS}
 
     def to_json(self) -> str:

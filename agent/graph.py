@@ -42,11 +42,11 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "link": (link, ("retrieve", "candidate")),
     "candidate": (candidate, ("select",)),
     "select": (select, ("execute", "critique", "respond")),
-    "retrieve": (retrieve, ("generate", "reason")),
+    "retrieve": (retrieve, ("generate", "reason", "revise")),
     "generate": (generate, ("execute", "respond")),
     "reason": (reason, ("execute", "respond", "generate")),
     "execute": (execute, ("critique", "respond")),
-    "critique": (critique, ("revise", "respond")),
+    "critique": (critique, ("revise", "retrieve", "respond")),
     "revise": (revise, ("execute", "respond")),
     "respond": (respond, (END,)),
 }

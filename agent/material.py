@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..prompts.generate import GenerateTask
 from ..prompts.replies import Rephrasing
 from ..tools.database import Schema
-from ..tools.examples import Example
+from ..tools.examples import Example, database_identity
 from ..tools.linking import PastTurn, widen
 from ..tools.values import ValueMatch
 from .effects import Body, do
@@ -55,4 +55,5 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         marked=frozenset((table, column) for table, column in state.get("marked", [])),
+        database=database_identity(run.resources.database),
     )

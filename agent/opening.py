@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..tools.database import Database
 from ..tools.toolset import Toolset
 from ..tools.values import ValueIndex
+from .example_stores import AgentExamples
 from .models import resolve_model
 from .prompted import PromptedTranslator, TranslatorOptions
 from .resources import Resources
@@ -40,6 +41,7 @@ def open_resources(
     model: str | BaseChatModel | None,
     settings: Settings,
     examples: ExampleStore | str | Path | None,
+    embedding: str = "hashed",
     base_url: str | None,
     sandbox: SandboxLimits | None = None,
 ) -> Opened:
@@ -51,11 +53,13 @@ def open_resources(
         values = ValueIndex.open(database)
         translator = _translators(database, values, model, base_url)
         translator(settings)
-        tools = Toolset(database, values, _store(examples, stack), sandbox)
+        found = AgentExamples(examples, embedding, stack)
+        tools = Toolset(database, values, found.store, sandbox)
     except BaseException:
         stack.close()
         raise
-    return Opened(Resources(database, values, tools, translator, settings, Schemas(database, values)), stack.close)
+    schemas = Schemas(database, values)
+    return Opened(Resources(database, values, tools, translator, settings, schemas, found), stack.close)
 
 
 def _translators(
@@ -82,19 +86,3 @@ def _translators(
         return made(options, settings.request_seconds, settings.request_retries)
 
     return translator
-
-
-def _store(examples: ExampleStore | str | Path | None, stack: ExitStack) -> Callable[[], ExampleStore]:
-    """Opens the store at its first use: a turn that needs no examples pays nothing for them."""
-
-    @lru_cache(maxsize=1)
-    def store() -> ExampleStore:
-        from ..tools.examples import ExampleStore, default_store
-
-        if isinstance(examples, ExampleStore):
-            return examples
-        opened = default_store() if examples is None else ExampleStore.open(examples)
-        stack.callback(opened.close)
-        return opened
-
-    return store

@@ -194,6 +194,9 @@ class AnswerRecord:
     notes: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     stopped: str = ""
+    simplified: str = ""
+    self_contained: bool = True
+    database: str = ""
     usage_by_node: dict[str, NodeUsage] = field(default_factory=dict[str, NodeUsage])
 
 

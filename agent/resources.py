@@ -12,6 +12,7 @@ from ..tools.database import Database, Schema
 from ..tools.linking import SchemaLinker
 from ..tools.toolset import Toolset
 from ..tools.values import ValueIndex
+from .example_stores import AgentExamples
 from .schemas import Schemas
 from .settings import Settings
 from .translator import Translator
@@ -28,6 +29,7 @@ class Resources:
         translator: Gives the translator for a run's settings.
         settings: The agent's own; a run may override single fields.
         schemas: The database's schema and the linker for it.
+        examples: Where few-shot examples come from and approved answers go.
     """
 
     database: Database
@@ -36,6 +38,7 @@ class Resources:
     translator: Callable[[Settings], Translator]
     settings: Settings
     schemas: Schemas
+    examples: AgentExamples
 
 
 @dataclass(frozen=True)

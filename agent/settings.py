@@ -77,7 +77,15 @@ class Settings(BaseModel):
     examples: Literal["skeleton", "question", "draft", "voted", "random", "none"] = Field(
         default="skeleton",
         description="How few-shot examples are chosen: by question skeletons (revision chain 3.1), by question "
-        "(SQL-CRAFT 3), by the draft's SQL skeleton, by diversity and voting (CREDIT-SQL 3.3), at random, or none.",
+        "(SQL-CRAFT 3), by question skeletons and before each revision anew by the last query's SQL skeleton too "
+        "(`draft`, DAIL-SQL's idea), by diversity and voting (CREDIT-SQL 3.3), at random, or none.",
+    )
+    own_examples: int = Field(
+        default=3,
+        ge=0,
+        le=50,
+        description="Examples of this very database, approved on it, that are shown before the others at most, "
+        "whichever way those are chosen.",
     )
     k_question_skeleton: int = Field(
         default=4, ge=0, le=50, description="Examples by the question's skeleton (revision chain 4.1.1, k1)."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from langgraph.types import Command, StateSnapshot
 from .answer import Answer, waiting
 from .events import STREAM_MODES, Event, read_events
 from .graph import AgentGraph, build_graph
+from .learning import Saved, save_answer
 from .opening import open_resources
 from .records import AnswerRecord, load
 from .settings import Settings, make_settings
@@ -40,7 +42,7 @@ RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
 
 
-Said = str | Mapping[str, str]
+Said = str | Mapping[str, Any]
 """What a person says: a question, the reply to what was asked back, or a decision on a query (`agent/approval.py`)."""
 
 
@@ -54,6 +56,7 @@ class SQLAgent:
         settings: `Settings`, or a mapping of the fields to change.
         preset: A paper's configuration by name, under `settings`.
         examples: An `ExampleStore`, where one is (a folder, a server's URL), or None for the built-in examples.
+        embedding: Of a store given by its place: `hashed`, `chroma` or `openai:MODEL`.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
         sandbox: Limits of pandas code and how strong the boundary around it must be; None for the defaults
@@ -73,6 +76,7 @@ class SQLAgent:
         settings: RunSettings = None,
         preset: str | None = None,
         examples: ExampleStore | str | Path | None = None,
+        embedding: str = "hashed",
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         base_url: str | None = None,
         sandbox: SandboxLimits | None = None,
@@ -82,6 +86,7 @@ class SQLAgent:
             model=model,
             settings=make_settings(settings, preset=preset),
             examples=examples,
+            embedding=embedding,
             base_url=base_url,
             sandbox=sandbox,
         )
@@ -117,6 +122,28 @@ class SQLAgent:
         """A conversation: a new one, or the one that the checkpointer holds under `thread`."""
         return Conversation(self, thread or uuid.uuid4().hex)
 
+    def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
+        """Saves an answer that a person found right as an example of this agent's database.
+
+        It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
+        it again changes nothing; another answer to the very same question takes the place of the earlier one.
+
+        Args:
+            answer: Of this agent, or of another on the same database.
+            question: What to keep as the question; the answer's self-contained form if empty.
+            shared: Show it for questions to other databases too: its question and SQL, with the values in them.
+
+        Raises:
+            ExampleRefused: It has no SQL that ran, its question does not stand alone, or it is of another database.
+            SettingsError: The agent was given no store.
+            ExampleStoreError: The store cannot be opened or written.
+        """
+        return save_answer(answer.record, self.resources, self.settings, question=question, shared=shared)
+
+    async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
+        """As `approve`, without blocking."""
+        return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
+
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """A LangChain tool that answers a question in words and rows; its artifact is the `Answer`."""
         from .tool import answering_tool
@@ -140,7 +167,8 @@ class Conversation:
     """Turns on one thread: each question is read in the light of the ones before it.
 
     Where the last turn asked back, the next words are taken as the reply to that. Where it waits for a query to be
-    approved (`Settings.approve`), they are "approve", "reject", another query, or `{"action": ..., "sql": ...}`.
+    approved (`Settings.approve`), they are "approve", "approve and save", "reject", another query, or
+    `{"action": ..., "sql": ..., "save": ...}`.
 
     Attributes:
         thread: Its name in the checkpointer.
@@ -201,6 +229,11 @@ class Conversation:
                 yield event
         answer = self._answered(output) or self._asked_back(await self._graph.aget_state(self._config))
         yield Event("answer", "respond", {}, answer)
+
+    def last(self) -> Answer | None:
+        """The answer of the last turn that came to an end, also of an earlier process; None where there is none."""
+        record = self._graph.get_state(self._config).values.get("answer")
+        return Answer(load(AnswerRecord, record), self.thread) if record else None
 
     @property
     def _config(self) -> RunnableConfig:

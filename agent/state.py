@@ -53,6 +53,7 @@ class AgentState(MessagesState):
         candidates: How many drafts are written side by side.
         candidate: The number of the draft that a `candidate` node is to write, from 0.
         drafts: What those nodes wrote (`CandidateDraft`), in any order.
+        to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
         stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
         stopped: The same in words.
         outcome: An `Outcome` that ends the turn early, or None.
@@ -86,6 +87,7 @@ class AgentState(MessagesState):
     candidates: int
     candidate: int
     drafts: Annotated[list[Record], gathered]
+    to_save: list[str]
     stop: str
     stopped: str
     outcome: Record | None
@@ -127,6 +129,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "candidates": 1,
         "candidate": 0,
         "drafts": [],
+        "to_save": [],
         "stop": "",
         "stopped": "",
         "outcome": None,

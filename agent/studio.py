@@ -2,7 +2,9 @@
 
 The server brings its own checkpointer. The database comes from `TABLETURN_DB` (a path or URL; the sample database where
 it is not set), the model from `TABLETURN_MODEL` or the environment's OpenAI settings, as on the command line; the
-settings show in Studio as the run's context.
+settings show in Studio as the run's context. `TABLETURN_EXAMPLES` names an example store, a folder or a Chroma server's
+URL (`TABLETURN_EMBEDDING` its embedding): few-shot examples come from it, and a query that is approved with
+`"save": true` leaves its answer there.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
@@ -18,6 +21,8 @@ from .settings import make_settings
 
 DATABASE_VARIABLE = "TABLETURN_DB"
 PRESET_VARIABLE = "TABLETURN_PRESET"
+EXAMPLES_VARIABLE = "TABLETURN_EXAMPLES"
+EMBEDDING_VARIABLE = "TABLETURN_EMBEDDING"
 
 
 def _sample() -> Path:
@@ -25,10 +30,18 @@ def _sample() -> Path:
     return path if path.exists() else build_sample(path)
 
 
+def _examples() -> ExampleStore | None:
+    """The store, opened here: one that cannot be used is seen at the server's start."""
+    location = os.environ.get(EXAMPLES_VARIABLE)
+    if not location:
+        return None
+    return open_with_seeds(location, make_embedding(os.environ.get(EMBEDDING_VARIABLE) or "hashed"))
+
+
 def _build() -> AgentGraph:
     database = os.environ.get(DATABASE_VARIABLE) or _sample()
     settings = make_settings(preset=os.environ.get(PRESET_VARIABLE) or None)
-    opened = open_resources(database, model=None, settings=settings, examples=None, base_url=None)
+    opened = open_resources(database, model=None, settings=settings, examples=_examples(), base_url=None)
     return build_graph(opened.resources, show_state=True)
 
 

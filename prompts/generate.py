@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from ..tools.database.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
+from ..tools.errors import SQLParseError
+from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
 from ..tools.linking.linked import PastTurn
+from ..tools.sql import regularize
 from ..tools.values.match import ValueMatch
 from .material import Material, fit
 from .replies import Draft, Rephrasing
@@ -36,6 +41,8 @@ class GenerateTask(Task[Draft]):
         schema_style: How the schema is written.
         marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
         evidence: Knowledge that comes with the question (BIRD); empty if none.
+        database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
+            are none.
     """
 
     name: ClassVar[str] = "generate"
@@ -51,10 +58,21 @@ class GenerateTask(Task[Draft]):
     schema_style: SchemaStyle = "compact"
     marked: frozenset[tuple[str, str]] = frozenset()
     evidence: str = ""
+    database: str = ""
+
+    def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
+        """Those that were approved on this very database: what they show of its tables holds here."""
+        return tuple(example for example in examples if self.database and example.owner == self.database)
+
+    def others(self, examples: Sequence[Example]) -> tuple[Example, ...]:
+        """Those over other data."""
+        own = self.own(examples)
+        return tuple(example for example in examples if example not in own)
 
     def material(self) -> Material:
-        """What the prompt shows if it fits."""
-        return Material(self.schema, self.history, self.examples, values=self.values)
+        """What the prompt shows if it fits; CREDIT-SQL 3.2 shows examples with regularised SQL."""
+        examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
+        return Material(self.schema, self.history, examples, values=self.values)
 
     def schema_text(self, shown: Material) -> str:
         """What is left of the schema, written in this task's style."""
@@ -73,3 +91,12 @@ class GenerateTask(Task[Draft]):
         """The statement; see `find_sql`."""
         found = find_sql(text)
         return Draft(found.sql, notes=found.notes)
+
+
+@lru_cache(maxsize=1_024)
+def _regular(example: Example) -> Example:
+    """The example with its SQL in the regular form, as far as the schema that it carries tells."""
+    try:
+        return replace(example, sql=regularize(example.sql, read_compact(example.schema)))
+    except SQLParseError:
+        return example

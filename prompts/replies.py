@@ -19,6 +19,7 @@ class Rephrasing:
         intent: What kind of turn it is.
         reply: For an ambiguous turn, the question to ask back; for an unanswerable one, why; for small talk, a reply.
         choices: For an ambiguous turn, the readings that the schema offers, each a short self-contained phrase.
+        self_contained: Whether `rephrased` can be understood without earlier turns; not where nothing rephrased it.
     """
 
     rephrased: str
@@ -26,6 +27,7 @@ class Rephrasing:
     intent: Intent = "answerable"
     reply: str = ""
     choices: tuple[str, ...] = ()
+    self_contained: bool = True
 
 
 @dataclass(frozen=True)

@@ -131,15 +131,18 @@ class Toolset:
             selector: Annotated[Any, InjectedToolArg] = "skeleton",
             query: Annotated[SkipValidation[Any], InjectedToolArg] = None,
             numbers: Annotated[dict[str, int] | None, InjectedToolArg] = None,
+            own: Annotated[int, InjectedToolArg] = 3,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
-            from .examples import ExampleQuery, database_identity, make_selector
+            from .examples import ExampleQuery, OwnFirst, database_identity, make_selector
 
             assert self._store is not None
             asked = query or ExampleQuery(
                 question, schema=self._database.schema(), database=database_identity(self._database)
             )
-            examples = make_selector(selector, self._store(), **(numbers or {})).select(asked)
+            store = self._store()
+            chosen = OwnFirst(store, make_selector(selector, store, **(numbers or {})), own)
+            examples = chosen.select(asked)
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
             return text or "No example is near.", examples
 

@@ -39,7 +39,16 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="A TOML or JSON file of settings, over the preset.")
 ]
 ExamplesOption = Annotated[
-    str | None, typer.Option("--examples", help="An example store: a folder, or a Chroma server's URL.")
+    str | None,
+    typer.Option(
+        "--examples",
+        envvar="TABLETURN_EXAMPLES",
+        help="An example store: a folder, or a Chroma server's URL. Default: a folder in your data folder.",
+    ),
+]
+EmbeddingOption = Annotated[
+    str,
+    typer.Option("--embedding", envvar="TABLETURN_EMBEDDING", help="The store's: hashed, chroma, or openai:MODEL."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a turn.")]
 
@@ -53,6 +62,7 @@ def ask(
     preset: PresetOption = None,
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
 ) -> None:
     """Answer one question.
@@ -61,7 +71,7 @@ def ask(
     """
     from .session import Choices, ask_once
 
-    raise typer.Exit(ask_once(question, Choices(db, model, base_url, preset, settings, examples, as_json)))
+    raise typer.Exit(ask_once(question, Choices(db, model, base_url, preset, settings, examples, embedding, as_json)))
 
 
 @app.command()
@@ -72,6 +82,7 @@ def chat(
     preset: PresetOption = None,
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
     thread: Annotated[
         str | None, typer.Option("--thread", help="Keep the conversation under this name, and go on with it next time.")
@@ -81,13 +92,13 @@ def chat(
         typer.Option("--checkpoints", help="The SQLite file that keeps conversations. Default: in your data folder."),
     ] = None,
 ) -> None:
-    """Hold a conversation: type questions, or pipe them in, one a line.
+    """Hold a conversation: type questions, or pipe them in, one a line. /help lists what else can be said.
 
-    Exit codes: 0 when the last turn was answered, 1 when it was not, 2 bad usage.
+    Exit codes: 0 when the last turn was answered, 1 when it (or a command after it) was not, 2 bad usage.
     """
     from .session import Choices, converse
 
-    choices = Choices(db, model, base_url, preset, settings, examples, as_json)
+    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json)
     raise typer.Exit(converse(choices, thread, checkpoints))
 
 

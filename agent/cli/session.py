@@ -15,7 +15,8 @@ from rich.console import Console
 from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
 from ...tools.folders import data_folder
 from ..settings import Settings, make_settings, read_settings
-from .render import show_answer, show_progress
+from .commands import Commands, is_command
+from .render import safe, show_answer, show_progress
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 ANSWERED, NOT_ANSWERED = 0, 1
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")
-"""What ends an interactive conversation, besides the end of input."""
+"""What ends a conversation, besides the end of input."""
 
 OFFLINE_LINE = (
     "no model is chosen, so the built-in offline translator answers; "
@@ -44,6 +45,7 @@ class Choices:
     preset: str | None
     settings: Path | None
     examples: str | None
+    embedding: str
     as_json: bool
 
 
@@ -61,10 +63,15 @@ def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> 
     with _checkpointer(thread, checkpoints) as checkpointer, _open(choices, checkpointer) as agent:
         name = f"{thread}@{agent.resources.database.path}" if thread else None
         conversation = agent.conversation(name)
+        said = Commands(agent, conversation.last())
         code = ANSWERED
         for question in _questions():
             try:
+                if is_command(question):
+                    sys.stderr.write(f"{safe(said.run(question))}\n")
+                    continue
                 answer = _turn(conversation, question, choices)
+                said.answers.append(answer)
             except TableturnError as error:
                 sys.stderr.write(f"tableturn: {error}\n")
                 code = NOT_ANSWERED
@@ -92,13 +99,15 @@ def write_sample(path: Path) -> None:
 @contextmanager
 def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Generator[SQLAgent]:
     settings = _settings(choices)
+    from ...tools.examples import default_location
     from ..sqlagent import SQLAgent
 
     with SQLAgent(
         choices.db,
         model=choices.model,
         settings=settings,
-        examples=choices.examples,
+        examples=choices.examples or default_location(),
+        embedding=choices.embedding,
         checkpointer=checkpointer,
         base_url=choices.base_url,
     ) as agent:
@@ -135,12 +144,14 @@ def _checkpointer(thread: str | None, path: Path | None) -> Generator[BaseCheckp
 def _questions() -> Iterator[str]:
     """The turns: lines of a pipe, or what is typed at the prompt."""
     if not sys.stdin.isatty():
-        for line in sys.stdin:
-            if line.strip():
-                yield line.strip()
+        for line in map(str.strip, sys.stdin):
+            if line.lower() in LEAVE:
+                return
+            if line:
+                yield line
         return
     console = Console(stderr=True)
-    console.print("Ask a question; 'exit' or Ctrl-D leaves.", style="dim")
+    console.print("Ask a question; /help lists commands; 'exit' or Ctrl-D leaves.", style="dim")
     while True:
         try:
             line = console.input("[bold]> [/]").strip()

@@ -50,7 +50,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "attempts": dump_all([*earlier, last]),
         "feedback": dump(feedback),
         "notes": [*state.get("notes", []), *notes],
-        "next": "revise",
+        "next": "retrieve" if settings.examples == "draft" else "revise",
     }
 
 

@@ -23,7 +23,8 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """
     decision = Decision("approve", state["sql"])
     if state.get("approve") or run.settings.approve:
-        decision = decide(interrupt(request(state["sql"])), state["sql"])
+        asked = request(state["sql"], run.resources.examples.kept)
+        decision = decide(interrupt(asked), state["sql"])
         if decision.action == "reject":
             return _rejected(state, decision)
     sql = decision.sql
@@ -39,7 +40,8 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     else:
         attempt = Attempt(sql, source, result=plain_result(outcome), confidence=confidence)
     run.emit({"event": "executed", "sql": sql, "row_count": attempt.row_count, "error": attempt.error})
-    return {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
+    update = {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
+    return update | {"to_save": [*state.get("to_save", []), sql]} if decision.save else update
 
 
 def _rejected(state: AgentState, decision: Decision) -> dict[str, Any]:

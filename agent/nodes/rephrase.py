@@ -46,12 +46,12 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             rephrasing, told = done.reply, done.notes
         elif run.settings.simplify:
             simplified = yield from ask(SimplifyTask(question))
-            rephrasing, told = Rephrasing(question, simplified.reply), simplified.notes
+            rephrasing, told = Rephrasing(question, simplified.reply, self_contained=not history), simplified.notes
         else:
-            rephrasing, told = Rephrasing(question, question), ()
+            rephrasing, told = Rephrasing(question, question, self_contained=not history), ()
         notes += told
     except ReplyError as error:
-        rephrasing = Rephrasing(question, question)
+        rephrasing = Rephrasing(question, question, self_contained=not history)
         notes.append(f"the question was used as asked: {error}")
     except ModelError as error:
         return update | _ends(Rephrasing(question, question), Outcome("failed", str(error)), notes)

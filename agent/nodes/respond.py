@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...prompts.replies import Rephrasing
+from ...tools.errors import TableturnError
+from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.values import ValueMatch
 from ..choosing import choose, votes
 from ..confidence import confidence
 from ..convergence import compare_code
-from ..effects import Body
+from ..effects import Body, do
+from ..learning import save_answer
 from ..memory import past_turns, remember
 from ..phrasing import phrase, remarks, summary
 from ..records import (
@@ -35,10 +38,11 @@ BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Never answers with an attempt worse than the first draft; says so when a result is empty, cut, or uncertain."""
-    yield from ()
     attempts = load_all(Attempt, state.get("attempts"))
     rephrasing = load(Rephrasing, state["rephrasing"])
     answer = _answer(state, run, rephrasing, attempts)
+    if answer.sql in state.get("to_save", ()):
+        answer = yield from _saved(answer, run)
     turn = PastTurn(
         question=state["question"],
         rephrased=rephrasing.rephrased,
@@ -47,6 +51,19 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         items=tuple((table, column, p) for table, column, p in state.get("items", [])),
     )
     return {"answer": dump(answer)} | remember(state, turn, answer.text, run.settings)
+
+
+def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
+    """The answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
+
+    def save() -> str:
+        try:
+            return f"saved as example {save_answer(answer, run.resources, run.settings).id}"
+        except TableturnError as error:
+            return str(error)
+
+    note = yield from do(save)
+    return replace(answer, notes=(*answer.notes, note))
 
 
 def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
@@ -75,6 +92,9 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         model=translator.model,
         notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks),
         stopped=state.get("stopped", "") or said.text,
+        simplified=rephrasing.simplified,
+        self_contained=rephrasing.self_contained,
+        database=database_identity(run.resources.database),
         usage_by_node=by_node,
     )
 

@@ -1,4 +1,4 @@
-"""Fetches the few-shot examples for a turn."""
+"""Fetches the few-shot examples for a turn: before the draft, and by settings anew before each revision."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from ...tools.examples import Example, ExampleQuery, database_identity
 from ...tools.values import ValueMatch
 from ..effects import Body, do
 from ..material import kept_schema
-from ..records import dump_all, load, load_all
+from ..records import Attempt, dump_all, load, load_all
 from ..resources import Run, call_tool
 from ..settings import Settings
 from ..state import AgentState
 
 
 def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings; none for a translator that reads none."""
+    """Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings; none for a translator that reads none.
+
+    Once there is a query, the `draft` way also goes by that one's skeleton: DAIL-SQL's idea, at no call of its own.
+    """
     settings = run.settings
-    then = "generate" if settings.reason == "off" else "reason"
+    attempts = state.get("attempts")
+    draft = load(Attempt, attempts[-1]).sql if attempts else ""
+    then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.resources.translator(settings).reads_examples:
         return {"examples": [], "next": then}
     schema = yield from kept_schema(state, run)
     rephrasing = load(Rephrasing, state["rephrasing"])
+    identity = database_identity(run.resources.database)
     query = ExampleQuery(
         question=rephrasing.rephrased,
         simplified=rephrasing.simplified,
         schema=schema,
         values=load_all(ValueMatch, state.get("values")),
-        draft_sql="",
-        database=database_identity(run.resources.database),
+        draft_sql=draft,
+        database=identity,
     )
 
     def find() -> tuple[Example, ...]:
@@ -39,16 +45,24 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             selector=settings.examples,
             query=query,
             numbers=_numbers(settings),
+            own=settings.own_examples,
         )
 
     examples = yield from do(find)
-    return {"examples": dump_all(examples), "next": then}
+    own = sum(example.owner == identity for example in examples)
+    run.emit({"event": "retrieved", "examples": len(examples), "own": own})
+    update: dict[str, Any] = {"examples": dump_all(examples), "next": then}
+    if own:
+        note = "1 approved example" if own == 1 else f"{own} approved examples"
+        update["notes"] = [*state.get("notes", []), f"{note} of this database shown to the model"]
+    return update
 
 
 def _numbers(settings: Settings) -> dict[str, int]:
     """How many examples, in the chosen selector's own terms."""
     numbers: dict[str, dict[str, int]] = {
         "skeleton": {"k1": settings.k_question_skeleton, "k2": settings.k_simplified_skeleton},
+        "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
         "voted": {"n": settings.n_voted, "m": settings.m_votes},
     }
     return numbers.get(settings.examples, {"k": settings.k_question})

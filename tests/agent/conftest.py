@@ -16,7 +16,15 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     folder = tmp_path_factory.getbasetemp() / "folders"
     monkeypatch.setenv("TABLETURN_CACHE", str(folder / "cache"))
     monkeypatch.setenv("TABLETURN_HOME", str(folder / "home"))
-    for name in ("TABLETURN_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "AZURE_OPENAI_API_KEY"):
+    for name in (
+        "TABLETURN_MODEL",
+        "TABLETURN_EXAMPLES",
+        "TABLETURN_EMBEDDING",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "OPENAI_API_BASE",
+        "AZURE_OPENAI_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -27,3 +27,17 @@ def test_an_approved_answer_is_shown_for_its_own_database_alone(shop: Path, tmp_
                 assert agent.ask("Which customers live in Paris?").sql == SQL
             shown.append(any("Nimbus" in prompt for prompt in model.prompts))
         assert shown == [True, False]
+
+
+def test_no_more_of_its_own_are_shown_than_settings_say(shop: Path) -> None:
+    with ExampleStore.open() as store, Database.open(shop) as database:
+        store.add(example_of(database, f"Who is in project Nimbus {n}?", SQL) for n in range(5))
+        for most in (0, 2):
+            model = writes(SQL)
+            settings = {"own_examples": most, "examples": "random"}
+            with SQLAgent(database, model=model, examples=store, settings=settings) as agent:
+                events = list(agent.conversation().stream("Which customers live in Paris?"))
+            (retrieved,) = [event.data for event in events if event.name == "retrieved"]
+            assert retrieved["own"] >= most
+            examples = next(event.data["examples"] for event in events if event.name == "retrieve")
+            assert all("Nimbus" in example["question"] for example in examples[:most])

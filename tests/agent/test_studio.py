@@ -58,6 +58,7 @@ def running(shop: Path, folder: Path, model_url: str) -> Generator[Server]:
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": model_url,
         "TABLETURN_CACHE": str(folder / "cache"),
+        "TABLETURN_EXAMPLES": str(folder / "examples"),
         "LANGSMITH_TRACING": "false",
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
     }
@@ -122,6 +123,7 @@ async def test_studio_drives_the_graph(server: Server) -> None:
         await _changes_a_setting(client)
         await _answers_a_clarification(client)
         await _approves_a_query(client)
+        await _saves_an_approved_answer(client)
     log = server.log.read_text()
     assert "Blocking call" not in log
     assert "BlockingError" not in log
@@ -185,3 +187,16 @@ async def _approves_a_query(client: Any) -> None:
     edit = {"action": "edit", "sql": asked["sql"].replace("Paris", "Lyon")}
     values = await turn(client, thread, command={"resume": edit})
     assert values["answer"]["rows"] == [["Bo"]]
+
+
+async def _saves_an_approved_answer(client: Any) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    await turn(client, thread, input=says_in_chat("Names in Paris"), context={"approve": True})
+    asked = (await client.threads.get_state(thread))["tasks"][0]["interrupts"][0]["value"]
+    assert asked["choices"] == ["approve", "reject", "approve and save"]
+    values = await turn(client, thread, command={"resume": {"action": "approve", "save": True}})
+    assert any(note.startswith("saved as example ") for note in values["answer"]["notes"])
+    another = (await client.threads.create())["thread_id"]
+    seen = {node: update async for node, update in updates(client, another, "Names in Lyon")}
+    assert seen["retrieve"]["examples"][0]["question"] == "Names in Paris"
+    assert seen["retrieve"]["examples"][0]["source"] == "approved"

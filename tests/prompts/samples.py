@@ -55,6 +55,14 @@ EXAMPLES = (
     Example("How many dogs are there?", "SELECT count(*) FROM dog", "kennel", "dog(id* number, name text)"),
     Example("Which dogs are old?", "SELECT name FROM dog WHERE age > 9", "kennel", "dog(id* number, age number)"),
 )
+APPROVED = Example(
+    "Give me the orders of the customer Bo.",
+    'SELECT "order".id FROM "order" JOIN customer ON "order"."customer id" = customer.id WHERE customer.name = \'Bo\'',
+    "shop",
+    source="approved",
+    shared=False,
+    owner="shop@0123456789abcdef",
+)
 VALUES = (ValueMatch("customer", "name", "Ann O'Neil", "ann oneil", 10, 19, 0.9, "typo"),)
 DIALOGUES = (
     SeedDialogue(
@@ -140,6 +148,7 @@ def every_task() -> dict[str, Task[Any]]:
         "reason_pot": ReasonTask(generate("craft"), "pot"),
         "reason_code_blocks": ReasonTask(generate("craft"), "code_blocks"),
         "sql_from_code": SQLFromCodeTask(generate("craft"), 'result = db_dict["order"]', "id,total\n1,12.5"),
+        "generate_full_approved": generate(examples=(APPROVED, *EXAMPLES), database=APPROVED.owner),
         "generate_full_first_turn": generate(history=(), base=None, marked=frozenset(), evidence="", values=()),
         "revise_full_ran": revise("full", error_kind=None, feedback="", explanation="", contents="", code_result=""),
         "revise_revision_ran": revise("revision", error_kind=None, feedback="", contents="", explanation=""),

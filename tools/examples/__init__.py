@@ -15,10 +15,19 @@ from .keys import example_id
 from .location import default_location
 from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
+from .own import OwnFirst
 from .payload import to_json
 from .query import ExampleQuery, Selector
 from .records import Added, Found, Near, Refusal, Stats
-from .seeds import DialogueTurn, SeedDialogue, default_store, seed_dialogues, seed_examples, seed_schemas
+from .seeds import (
+    DialogueTurn,
+    SeedDialogue,
+    default_store,
+    open_with_seeds,
+    seed_dialogues,
+    seed_examples,
+    seed_schemas,
+)
 from .selectors import SelectorKind, make_selector
 from .store import ExampleStore
 
@@ -35,6 +44,7 @@ __all__ = [
     "HashedEmbedding",
     "Near",
     "OpenAIEmbedding",
+    "OwnFirst",
     "Refusal",
     "SeedDialogue",
     "Selector",
@@ -50,6 +60,7 @@ __all__ = [
     "make_embedding",
     "make_selector",
     "mask",
+    "open_with_seeds",
     "read_examples",
     "runs_on",
     "seed_dialogues",

@@ -19,8 +19,8 @@ class Example:
         source: Where it comes from: `seed`, `import:NAME`, `approved`.
         shared: Whether other databases' questions may see it.
         added: When it was added.
-        owner: Whose it is where it is not shared: `database_identity` of its database. Empty: `database` itself stands
-            for it.
+        owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
+            Empty: `database` itself stands for it.
     """
 
     question: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from ..database import Database, render_schema
+from ..database import Database, Limits, render_schema
 from ..errors import QueryFailed
 from ..sql import used_items
 from .entry import Verify
@@ -43,16 +43,16 @@ def example_of(
     part = schema.part(
         [(table.name, [column.name for column in table.columns]) for table in schema.tables if table.name in used]
     )
-    owner = "" if shared else database_identity(database)
     text = render_schema(part, samples=0)
-    return Example(question, sql, database.name, text, simplified, source, shared, owner=owner)
+    return Example(question, sql, database.name, text, simplified, source, shared, owner=database_identity(database))
 
 
-def runs_on(database: Database | Callable[[str], Database]) -> Verify:
+def runs_on(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
     """A check for `ExampleStore.add`: the SQL has to run on its database.
 
     Args:
         database: The one database that all examples are of, or a function from a database's name to it.
+        limits: How far a query may go; the database's own where None.
     """
 
     def verify(example: Example) -> None:
@@ -64,6 +64,6 @@ def runs_on(database: Database | Callable[[str], Database]) -> Verify:
                 f"the example belongs to another database called {found.name!r}: "
                 "leave out its owner to give it to this one"
             )
-        found.execute(example.sql)
+        found.execute(example.sql, limits)
 
     return verify

@@ -6,8 +6,11 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from .chroma_backend import ChromaBackend
+from .embedding import Embedding, HashedEmbedding
 from .exact_backend import ExactBackend
 from .example import Example
 from .store import ExampleStore
@@ -61,9 +64,22 @@ def seed_dialogues() -> tuple[SeedDialogue, ...]:
 
 def default_store() -> ExampleStore:
     """A store of the seeds in plain memory, for when no other is configured. Each call gives a new one."""
-    store = ExampleStore(ExactBackend())
-    store.add(seed_examples())
-    return store
+    return ExampleStore(_seeded(HashedEmbedding()))
+
+
+def open_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
+    """As `ExampleStore.open`; the seeds are found too, but never written, as long as the store shares few examples.
+
+    A store that only holds what was approved on one database would otherwise leave every other without any.
+    """
+    chosen = embedding or HashedEmbedding()
+    return ExampleStore(ChromaBackend(location, chosen.name), chosen, lambda: _seeded(chosen))
+
+
+def _seeded(embedding: Embedding) -> ExactBackend:
+    backend = ExactBackend()
+    ExampleStore(backend, embedding).add(seed_examples())
+    return backend
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

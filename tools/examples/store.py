@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,12 @@ _PAIRS = "pairs"
 _TABLES: dict[Index, str] = {"question": _PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
 _BATCH = 1_000
+_STAND_INS = "\x00stand-ins"
+"""The room of what stands in for shared examples; no database can be called so."""
+
+FEW = 50
+"""Shared examples that are enough to choose from."""
+
 _T = TypeVar("_T")
 
 
@@ -37,9 +44,22 @@ class ExampleStore:
     interrupted import leaves a store that opens, answers, and is completed by importing once more.
     """
 
-    def __init__(self, backend: Backend, embedding: Embedding | None = None) -> None:
-        """Use `open`; this is for other backends."""
+    def __init__(
+        self,
+        backend: Backend,
+        embedding: Embedding | None = None,
+        stand_ins: Callable[[], Backend] | None = None,
+    ) -> None:
+        """Use `open`; this is for other backends.
+
+        Args:
+            backend: Where the examples are.
+            embedding: How keys become vectors.
+            stand_ins: Makes what is looked through too, and only read, as long as few examples are shared; see
+                `open_with_seeds`.
+        """
         self._backend = backend
+        self._make_stand_ins = stand_ins
         self.embedding: Embedding = embedding or HashedEmbedding()
         self._lock = threading.Lock()
         self._changes = 0
@@ -86,7 +106,7 @@ class ExampleStore:
             total = Added(total.added + new, total.known + known, refused, total.updated + len(simplified))
         return total
 
-    def near(self, index: Index, text: str, k: int, database: str = "") -> list[Near]:
+    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Near]:
         """The k nearest keys, best first.
 
         Args:
@@ -96,14 +116,16 @@ class ExampleStore:
             k: How many.
             database: Whose question it is (`database_identity`). Shared examples are always seen, others only by their
                 own database.
+            shared: Whether shared examples are looked through too.
 
         Raises:
             ExampleStoreError: The store cannot be read.
         """
         vector = self.embedding([text])[0]
         found: list[Near] = []
-        for room in dict.fromkeys((database, SHARED)):  # of equally near ones the database's own come first
-            table = self._backend.table(room, _TABLES[index])
+        own = (database,) if database else ()
+        for room in (*own, *self._shared_rooms()) if shared else own:  # equally near ones: the database's own first
+            table = self._visible_table(room, _TABLES[index])
             for row in table.nearest(vector, k) if table and k > 0 else ():
                 pair, sql = row.fields.get("pair", row.id), row.fields.get("sql", row.id)
                 found.append(Near(room, index, row.id, pair, sql, row.similarity))
@@ -117,7 +139,7 @@ class ExampleStore:
         """
         rows: dict[tuple[str, str], Row] = {}
         for room in {hit.room for hit in hits}:
-            pairs = self._backend.table(room, _PAIRS)
+            pairs = self._visible_table(room, _PAIRS)
             wanted = dict.fromkeys(hit.pair for hit in hits if hit.room == room)
             rows |= {(room, id_): row for id_, row in (pairs.get(list(wanted)) if pairs else {}).items()}
         found: dict[str, Found] = {}
@@ -131,13 +153,13 @@ class ExampleStore:
 
     def _stand_in(self, hit: Near) -> Row | None:
         """Another example with the same key, where the one that stood for it was removed or never written."""
-        pairs = self._backend.table(hit.room, _PAIRS)
+        pairs = self._visible_table(hit.room, _PAIRS)
         names = _KEY_FIELDS.get(hit.index)
         return next(iter(pairs.having(names, hit.key, 1)), None) if pairs and names else None
 
-    def nearest(self, index: Index, text: str, k: int, database: str = "") -> list[Found]:
+    def nearest(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
         """`near` and `fetch` in one: the k examples whose keys are nearest."""
-        return self.fetch(self.near(index, text, k, database))
+        return self.fetch(self.near(index, text, k, database, shared=shared))
 
     def remove(self, ids: Sequence[str]) -> int:
         """Removes examples by identifier; gives how many were there.
@@ -173,7 +195,7 @@ class ExampleStore:
 
     def visible(self, database: str = "") -> Iterator[Found]:
         """All examples that a database's question may see; `database` is its `database_identity`."""
-        for room in dict.fromkeys((SHARED, database)):
+        for room in dict.fromkeys((*self._shared_rooms(), database)):
             yield from self._scan(room)
 
     def holds_own(self, database: str) -> bool:
@@ -307,8 +329,25 @@ class ExampleStore:
         assert table is not None
         return table
 
+    def _shared_rooms(self) -> tuple[str, ...]:
+        """Where shared examples are: the stand-ins too as long as there are fewer than `FEW` of the store's own."""
+        if not self._make_stand_ins:
+            return (SHARED,)
+        pairs = self._backend.table(SHARED, _PAIRS)
+        return (SHARED,) if pairs and pairs.count() >= FEW else (SHARED, _STAND_INS)
+
+    def _visible_table(self, room: str, name: str) -> VectorTable | None:
+        """A table to look things up in."""
+        if room == _STAND_INS:
+            return self._stand_ins.table(SHARED, name) if self._stand_ins else None
+        return self._backend.table(room, name)
+
+    @cached_property
+    def _stand_ins(self) -> Backend | None:
+        return self._make_stand_ins() if self._make_stand_ins else None
+
     def _scan(self, room: str) -> Iterator[Found]:
-        pairs = self._backend.table(room, _PAIRS)
+        pairs = self._visible_table(room, _PAIRS)
         return (_found(row) for row in (pairs.scan() if pairs else ()))
 
     def _total(self, index: Index) -> int:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.tools.examples import Example, default_store, seed_dialogues, seed_examples, seed_schemas
+from tableturn.tools.examples import (
+    Example,
+    ExampleQuery,
+    ExampleStore,
+    default_store,
+    make_selector,
+    open_with_seeds,
+    seed_dialogues,
+    seed_examples,
+    seed_schemas,
+)
 from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.store import FEW
 from tableturn.tools.sql import sql_skeleton
 
 
@@ -54,6 +66,27 @@ def test_the_default_store_holds_the_seeds_and_can_be_added_to() -> None:
         assert store.count() == len(seed_examples())
         store.remove([next(store.list()).id])
         assert store.count() == other.count() - 1
+
+
+def test_the_seeds_stand_in_while_few_examples_are_shared_and_are_not_written(tmp_path: Path) -> None:
+    """A store in which one answer was approved must not leave every other question without examples."""
+    own = Example("How many boats?", "SELECT count(*) FROM boat", "regatta", shared=False, owner="regatta@1")
+    with open_with_seeds(tmp_path) as store:
+        store.add([own])
+        chosen = make_selector("skeleton", store).select(ExampleQuery("How many boats?", database="regatta@1"))
+        assert own in [replace(example, added=None) for example in chosen]
+        assert len(chosen) == 8
+        assert len(list(store.visible("regatta@1"))) == len(seed_examples()) + 1
+        assert [hit.example.question for hit in store.list()] == [own.question]
+        assert store.count() == store.stats().examples == 1
+        assert store.add([seed_examples()[0]]).added == 1, "a stand-in is not there"
+        assert len(store.nearest("question", seed_examples()[0].question, 2)) == 1, "nor is one shown twice"
+        assert len(make_selector("voted", store, m=1).select(ExampleQuery("Who?"))) == 18
+        many = [replace(own, question=f"What is {n}?", shared=True) for n in range(FEW)]
+        store.add(many)
+        assert len(list(store.visible(""))) == FEW + 1
+    with ExampleStore.open(tmp_path) as store:
+        assert store.count() == FEW + 2
 
 
 @pytest.mark.data

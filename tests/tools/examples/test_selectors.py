@@ -14,6 +14,7 @@ from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.examples import (
     ExampleQuery,
     ExampleStore,
+    OwnFirst,
     SelectorKind,
     database_identity,
     default_store,
@@ -188,3 +189,19 @@ def test_an_example_that_is_private_and_shared_is_shown_once(tmp_path: Path) -> 
         own = example_of(database, "Who?", "SELECT pay FROM salary")
         store.add([own, replace(own, shared=True, owner="")])
         assert len(store.nearest("question", "Who?", 5, database_identity(database))) == 1
+
+
+def test_its_own_examples_come_before_those_of_other_data(tmp_path: Path) -> None:
+    with _payroll(tmp_path / "a") as mine, default_store() as store:
+        asked = [f"What does Ann get for {thing}?" for thing in ("Nimbus", "Stratus", "Cirrus")]
+        own = [example_of(mine, text, f"SELECT pay FROM salary WHERE pay > {n}") for n, text in enumerate(asked)]
+        store.add([*own, replace(own[0], shared=True)])
+        others = make_selector("skeleton", store)
+        query = ExampleQuery("What does Ann get for Cirrus and Stratus?", database=database_identity(mine))
+        shown = OwnFirst(store, others, 2).select(query)
+        assert {example.question for example in shown[:2]} == {asked[1], asked[2]}
+        ids = [example_id(replace(example, shared=True)) for example in shown]
+        assert len(ids) == len(set(ids)), "what is private and shared too is shown once"
+        assert set(others.select(query)) <= set(shown)
+        assert OwnFirst(store, others, 0).select(query) == others.select(query)
+        assert OwnFirst(store, others).select(replace(query, database="")) == others.select(replace(query, database=""))
