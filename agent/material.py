@@ -54,6 +54,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         examples=load_all(Example, state.get("examples")),
         style=settings.prompt_style,
         schema_style=settings.schema_style,
+        stars=tuple((table, place) for table, place in state.get("stars", [])),
         marked=frozenset((table, column) for table, column in state.get("marked", [])),
         database=database_identity(run.resources.database),
     )

@@ -51,12 +51,22 @@ class Settings(BaseModel):
         default=5, ge=0, le=50, description="Earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
     )
 
+    link_schema: bool = Field(
+        default=True,
+        description="Order, mark and cut the schema by how probably the question is about its items (Track-SQL 2.2); "
+        "off shows the whole schema as it is declared.",
+    )
     link_threshold: float = Field(
         default=0.0,
         ge=0.0,
         lt=1.0,
         description="Schema items of lower probability are not shown (Track-SQL 2.2, s = 0.1); "
         "0 shows the whole schema, most probable first.",
+    )
+    all_columns: bool = Field(
+        default=False,
+        description="Say in Track-SQL's schema form where all columns of a table are probably asked for "
+        "(Track-SQL 2.2, all-column intent).",
     )
     annotate: bool = Field(
         default=False,
@@ -281,6 +291,7 @@ _PAPERS: dict[str, dict[str, Any]] = {
         "simplify": False,
         "history_window": 5,
         "link_threshold": 0.1,
+        "all_columns": True,
         "values": 0,
         "examples": "none",
         "prompt_style": "track",

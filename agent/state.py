@@ -39,6 +39,7 @@ class AgentState(MessagesState):
         items: The linker's probabilities, `[table, column or None, p]`, most probable first.
         kept: The schema shown: `[table, [columns]]`, most probable first.
         marked: Schema items that earlier turns used, `[table, column]`.
+        stars: Tables of which all columns are asked for, `[table, place among its columns]`.
         base: The past turn whose SQL is edited (`PastTurn`), or None.
         examples: Few-shot examples (`Example`).
         code: Pandas code, where reasoned; empty otherwise.
@@ -73,6 +74,7 @@ class AgentState(MessagesState):
     items: list[list[Any]]
     kept: list[list[Any]]
     marked: list[list[str]]
+    stars: list[list[Any]]
     base: Record | None
     examples: list[Record]
     code: str
@@ -115,6 +117,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "items": [],
         "kept": [],
         "marked": [],
+        "stars": [],
         "base": None,
         "examples": [],
         "code": "",

@@ -98,6 +98,7 @@ def records(dialogue: Dialogue, number: int = 0, perturbed: float = 0.0) -> Iter
             replace(base, sql=regularize(base.sql, schema)) if base else None,
             style="track",
             schema_style="track",
+            stars=linked.all_columns(_THRESHOLD),
             marked=frozenset((i.table, i.column) for i in linked.items if i.used_before and i.column),
         )
         said = [{"role": message.role, "content": message.content} for message in task.render(_BUDGET).messages]

@@ -40,6 +40,7 @@ class GenerateTask(Task[Draft]):
         style: The prompt's form.
         schema_style: How the schema is written.
         marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
+        stars: Tables of which all columns are asked for, and where to say so (Track-SQL's all-column intent).
         evidence: Knowledge that comes with the question (BIRD); empty if none.
         database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
             are none.
@@ -57,6 +58,7 @@ class GenerateTask(Task[Draft]):
     style: PromptStyle = "full"
     schema_style: SchemaStyle = "compact"
     marked: frozenset[tuple[str, str]] = frozenset()
+    stars: tuple[tuple[str, int], ...] = ()
     evidence: str = ""
     database: str = ""
 
@@ -76,7 +78,9 @@ class GenerateTask(Task[Draft]):
 
     def schema_text(self, shown: Material) -> str:
         """What is left of the schema, written in this task's style."""
-        return render_schema(shown.schema, self.schema_style, marked=self.marked, samples=shown.samples)
+        return render_schema(
+            shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, stars=self.stars
+        )
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""

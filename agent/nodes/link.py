@@ -15,10 +15,14 @@ from ..material import MOST_COLUMNS
 from ..memory import window
 from ..records import dump, dump_all, load
 from ..resources import Run, call_tool
+from ..settings import Settings
 from ..state import AgentState
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
+
+LEAST_STAR = 0.1
+"""Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
 
 
 def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -43,18 +47,28 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     base: PastTurn | None = None
     if settings.base_sql and history:
         base = yield from do(lambda: base_turn(question, linked.items, history, runs=_runs(run)))
-    run.emit({"event": "linked", "tables": [table.name for table in linked.kept.tables], "base_sql": base and base.sql})
+    shown = linked.kept if settings.link_schema else (yield from do(run.schema))
+    run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     # Drafts that go side by side could only be approved all at once.
     drafts = 1 if settings.approve else settings.candidates
     return {
         "values": dump_all(values[: settings.values]) if settings.values else [],
         "items": [list(item) for item in items],
-        "kept": [[table.name, [column.name for column in table.columns]] for table in linked.kept.tables],
-        "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
+        "kept": [[table.name, [column.name for column in table.columns]] for table in shown.tables],
+        **(_marks(linked, settings) if settings.link_schema else {}),
         "base": dump(base) if base else None,
         "approve": settings.approve,
         "candidates": drafts,
         "next": "retrieve" if drafts == 1 else "candidate",
+    }
+
+
+def _marks(linked: LinkedSchema, settings: Settings) -> dict[str, Any]:
+    """What the schema form may say of items: used before (Track-SQL's [SN]), all columns asked for."""
+    stars = linked.all_columns(max(settings.link_threshold, LEAST_STAR)) if settings.all_columns else ()
+    return {
+        "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
+        "stars": [list(star) for star in stars],
     }
 
 

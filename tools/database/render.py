@@ -17,7 +17,6 @@ _RENDERERS: Mapping[SchemaStyle, Callable[[Schema, frozenset[tuple[str, str]], i
     "compact": render_compact,
     "ddl": render_ddl,
     "credit": render_credit,
-    "track": render_track,
     "craft": render_craft,
 }
 
@@ -28,6 +27,7 @@ def render_schema(
     *,
     marked: frozenset[tuple[str, str]] = frozenset(),
     samples: int = 3,
+    stars: tuple[tuple[str, int], ...] = (),
 ) -> str:
     """A schema, or a part of one, in one of the prompt forms.
 
@@ -38,7 +38,13 @@ def render_schema(
         schema: Tables and columns in the order in which they should be shown.
         style: The form.
         marked: (table, column) pairs, in any case, that the previous query used.
+        stars: Tables of which all columns are asked for, in Track-SQL's form: `*` stands after so many of its columns.
         samples: How many sample values a column at most shows, in the forms that show them.
     """
-    lowered = frozenset((table.lower(), column.lower()) for table, column in marked)
-    return _RENDERERS[style](schema, lowered, samples)
+    if style == "track":
+        return render_track(schema, _lowered(marked), stars)
+    return _RENDERERS[style](schema, _lowered(marked), samples)
+
+
+def _lowered(marked: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    return frozenset((table.lower(), column.lower()) for table, column in marked)

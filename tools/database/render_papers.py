@@ -22,18 +22,19 @@ def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
     return "\n".join(lines)
 
 
-def render_track(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_track(schema: Schema, marked: frozenset[tuple[str, str]], stars: tuple[tuple[str, int], ...] = ()) -> str:
     """Track-SQL appendix B.4: `table : column, column | table : ...`, the most relevant first, then the foreign keys.
 
-    What the previous query used is marked `[SN]` (section 2.2).
+    What the previous query used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
     """
+    places = {table.lower(): place for table, place in stars}
     parts: list[str] = []
     for table in schema.tables:
         name = table.name.lower()
-        columns = [
-            identifier(column.name) + (f" {_MARK}" if (name, column.name.lower()) in marked else "")
-            for column in table.columns
-        ]
+        names = [(identifier(column.name), column.name.lower()) for column in table.columns]
+        if name in places:
+            names.insert(places[name], ("*", "*"))
+        columns = [shown + (f" {_MARK}" if (name, folded) in marked else "") for shown, folded in names]
         parts.append(f"{identifier(table.name)} : {', '.join(columns)}")
     keys = ", ".join(pair for key in schema.foreign_keys for pair in _pairs(key))
     if keys:

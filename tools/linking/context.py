@@ -24,16 +24,22 @@ def base_turn(
 
     Args:
         question: This turn's question.
-        items: This turn's scored schema items.
+        items: This turn's scored schema items, most probable first.
         history: The turns of the window, oldest first.
         runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
 
     Returns:
         None on the first turn, and where no past query qualifies.
     """
-    now = {(item.table, item.column): item.p for item in items}
+    now = [((item.table, item.column), item.p) for item in items]
+    # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
     ranked = sorted(
-        ((relevance(question, now, turn), order) for order, turn in enumerate(history) if turn.sql), reverse=True
+        (
+            (relevance(question, dict(now[: len(turn.items)]), turn), order)
+            for order, turn in enumerate(history)
+            if turn.sql
+        ),
+        reverse=True,
     )
     for _, order in ranked:
         past = history[order]

@@ -40,6 +40,22 @@ class LinkedSchema:
     items: tuple[SchemaItem, ...]
     kept: Schema
 
+    def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
+        """Tables of which all columns are probably asked for (Track-SQL 2.2, all-column intent), among those kept.
+
+        Args:
+            threshold: Least probability of `table.*`.
+
+        Returns:
+            Pairs of a table and how many of its columns that are kept are more probable than all of them.
+        """
+        columns = {(item.table, item.column): item.p for item in self.items}
+        return tuple(
+            (table.name, sum(columns.get((table.name, column.name), 0.0) > p for column in table.columns))
+            for table in self.kept.tables
+            if (p := columns.get((table.name, STAR), 0.0)) >= threshold
+        )
+
 
 @dataclass(frozen=True)
 class PastTurn:

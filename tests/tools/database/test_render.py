@@ -85,6 +85,12 @@ def test_track() -> None:
     )
 
 
+def test_track_says_where_all_columns_are_asked_for() -> None:
+    marked = frozenset({("city", "*")})
+    text = render_schema(_SCHEMA, "track", marked=marked, stars=(("City", 1), ("country", 9)))
+    assert text.startswith('city : ID, * [SN], Name, "Country Code", founded | country : Code, * | "order" : a, b')
+
+
 def test_craft() -> None:
     assert render_schema(_SCHEMA, "craft", samples=1).splitlines() == [
         "Database name: world",

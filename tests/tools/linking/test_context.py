@@ -65,3 +65,10 @@ def test_divergence_is_symmetric_and_bounded(one: dict[object, float], other: di
     there, back = divergence(one, other), divergence(other, one)  # type: ignore[arg-type]
     assert 0 <= there <= 1
     assert there == pytest.approx(back)
+
+
+def test_a_past_turn_that_kept_few_items_is_no_less_alike() -> None:
+    items = [SchemaItem(f"t{number}", None, 0.9 - number / 1000) for number in range(300)]
+    everything = tuple((item.table, item.column, item.p) for item in items)
+    kept_few, other = turn("a", "SELECT 1", *everything[:40]), turn("a", "SELECT 2", *everything[250:])
+    assert base_turn("a", items, (kept_few, other)) is kept_few

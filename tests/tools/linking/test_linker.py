@@ -6,7 +6,7 @@ import time
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker, widen
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
 from tableturn.tools.linking.associations import Associations
 from tableturn.tools.linking.evidence import gather
 from tableturn.tools.linking.used import past_use
@@ -216,3 +216,16 @@ def test_a_description_speaks_for_a_cryptic_name() -> None:
     described, bare = (SchemaLinker(schema(comment)).link(question) for comment in ("date of birth", ""))
     assert p(described, "t9", "x17") > p(bare, "t9", "x17")
     assert p(described, "t9", "x17") > p(described, "t9", "x18")
+
+
+def test_all_columns_stand_where_they_belong() -> None:
+    items = (
+        SchemaItem("singer", "Age", 0.9),
+        SchemaItem("singer", STAR, 0.5),
+        SchemaItem("singer", "Name", 0.2),
+        SchemaItem("stadium", STAR, 0.05),
+    )
+    linked = LinkedSchema(items, CONCERTS.part([("singer", ["Age", "Name"]), ("stadium", ["Name"])]))
+    assert linked.all_columns(0.1) == (("singer", 1),)
+    assert linked.all_columns(0.01) == (("singer", 1), ("stadium", 0))
+    assert linked.all_columns(0.6) == ()

@@ -1,0 +1,141 @@
+"""What of linking reaches the model: kept items, marks, base SQL, parts of large schemas; and each part switched off."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.prompts.tokens import estimate_tokens
+
+from ..support.scripted import ScriptedModel, rephrased, task_of, writes
+
+PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
+
+
+def talk(
+    database: Path, model: ScriptedModel, questions: list[str], **settings: Any
+) -> tuple[list[str], dict[str, Any]]:
+    """The prompts that asked for SQL, and the last turn's state."""
+    with SQLAgent(database, model=model, settings={"examples": "none", **settings}) as agent:
+        chat = agent.conversation()
+        for question in questions:
+            chat.ask(question)
+        state = agent.graph.get_state({"configurable": {"thread_id": chat.thread}}).values
+    return [prompt for prompt in model.prompts if task_of(prompt) == "sql"], state
+
+
+def block(prompt: str, name: str) -> str:
+    found = re.search(rf"<{name}>\n(.*?)\n</{name}>", prompt, re.DOTALL)
+    assert found, f"no {name} in the prompt"
+    return found[1]
+
+
+def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) -> None:
+    questions = ["Which customers live in Paris?", "Show all details of them", "How many?"]
+    prompts, state = talk(shop, writes(PARIS, "SELECT * FROM customers"), questions, preset="track")
+    first, second, third = prompts
+    assert block(first, "base-sql") == ""
+    assert block(second, "base-sql") == PARIS
+    assert block(third, "question") == " & ".join(questions)
+    assert block(second, "schema").startswith("customers : ")
+    assert "city [SN]" in block(second, "schema")
+    assert "id" in block(second, "schema"), "keys stay"
+    assert state["base"]["sql"] in (PARIS, "SELECT * FROM customers")
+    assert state["kept"][0][0] == "customers"
+    assert state["stars"] == [["customers", 0]] or state["stars"][0][0] == "customers"
+    assert re.search(r"\*( \[SN\])?[,\n]", block(third, "schema") + "\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "gone"),
+    [({"all_columns": False}, r"\*"), ({"link_schema": False}, r"\[SN\]|\*"), ({"base_sql": False}, "SELECT")],
+)
+def test_each_part_can_be_switched_off(shop: Path, settings: dict[str, Any], gone: str) -> None:
+    questions = ["Show all details of the customers", "Show all details of those in Paris"]
+    model, without = writes("SELECT * FROM customers"), writes("SELECT * FROM customers")
+    (_, whole), _ = talk(shop, model, questions, preset="track")
+    (_, prompt), _ = talk(shop, without, questions, preset="track", **settings)
+    place = "base-sql" if "base_sql" in settings else "schema"
+    assert re.search(gone, block(whole, place))
+    assert not re.search(gone, block(prompt, place))
+
+
+def test_without_linking_the_schema_stands_as_declared(shop: Path) -> None:
+    (prompt,), state = talk(shop, writes("SELECT 1"), ["What is the total of the orders?"], link_schema=False)
+    tables = [line.partition("(")[0] for line in block(prompt, "schema").splitlines()[2:]]
+    assert tables == [name for name, _ in state["kept"]] == ["customers", "orders"]
+
+
+def test_full_edits_the_base_step_by_step(shop: Path) -> None:
+    (first, second), _ = talk(shop, writes(PARIS), ["Which customers live in Paris?", "and in Lyon?"])
+    assert "list the edits" not in first
+    assert block(second, "base-sql") == PARIS
+    assert "list the edits, one short line each" in second
+
+
+def test_past_sql_that_no_longer_runs_is_no_base(shop: Path) -> None:
+    with SQLAgent(shop, model=(model := writes(PARIS)), settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        chat.ask("Which customers live in Paris?")
+        with closing(sqlite3.connect(shop)) as connection, connection:
+            connection.execute("ALTER TABLE customers RENAME COLUMN city TO town")
+        chat.ask("and in Lyon?")
+    assert "base-sql" not in model.prompts[-1]
+
+
+def test_the_window_is_five_turns(shop: Path) -> None:
+    questions = [f"question number {number}" for number in range(8)]
+    prompts, state = talk(shop, writes("SELECT id FROM orders"), questions, preset="track")
+    assert block(prompts[-1], "question") == " & ".join(questions[2:])
+    assert len(state["turns"]) == 5
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A thousand tables of ten columns; one of them is called like nothing else."""
+    path = tmp_path_factory.mktemp("wide") / "wide.db"
+    kinds = ("vendor", "shipment", "invoice", "payroll", "journal")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for number in range(999):
+            columns = ", ".join(f"{kinds[(number + k) % 5]}_field_{k} TEXT" for k in range(9))
+            connection.execute(f"CREATE TABLE {kinds[number % 5]}_{number} (id INTEGER PRIMARY KEY, {columns})")
+        columns = ", ".join(f"zq{k} TEXT" for k in range(9))
+        connection.execute(f"CREATE TABLE qqzx (id INTEGER PRIMARY KEY, {columns})")
+        connection.execute("INSERT INTO qqzx (zq1) VALUES ('here')")
+    return path
+
+
+@pytest.mark.parametrize("budget", [2_000, 16_000])
+def test_a_large_schema_keeps_to_the_budget_and_says_it_is_a_part(wide: Path, budget: int) -> None:
+    model = writes("SELECT id FROM vendor_0")
+    (prompt, *_), state = talk(wide, model, ["How many vendors sent an invoice?"], prompt_tokens=budget)
+    assert all(estimate_tokens(asked) <= budget for asked in model.prompts)
+    assert re.search(r"Of the database's 1000 tables only the \d+ that seem to matter are shown", prompt)
+    assert "name it in the query" in prompt
+    assert len(state["kept"]) < 1000
+
+
+def test_a_table_out_of_sight_is_reached_by_its_name(wide: Path) -> None:
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "rephrase":
+            return rephrased("Give me what the vendors sent.")
+        knows = "qqzx(" in block(prompt, "schema")
+        return f"```sql\nSELECT {'zq1' if knows else 'wrong_guess'} FROM qqzx\n```"
+
+    model = ScriptedModel(script=script)
+    with SQLAgent(wide, model=model, settings={"examples": "none", "prompt_tokens": 3_000}) as agent:
+        answer = agent.ask("What did the vendors send?")
+    first, revision = (prompt for prompt in model.prompts if task_of(prompt) == "sql")
+    assert "qqzx" not in first
+    assert "qqzx(" in block(revision, "schema"), "the whole table, before all others"
+    assert answer.rows == (("here",),)
+
+
+def test_a_table_named_in_the_question_is_shown(wide: Path) -> None:
+    (prompt, *_), _ = talk(wide, writes("SELECT zq1 FROM qqzx"), ["Show zq1 of qqzx"], prompt_tokens=3_000)
+    assert "qqzx(" in block(prompt, "schema")
