@@ -17,6 +17,9 @@ from .state import AgentState
 MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
+MOST_UNSHOWN = 60
+"""Names of tables beyond those shown; they leave the prompt before anything else does."""
+
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[Schema]:
     """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part."""
@@ -39,11 +42,19 @@ def kept_schema(state: AgentState, run: Run) -> Body[Schema]:
     return part
 
 
+def _unshown(state: AgentState, shown: Schema, schema: Schema) -> tuple[str, ...]:
+    """Names of tables that are not shown, most probable first."""
+    likely = [table for table, column, _ in state.get("items", []) if column is None]
+    names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
+    return tuple(name for name in names if shown.table(name) is None)[:MOST_UNSHOWN]
+
+
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings = run.settings
     schema = yield from kept_schema(state, run)
     base = state.get("base")
+    unshown = yield from do(lambda: _unshown(state, schema, run.schema()))
     return GenerateTask(
         question=state["question"],
         rephrasing=load(Rephrasing, state["rephrasing"]),
@@ -54,6 +65,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         examples=load_all(Example, state.get("examples")),
         style=settings.prompt_style,
         schema_style=settings.schema_style,
+        unshown=unshown,
         stars=tuple((table, place) for table, place in state.get("stars", [])),
         marked=frozenset((table, column) for table, column in state.get("marked", [])),
         database=database_identity(run.resources.database),

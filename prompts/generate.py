@@ -41,6 +41,7 @@ class GenerateTask(Task[Draft]):
         schema_style: How the schema is written.
         marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
         stars: Tables of which all columns are asked for, and where to say so (Track-SQL's all-column intent).
+        unshown: Names of tables that the schema shown lacks, most likely first.
         evidence: Knowledge that comes with the question (BIRD); empty if none.
         database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
             are none.
@@ -59,6 +60,7 @@ class GenerateTask(Task[Draft]):
     schema_style: SchemaStyle = "compact"
     marked: frozenset[tuple[str, str]] = frozenset()
     stars: tuple[tuple[str, int], ...] = ()
+    unshown: tuple[str, ...] = ()
     evidence: str = ""
     database: str = ""
 
@@ -74,7 +76,7 @@ class GenerateTask(Task[Draft]):
     def material(self) -> Material:
         """What the prompt shows if it fits; CREDIT-SQL 3.2 shows examples with regularised SQL."""
         examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
-        return Material(self.schema, self.history, examples, values=self.values)
+        return Material(self.schema, self.history, examples, values=self.values, others=self.unshown)
 
     def schema_text(self, shown: Material) -> str:
         """What is left of the schema, written in this task's style."""

@@ -22,6 +22,7 @@ class Material:
     """The parts of a prompt that may be thinned out, in the order in which they give way.
 
     Attributes:
+        others: Names of tables that are not shown, most likely first.
         dialogues: Few-shot dialogues in whatever form the template knows, most useful first.
         examples: Few-shot examples, most useful first.
         values: Database values that the question mentions, best first.
@@ -36,6 +37,7 @@ class Material:
     dialogues: tuple[object, ...] = ()
     values: tuple[ValueMatch, ...] = ()
     samples: int = 3
+    others: tuple[str, ...] = ()
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
@@ -48,6 +50,7 @@ class Material:
     @cached_property
     def _counts(self) -> tuple[int, ...]:
         return (
+            len(self.others),
             len(self.dialogues),
             len(self.examples),
             len(self.values),
@@ -63,7 +66,7 @@ class Material:
         for count in self._counts:
             taken.append(min(count, steps))
             steps -= taken[-1]
-        dialogues, examples, values, samples, columns, turns, tables = taken
+        others, dialogues, examples, values, samples, columns, turns, tables = taken
         left = Material(
             schema=_without(self.schema, set(self._spare[:columns]), tables),
             history=self.history[turns:],
@@ -71,6 +74,7 @@ class Material:
             dialogues=self.dialogues[: len(self.dialogues) - dialogues],
             values=self.values[: len(self.values) - values],
             samples=0 if samples else self.samples,
+            others=self.others[: len(self.others) - others],
         )
         said = (
             _said(dialogues, len(self.dialogues), "example dialogues"),

@@ -1,4 +1,4 @@
-"""What of linking reaches the model: kept items, marks, base SQL, parts of large schemas; and each part switched off."""
+"""What of linking reaches the model: kept items, marks, base SQL, parts of large schemas; each part switched off."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def block(prompt: str, name: str) -> str:
 
 
 def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) -> None:
-    questions = ["Which customers live in Paris?", "Show all details of them", "How many?"]
-    prompts, state = talk(shop, writes(PARIS, "SELECT * FROM customers"), questions, preset="track")
+    questions = ["Which customers live in Paris?", "How many?", "Show all information about those customers"]
+    prompts, state = talk(shop, writes(PARIS, "SELECT count(*) FROM customers"), questions, preset="track")
     first, second, third = prompts
     assert block(first, "base-sql") == ""
     assert block(second, "base-sql") == PARIS
@@ -45,10 +45,10 @@ def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) 
     assert block(second, "schema").startswith("customers : ")
     assert "city [SN]" in block(second, "schema")
     assert "id" in block(second, "schema"), "keys stay"
-    assert state["base"]["sql"] in (PARIS, "SELECT * FROM customers")
+    assert block(third, "base-sql") == state["base"]["sql"]
     assert state["kept"][0][0] == "customers"
-    assert state["stars"] == [["customers", 0]] or state["stars"][0][0] == "customers"
-    assert re.search(r"\*( \[SN\])?[,\n]", block(third, "schema") + "\n")
+    assert [table for table, _ in state["stars"]] == ["customers"]
+    assert "*" in block(third, "schema")
 
 
 @pytest.mark.parametrize(
@@ -100,32 +100,41 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A thousand tables of ten columns; one of them is called like nothing else."""
     path = tmp_path_factory.mktemp("wide") / "wide.db"
     kinds = ("vendor", "shipment", "invoice", "payroll", "journal")
-    with closing(sqlite3.connect(path)) as connection, connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
         for number in range(999):
             columns = ", ".join(f"{kinds[(number + k) % 5]}_field_{k} TEXT" for k in range(9))
             connection.execute(f"CREATE TABLE {kinds[number % 5]}_{number} (id INTEGER PRIMARY KEY, {columns})")
         columns = ", ".join(f"zq{k} TEXT" for k in range(9))
         connection.execute(f"CREATE TABLE qqzx (id INTEGER PRIMARY KEY, {columns})")
         connection.execute("INSERT INTO qqzx (zq1) VALUES ('here')")
+        connection.execute("COMMIT")
     return path
 
 
-@pytest.mark.parametrize("budget", [2_000, 16_000])
+@pytest.mark.parametrize("budget", [1_000, 16_000])
 def test_a_large_schema_keeps_to_the_budget_and_says_it_is_a_part(wide: Path, budget: int) -> None:
     model = writes("SELECT id FROM vendor_0")
     (prompt, *_), state = talk(wide, model, ["How many vendors sent an invoice?"], prompt_tokens=budget)
     assert all(estimate_tokens(asked) <= budget for asked in model.prompts)
     assert re.search(r"Of the database's 1000 tables only the \d+ that seem to matter are shown", prompt)
-    assert "name it in the query" in prompt
+    assert "not shown, name it in the query" in prompt
     assert len(state["kept"]) < 1000
+    assert ("<other-tables>" in prompt) == (budget > 1_000), "other names are the first to give way"
 
 
-def test_a_table_out_of_sight_is_reached_by_its_name(wide: Path) -> None:
+def test_nothing_is_said_of_other_tables_where_there_are_none(shop: Path) -> None:
+    (prompt,), _ = talk(shop, writes(PARIS), ["Who lives in Paris?"])
+    assert "not shown" not in prompt
+
+
+@pytest.mark.parametrize("name", ["qqzx", "qqxz"])
+def test_a_table_out_of_sight_is_reached_by_its_name(wide: Path, name: str) -> None:
     def script(prompt: str) -> str:
         if task_of(prompt) == "rephrase":
             return rephrased("Give me what the vendors sent.")
         knows = "qqzx(" in block(prompt, "schema")
-        return f"```sql\nSELECT {'zq1' if knows else 'wrong_guess'} FROM qqzx\n```"
+        return f"```sql\nSELECT {'zq1 FROM qqzx' if knows else f'wrong_guess FROM {name}'}\n```"
 
     model = ScriptedModel(script=script)
     with SQLAgent(wide, model=model, settings={"examples": "none", "prompt_tokens": 3_000}) as agent:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..database.schema import Schema
+from ..errors import SQLParseError
+from ..sql import parse_select
+from ..sql.resolve import resolve
+from ..sql.suggest import nearest_names
 from .join_path import join_path
 from .linked import STAR, SchemaItem
 from .used import past_use
@@ -48,7 +52,8 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
 def widen(schema: Schema, part: Schema, sql: str) -> Schema:
     """A part of a schema with the tables and columns that a query reaches for beyond it.
 
-    A table that the part lacks comes whole and first: whoever wrote the query knew only its name.
+    A table that the part lacks comes whole and first: whoever wrote the query knew only its name. Where the schema has
+    no table of a name, those come whose names are most like it.
 
     Args:
         schema: The whole schema.
@@ -56,12 +61,24 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
         sql: A query, runnable or not; what cannot be parsed reaches for nothing.
     """
     use = past_use(sql, schema)
-    missing = [table for table in schema.tables if table.name in use.tables and part.table(table.name) is None]
+    named = use.tables | _meant(sql, schema)
+    missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in missing}
     columns |= {table.name: [column.name for column in table.columns] for table in part.tables}
     for table, column in sorted(use.columns):
         _add(columns, schema, table, [column])
     return schema.part(list(columns.items()))
+
+
+def _meant(sql: str, schema: Schema) -> frozenset[str]:
+    """The tables most like those that a query names in vain."""
+    try:
+        scopes = resolve(parse_select(sql), schema).scopes
+    except SQLParseError:
+        return frozenset()
+    names = [table.name for table in schema.tables]
+    vain = {source.node.name for scope in scopes for source in scope.sources if not source.known}
+    return frozenset(near for name in vain for near in nearest_names(name, names))
 
 
 def _first(items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:

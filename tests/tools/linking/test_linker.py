@@ -176,6 +176,7 @@ def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
         "singer": ["Name", "Age"],
     }
     assert wider.total_tables == 4
+    assert widen(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), "probably meant"
     for nothing in ("SELECT * FROM nowhere", "not SQL at all (", ""):
         assert widen(CONCERTS, part, nothing) == part
 
