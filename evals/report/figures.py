@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
@@ -37,8 +38,10 @@ def score_rows(runs: Sequence[Results]) -> list[Row]:
 
 
 def group_rows(runs: Sequence[Results], group: str) -> list[Row]:
-    """EX by `by_hardness`, `by_turn` or `by_database`."""
+    """EX by `by_hardness`, `by_turn` or `by_database`; nothing where there is one group, which the scores show."""
     names = list(dict.fromkeys(name for run in runs for name in run["strict"][group]))
+    if len(names) < 2:
+        return []
     return [Row(name, tuple(_group_cell(run["strict"][group].get(name)) for run in runs)) for name in names]
 
 
@@ -70,14 +73,70 @@ def cost_rows(runs: Sequence[Results]) -> list[Row]:
 
 def attempt_rows(runs: Sequence[Results]) -> list[Row]:
     """EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
-    most = max((len(q["attempts_right"]) for run in runs for q in run["questions"]), default=0)
-    return [Row(f"after attempt {n}", tuple(_percent(_right_at(run, n)) for run in runs)) for n in range(1, most + 1)]
+    numbers = range(1, _most_attempts(runs) + 1)
+    return [Row(f"after attempt {n}", tuple(_percent(_right_at(run, n)) for run in runs)) for n in numbers]
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line across a chart, with what it stands for."""
+
+    y: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A small line chart, in the units of its drawing.
+
+    Attributes:
+        title: Of the table that it stands above.
+        lines: Points of each run, as SVG writes them; none where there is nothing to see.
+        ticks: Lines across.
+        left: Where the lines begin.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    ticks: tuple[Tick, ...]
+    width: int = 360
+    height: int = 150
+    left: int = 34
+
+
+ATTEMPTS = "EX by attempt"
+"""The title of the chart and table of convergence."""
+
+
+def attempt_chart(runs: Sequence[Results]) -> Chart:
+    """Convergence: EX over attempts (revision chain, figure 3); nothing where no turn made two."""
+    most = _most_attempts(runs)
+    series = [[100 * (_right_at(run, n) or 0.0) for n in range(1, most + 1)] for run in runs]
+    if most < 2:
+        return Chart(ATTEMPTS, (), ())
+    low = 5 * math.floor(min(map(min, series)) / 5)
+    high = max(low + 5, 5 * math.ceil(max(map(max, series)) / 5))
+    chart = Chart(ATTEMPTS, (), ())
+    step = (chart.width - chart.left - 6) / (most - 1)
+
+    def height(share: float) -> float:
+        return round(chart.height - 10 - (share - low) / (high - low) * (chart.height - 20), 1)
+
+    lines = (
+        " ".join(f"{chart.left + place * step:.1f},{height(share)}" for place, share in enumerate(points))
+        for points in series
+    )
+    return replace(chart, lines=tuple(lines), ticks=tuple(Tick(height(share), str(share)) for share in (low, high)))
 
 
 def comparisons(runs: Sequence[Results]) -> list[Comparison]:
     """Each further run against the first."""
     first, *others = [_judged(run) for run in runs]
     return [compare(first, other) for other in others]
+
+
+def _most_attempts(runs: Sequence[Results]) -> int:
+    return max((len(q["attempts_right"]) for run in runs for q in run["questions"]), default=0)
 
 
 def _right_at(run: Results, attempt: int) -> float | None:

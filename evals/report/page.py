@@ -36,15 +36,16 @@ def write_report(folders: Sequence[Path], out: Path) -> None:
             "Scores": figures.score_rows(runs),
             "EX by difficulty": figures.group_rows(runs, "by_hardness"),
             "EX by turn": figures.group_rows(runs, "by_turn"),
-            "EX by attempt": figures.attempt_rows(runs),
+            figures.ATTEMPTS: figures.attempt_rows(runs),
             "Where accuracy was lost": figures.error_rows(runs),
             "Cost": figures.cost_rows(runs),
             "EX by database": figures.group_rows(runs, "by_database"),
         }
         page = environment.get_template("page.html.j2").render(
             names=names,
-            runs=[run["run"] for run in runs],
+            runs=[{"baseline": None, **run["run"]} for run in runs],
             tables=tables,
+            chart=figures.attempt_chart(runs),
             comparisons=list(zip(names[1:], figures.comparisons(runs), strict=True)),
             questions=_embedded([{"name": n, "questions": r["questions"]} for n, r in zip(names, runs, strict=True)]),
         )
