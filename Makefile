@@ -21,9 +21,9 @@ demo: setup
 test: lint types
 	$(BIN)/python -m pytest -n 2
 
-# Ray, LangChain's own agent and a browser's driver are large, and most work needs none of them.
+# Ray, LangChain's own agent, a browser's driver and torch are large, and most work needs none of them.
 test-extras: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray,baselines,browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray,baselines,browser,sft]'
 	$(BIN)/python -m pytest -m extra
 
 lint: setup

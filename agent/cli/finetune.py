@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from .plain import plain_errors
 def register(app: typer.Typer) -> None:
     """Adds the commands; what they need is imported only when one runs."""
     app.command("export-sft")(export_sft)
+    app.command("train-lora")(train_lora)
 
 
 def export_sft(
@@ -34,3 +36,34 @@ def export_sft(
     with plain_errors():
         count = export(load_dataset(dataset, split, data).first(limit), out, perturb)
     typer.echo(f"{out}: {count} turns")
+
+
+def train_lora(
+    records: Annotated[Path, typer.Option("--records", help="What export-sft wrote.")],
+    model: Annotated[str, typer.Option("--model", help="A folder or name that transformers knows.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of adapters to write.")],
+    rank: Annotated[int, typer.Option("--rank", min=1, help="Of the adapters.")] = 32,
+    alpha: Annotated[int, typer.Option("--alpha", min=1, help="Their scale.")] = 64,
+    dropout: Annotated[float, typer.Option("--dropout", min=0, max=0.99, help="Before them.")] = 0.1,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Records a step.")] = 6,
+    accumulate: Annotated[int, typer.Option("--accumulate", min=1, help="Batches that share a step.")] = 1,
+    epochs: Annotated[float, typer.Option("--epochs", min=0.0001, help="Passes over the records.")] = 3.0,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", min=0, help="At its highest.")] = 1e-4,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=16, help="Longer records are left out.")] = 4_096,
+    seed: Annotated[int, typer.Option("--seed", help="Of order and weights.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Fine-tune a model on exported turns by LoRA, with Track-SQL's hyper-parameters; needs the extra `sft`."""
+    from dataclasses import asdict
+
+    from ...evals.lora import LoraOptions, train
+
+    options = LoraOptions(rank, alpha, dropout, batch, accumulate, epochs, learning_rate, max_tokens, seed)
+    with plain_errors():
+        trained = train(records, model, out, options)
+    if as_json:
+        typer.echo(json.dumps(asdict(trained)))
+        return
+    typer.echo(f"{out}: {trained.records} records, {trained.steps} steps, loss {trained.loss}")
+    if trained.too_long:
+        typer.echo(f"{trained.too_long} records were too long")
