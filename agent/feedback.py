@@ -11,7 +11,7 @@ from ..tools.database import Schema
 from ..tools.errors import SQLParseError
 from ..tools.sql import Finding, used_items
 from ..tools.values import ValueMatch
-from .records import Attempt, Result
+from .records import Attempt, CodeResult, Result
 from .settings import Settings
 
 CELL_CHARACTERS = 80
@@ -94,6 +94,14 @@ def result_csv(result: Result, rows: int) -> str:
     if result.row_count > rows or result.truncated:
         out.write(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)\n")
     return out.getvalue()
+
+
+def code_csv(code: CodeResult | None, rows: int) -> str:
+    """The code's result as `result_csv`, and of which tables it saw only a sample."""
+    if code is None:
+        return ""
+    seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
+    return seen + result_csv(code.result, rows)
 
 
 def _cell(value: object) -> str:

@@ -122,6 +122,8 @@ class Settings(BaseModel):
         description="Program of thought: pandas code and SQL in one reply, or code, then SQL from it (SQL-CRAFT 2).",
     )
 
+    code_seconds: float = Field(default=10.0, gt=0, le=3_600, description="Longest run of one piece of pandas code.")
+
     temperature: float = Field(
         default=0.0, ge=0.0, le=2.0, description="For everything but simplification (CREDIT-SQL 4.2: 0)."
     )

@@ -46,17 +46,24 @@ class ReasonTask(Task[CodeDraft]):
         )
 
     def parse(self, text: str) -> CodeDraft:
-        """The Python blocks joined in order, and for `pot` the SQL, which counts without code too.
+        """The Python blocks joined in order, and for `pot` the SQL; either counts without the other.
 
         Raises:
-            ReplyError: If there is no SQL, or for `code_blocks` no Python block.
+            ReplyError: If there is neither, or for `code_blocks` no Python block.
         """
         reply = clean_reply(text)
         blocks = [fence.content for fence in find_fences(reply) if fence.language in {"python", "py", "python3"}]
         code = "\n".join(block for block in blocks if block)
         if not code and self.mode == "code_blocks":
             raise ReplyError("the model's reply holds no Python code", "malformed", _HINT)
-        return CodeDraft(code, find_sql(reply).sql if self.mode == "pot" else "")
+        if self.mode == "code_blocks":
+            return CodeDraft(code)
+        try:
+            return CodeDraft(code, find_sql(reply).sql)
+        except ReplyError:
+            if code:
+                return CodeDraft(code)
+            raise
 
 
 @dataclass(frozen=True)

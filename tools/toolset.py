@@ -71,6 +71,16 @@ class Toolset:
         tools = [self.run_sql, self.describe_schema, self.find_values, self.run_pandas]
         return [*tools, self.find_examples] if self._store else tools
 
+    def sandbox_limits(self) -> SandboxLimits:
+        """What a run of pandas code may cost here, and how strong its boundary must be.
+
+        Raises:
+            SettingsError: `TABLETURN_SANDBOX` names no boundary.
+        """
+        from .sandbox import default_limits
+
+        return self._sandbox or default_limits()
+
     @cached_property
     def run_sql(self) -> BaseTool:
         """Runs one query read-only. Artifact: `Table`, or the `QueryError`."""
@@ -159,13 +169,16 @@ class Toolset:
                     description="Python code; tables are data frames in `db_dict['name']`; put the answer in `result`."
                 ),
             ],
+            limits: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
-            from .sandbox import default_limits, load_frames, run_python
+            from .sandbox import SandboxResult, load_frames, run_python, sandbox_available
 
-            limits = self._sandbox or default_limits()
-            frames = load_frames(code, self._database, limits)
-            ran = run_python(code, frames.frames, limits)
+            allowed = limits or self.sandbox_limits()
+            if lacking := sandbox_available(allowed.boundary):
+                return lacking, PandasRun(SandboxResult(None, "", lacking, 0.0))
+            frames = load_frames(code, self._database, allowed)
+            ran = run_python(code, frames.frames, allowed)
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
 

@@ -23,12 +23,15 @@ def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """
     update: Any = yield from retrieve(state, run)
     state = cast("AgentState", {**state, **update})
-    write = generate if run.settings.reason == "off" else reason
-    update = yield from write(state, run)
-    state = cast("AgentState", {**state, **update})
+    if update["next"] == "reason":
+        update = yield from reason(state, run)
+        state = cast("AgentState", {**state, **update})
+    if update["next"] == "generate":
+        update = yield from generate(state, run)
+        state = cast("AgentState", {**state, **update})
     number, notes = state["candidate"], tuple(state["notes"])
     if update["next"] == "respond":
-        return {"drafts": [dump(CandidateDraft(number, failure=update["outcome"]["text"], notes=notes))]}
+        return {"drafts": [dump(CandidateDraft(number, failure=update["stopped"], notes=notes))]}
     update = yield from execute(state, run)
     attempt, _ = yield from assess(load(Attempt, update["attempts"][-1]), state, run)
     code_result = state["code_result"]

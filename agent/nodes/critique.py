@@ -11,9 +11,9 @@ from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ...tools.values import ValueMatch
 from ..assess import assess
-from ..convergence import compare_code, differs, stop_reason
+from ..convergence import compare_code, stop_reason
 from ..effects import Body, ask, do
-from ..feedback import Feedback, contents, problems, result_csv
+from ..feedback import Feedback, code_csv, contents, problems, result_csv
 from ..records import Attempt, CodeResult, dump, dump_all, load, load_all
 from ..resources import Run
 from ..state import AgentState
@@ -28,9 +28,10 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     last, findings = yield from assess(last, state, run)
     code_record = state.get("code_result")
     code = load(CodeResult, code_record) if code_record else None
-    stop = stop_reason([*earlier, last], code, schema, settings)
+    stop = yield from do(lambda: stop_reason([*earlier, last], code, schema, settings))
     if stop:
         return {"attempts": dump_all([*earlier, last]), "stop": stop.kind, "stopped": stop.why, "next": "respond"}
+    disagreement = yield from do(lambda: _disagreement(last, code, settings.feedback_rows))
     explanation = ""
     notes: list[str] = []
     if settings.feedback_explanation:
@@ -42,7 +43,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         if settings.feedback_contents
         else "",
         result=result_csv(last.result, settings.feedback_rows) if last.result and settings.feedback_result else "",
-        code=_disagreement(last, code, settings.feedback_rows),
+        code=disagreement,
     )
     last = replace(last, feedback=feedback.text)
     run.emit({"event": "revising", "feedback": feedback.problems})
@@ -55,14 +56,13 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 
 def _disagreement(attempt: Attempt, code: CodeResult | None, rows: int) -> str:
-    """The code's result and how it differs, where it speaks against the query or the query failed."""
+    """The code's result and how it differs, unless the query gave the same."""
     if code is None:
         return ""
     comparison = compare_code(attempt, code)
-    if comparison is not None and not differs(comparison):
-        return ""
-    reason = "" if comparison is None else comparison.reason
-    return f"{reason}\n{result_csv(code.result, rows)}".strip()
+    if comparison is None:
+        return code_csv(code, rows)
+    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code, rows)}"
 
 
 def _explain(

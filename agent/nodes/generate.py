@@ -20,7 +20,7 @@ def generate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     try:
         done = yield from ask(task)
     except (ReplyError, ModelError, NotUnderstood) as error:
-        return ended(error)
+        return ended(state, error)
     return drafted(state, done)
 
 
@@ -36,6 +36,9 @@ def drafted(state: AgentState, done: Done[Draft]) -> dict[str, Any]:
     }
 
 
-def ended(error: Exception) -> dict[str, Any]:
-    """The update that ends a turn without SQL."""
-    return {"outcome": dump(Outcome("failed", str(error))), "next": "respond"}
+def ended(state: AgentState, error: Exception) -> dict[str, Any]:
+    """The update that ends a turn without SQL: with what pandas code found, where it found something."""
+    why = str(error)
+    if state.get("code_result"):
+        return {"notes": [*state.get("notes", []), why], "stop": "capped", "stopped": why, "next": "respond"}
+    return {"outcome": dump(Outcome("failed", why)), "stopped": why, "next": "respond"}

@@ -2,63 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
-from ...tools.errors import ModelError, NotUnderstood, ReplyError, SandboxUnavailable, SettingsError
+from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ..effects import Body, ask, do
-from ..feedback import result_csv
+from ..feedback import code_csv
 from ..material import generate_task
-from ..records import CodeResult, dump, plain_result
+from ..records import CodeResult, dump, load, plain_result
 from ..resources import Run, call_tool
 from ..state import AgentState
 from ..translator import Done
 from .generate import drafted, ended
 
 if TYPE_CHECKING:
+    from ...prompts.generate import GenerateTask
+    from ...tools.sandbox import SandboxLimits
     from ...tools.toolset import PandasRun
 
 
 def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it.
 
-    Where that comes to nothing, `generate` writes the SQL alone.
+    Where code cannot be run, or no SQL comes of it, `generate` writes the SQL alone; a result of the code is kept.
     """
+    limits, lacking = yield from do(lambda: _limits(run))
+    if limits is None:
+        return {"notes": [*state.get("notes", []), lacking], "next": "generate"}
     base = yield from generate_task(state, run)
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
     try:
-        thought: Done[CodeDraft] = yield from ask(ReasonTask(base, mode))
-        code = thought.reply.code
-        result, problem, remarks = yield from _run_code(code, run)
-        if mode == "pot":
-            done = Done(Draft(thought.reply.sql), notes=thought.notes)
-        else:
-            shown = result_csv(result.result, run.settings.feedback_rows) if result else problem
-            done = yield from ask(SQLFromCodeTask(base, code, shown))
+        thought: Done[CodeDraft] = yield from ask(ReasonTask(replace(base, schema_style="craft"), mode))
     except ModelError as error:
-        return ended(error)
+        return ended(state, error)
     except (ReplyError, NotUnderstood) as error:
-        notes = [*state.get("notes", []), f"the SQL was written without reasoning in code: {error}"]
-        return {"notes": notes, "next": "generate"}
-    update = drafted(state, done)
-    update["notes"] = [*update["notes"], *remarks]
-    return update | {"code": code, "code_result": dump(result) if result else None, "code_error": problem}
+        return _without_sql(state, error)
+    ran, remarks = yield from _run_code(thought.reply.code, limits, run)
+    state = {**state, "notes": [*state.get("notes", []), *thought.notes, *remarks]}
+    try:
+        draft: Done[Draft] = yield from _sql(thought, base, ran, run)
+    except ModelError as error:
+        return ran | ended(cast("AgentState", {**state, **ran}), error)
+    except (ReplyError, NotUnderstood) as error:
+        return ran | _without_sql(state, error)
+    return ran | drafted(state, draft)
 
 
-def _run_code(code: str, run: Run) -> Body[tuple[CodeResult | None, str, list[str]]]:
-    """The code's result or what went wrong, and remarks for the answer."""
+def _without_sql(state: AgentState, error: Exception) -> dict[str, Any]:
+    notes = [*state.get("notes", []), f"the SQL was written without reasoning in code: {error}"]
+    return {"notes": notes, "next": "generate"}
+
+
+def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
+    """What the code may cost in this run; or None, and why no code can be run here."""
+    from ...tools.sandbox import sandbox_available
+
+    settings = run.settings
+    try:
+        limits = run.resources.tools.sandbox_limits()
+    except SettingsError as error:
+        return None, f"reasoning with code is off: {error}"
+    if lacking := sandbox_available(limits.boundary):
+        return None, lacking
+    within = replace(
+        limits,
+        seconds=min(limits.seconds, settings.code_seconds),
+        rows=min(limits.rows, settings.rows),
+        result_bytes=min(limits.result_bytes, settings.result_bytes),
+    )
+    return within, ""
+
+
+def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[Any, list[str]]]:
+    """The state's fields of the code, with its result or what went wrong; and remarks for the answer."""
     if not code.strip():
-        return None, "", []
+        return {"code": code, "code_result": None, "code_error": ""}, []
 
     def call() -> PandasRun:
-        return call_tool(run.resources.tools.run_pandas, code=code)
+        return call_tool(run.resources.tools.run_pandas, code=code, limits=limits)
 
-    try:
-        ran = yield from do(call)
-    except (SandboxUnavailable, SettingsError) as error:
-        return None, "", [f"the code was not run: {error}"]
-    result = ran.result
-    if result.table is None:
-        return None, result.error or "the code left no result", list(ran.notes)
-    return CodeResult(plain_result(result.table), result.index_columns, ran.sampled), "", list(ran.notes)
+    ran = yield from do(call)
+    table, problem = ran.result.table, ran.result.error or "the code left no result"
+    if table is None:
+        fields = {"code": code, "code_result": None, "code_error": problem}
+        return fields, [*ran.notes, f"the pandas code gave no result: {problem}"]
+    result = CodeResult(plain_result(table), ran.result.index_columns, ran.sampled)
+    return {"code": code, "code_result": dump(result), "code_error": ""}, list(ran.notes)
+
+
+def _sql(thought: Done[CodeDraft], base: GenerateTask, ran: dict[str, Any], run: Run) -> Body[Done[Draft]]:
+    """The draft: from the same reply in `pot`, from one more call in `code_blocks`.
+
+    Raises:
+        ReplyError: There is no SQL.
+    """
+    if thought.reply.sql:
+        return Done(Draft(thought.reply.sql))
+    if run.settings.reason == "pot":
+        raise ReplyError("the reply holds code and no SQL", "malformed")
+    result = load(CodeResult, ran["code_result"]) if ran["code_result"] else None
+    shown = code_csv(result, run.settings.feedback_rows) or ran["code_error"]
+    return (yield from ask(SQLFromCodeTask(base, thought.reply.code, shown)))

@@ -12,7 +12,7 @@ from ...tools.linking import PastTurn
 from ...tools.values import ValueMatch
 from ..choosing import choose, votes
 from ..confidence import confidence
-from ..convergence import compare_code
+from ..convergence import compare_code, differs
 from ..effects import Body, do
 from ..learning import save_answer
 from ..memory import past_turns, remember
@@ -40,7 +40,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Never answers with an attempt worse than the first draft; says so when a result is empty, cut, or uncertain."""
     attempts = load_all(Attempt, state.get("attempts"))
     rephrasing = load(Rephrasing, state["rephrasing"])
-    answer = _answer(state, run, rephrasing, attempts)
+    answer = yield from do(lambda: _answer(state, run, rephrasing, attempts))
     if answer.sql in state.get("to_save", ()):
         answer = yield from _saved(answer, run)
     turn = PastTurn(
@@ -71,6 +71,10 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
     code_record = state.get("code_result")
     code = load(CodeResult, code_record) if code_record else None
     said = _say(state, chosen, code)
+    comparison = compare_code(chosen, code) if chosen else None
+    doubts: tuple[str, ...] = ()
+    if comparison is not None and differs(comparison):
+        doubts = (f"the pandas code disagrees: {comparison.reason}",)
     result = said.result or Result((), ())
     by_node = {name: load(NodeUsage, record) for name, record in state.get("usage", {}).items()}
     translator = run.resources.translator(run.settings)
@@ -85,12 +89,12 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         truncated=result.truncated,
         status=said.status,
         text=" ".join([said.text, *said.remarks]),
-        confidence=_confidence(chosen, said.status, code, attempts),
+        confidence=confidence(chosen, said.status, comparison, votes(chosen, attempts) if chosen else 0),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), NodeUsage()),
         translator=translator.name,
         model=translator.model,
-        notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks),
+        notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks, *doubts),
         stopped=state.get("stopped", "") or said.text,
         simplified=rephrasing.simplified,
         self_contained=rephrasing.self_contained,
@@ -105,14 +109,6 @@ def _words(state: AgentState, rephrasing: Rephrasing) -> str:
     heard = [message.text for message in state.get("messages", []) if message.type == "human"]
     values = [match.value for match in load_all(ValueMatch, state.get("values"))]
     return "\n".join([*before, *heard, state["question"], rephrasing.rephrased, *values])
-
-
-def _confidence(
-    chosen: Attempt | None, status: Status, code: CodeResult | None, attempts: tuple[Attempt, ...]
-) -> float:
-    if chosen is None:
-        return confidence(None, status, None)
-    return confidence(chosen, status, compare_code(chosen, code), votes(chosen, attempts))
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,8 @@ def _say(state: AgentState, chosen: Attempt | None, code: CodeResult | None) -> 
         known = (*state.get("caveats", []), *remarks(chosen, chosen.result, status))
         return _Said(status, _phrased(chosen.result), known, chosen.result)
     if code is not None:
-        return _Said("capped", _phrased(code.result), (BY_CODE,), code.result, by_code=True)
+        over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
+        return _Said("capped", _phrased(code.result), (BY_CODE, *over), code.result, by_code=True)
     why = chosen.error if chosen else "no query was written"
     return _Said("failed", f"No query for this question could be run: {why}")
 

@@ -95,3 +95,88 @@ def test_limits_of_the_sandbox_are_the_embedders(shop: Path) -> None:
     few = SandboxLimits(rows=1)
     with SQLAgent(shop, model=ScriptedModel(script=script), settings=settings, sandbox=few) as agent:
         assert len(agent.ask("How many customers in each city?").rows) == 1
+
+
+def scripted(*reasoned: str, generated: str = "", sql_from_code: str = "") -> ScriptedModel:
+    """Replies to `reason` in order, and to the other ways of asking for SQL with a fixed text."""
+    left = list(reasoned)
+
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "rephrase":
+            return rephrased("Give me the number of customers of each city.")
+        if "thinking in pandas" in prompt:
+            return left.pop(0) if len(left) > 1 else left[0]
+        return sql_from_code if "translate pandas code" in prompt else generated
+
+    return ScriptedModel(script=script)
+
+
+def python(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+BY_CITY = [("Lyon", 1), ("Paris", 2)]
+
+
+def ask_with(shop: Path, model: ScriptedModel, **settings: Any) -> Answer:
+    with SQLAgent(shop, model=model, settings={"examples": "none", "reason": "pot", **settings}) as agent:
+        return agent.ask("How many customers in each city?")
+
+
+def test_code_without_sql_still_runs_and_is_compared(shop: Path) -> None:
+    model = scripted(python(CODE), generated=f"```sql\n{RIGHT}\n```")
+    answer = ask_with(shop, model)
+    assert answer.sql == RIGHT
+    assert answer.confidence > ask_with(shop, scripted(f"```sql\n{RIGHT}\n```")).confidence
+    assert "holds code and no SQL" in " ".join(answer.notes)
+
+
+@pytest.mark.parametrize("mode", ["pot", "code_blocks"])
+def test_the_codes_answer_survives_a_model_that_writes_no_sql(shop: Path, mode: str) -> None:
+    refusal = "I cannot say that in SQL."
+    answer = ask_with(shop, scripted(python(CODE), generated=refusal, sql_from_code=refusal), reason=mode)
+    assert (answer.status, answer.sql) == ("capped", None)
+    assert sorted(answer.rows, key=str) == BY_CITY
+    assert "pandas code alone" in answer.text
+
+
+def test_code_that_fails_is_said(shop: Path) -> None:
+    answer = ask_with(shop, scripted(python("result = 1 / 0") + f"\n```sql\n{RIGHT}\n```"))
+    assert answer.status == "converged"
+    assert "ZeroDivisionError" in " ".join(answer.notes)
+
+
+def test_disagreement_that_is_left_is_said(shop: Path) -> None:
+    answer = ask_with(shop, scripted(python(CODE) + f"\n```sql\n{WRONG}\n```"), max_attempts=1)
+    assert answer.sql == WRONG
+    assert any(note.startswith("the pandas code disagrees") for note in answer.notes)
+
+
+def test_a_sample_is_said_wherever_its_result_is(shop: Path) -> None:
+    broken = "```sql\nSELECT nothing FROM nowhere\n```"
+    model = scripted(python(CODE) + "\n" + broken, generated=broken)
+    settings = {"examples": "none", "reason": "pot", "max_attempts": 2}
+    with SQLAgent(shop, model=model, settings=settings, sandbox=SandboxLimits(frame_rows=2)) as agent:
+        answer = agent.ask("How many customers in each city?")
+    assert "saw only a sample of customers" in answer.text
+    assert "sample of the rows of customers" in model.prompts[-1]
+
+
+def test_an_answer_from_code_keeps_to_the_answers_rows(shop: Path) -> None:
+    broken = "```sql\nSELECT nothing FROM nowhere\n```"
+    answer = ask_with(shop, scripted(python(CODE) + "\n" + broken, generated=broken), max_attempts=1, rows=1)
+    assert (len(answer.rows), answer.truncated) == (1, True)
+
+
+def test_nobody_is_asked_for_code_that_cannot_run(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tableturn.tools.sandbox.availability.landlock_version", lambda: 0)
+    model = scripted(generated=f"```sql\n{RIGHT}\n```")
+    answer = ask_with(shop, model, reason="code_blocks")
+    assert (answer.sql, answer.usage.llm_calls) == (RIGHT, 2)
+    assert sum("reasoning with code is off" in note for note in answer.notes) == 1
+
+
+def test_code_is_asked_for_with_the_tables_as_frames(shop: Path) -> None:
+    model = scripted(python(CODE) + f"\n```sql\n{RIGHT}\n```")
+    ask_with(shop, model, schema_style="compact")
+    assert any('db_dict["customers"]' in prompt or "db_dict['customers']" in prompt for prompt in model.prompts)

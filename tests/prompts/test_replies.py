@@ -110,8 +110,12 @@ def test_code_in_several_blocks_is_one_program() -> None:
     assert ReasonTask(generate(), "code_blocks").parse(reply).code == CODE
 
 
-@pytest.mark.parametrize("reply", ["result = 1", f"```python\n{CODE}\n```\nThat is all."])
-def test_code_or_sql_missing(reply: str) -> None:
+def test_code_counts_without_sql() -> None:
+    assert ReasonTask(generate(), "pot").parse(f"```python\n{CODE}\n```\nThat is all.").sql == ""
+
+
+@pytest.mark.parametrize("reply", ["result = 1", "I cannot say."])
+def test_code_and_sql_missing(reply: str) -> None:
     with pytest.raises(ReplyError):
         ReasonTask(generate(), "pot").parse(reply)
 
