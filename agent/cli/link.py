@@ -25,7 +25,10 @@ def link(
     db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")],
     history: Annotated[
         Path | None,
-        typer.Option("--history", help='Earlier turns, oldest first: a JSON list of {"question": ..., "sql": ...}.'),
+        typer.Option(
+            "--history",
+            help='Earlier turns, oldest first, as {"question": ..., "sql": ...}: a JSON list, or one a line.',
+        ),
     ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", min=0, max=1, help="Least probability of what is kept; 0 keeps everything.")
@@ -40,7 +43,7 @@ def link(
 
     from ...tools.annotations import AnnotationStore
     from ...tools.database import Database, Limits
-    from ...tools.errors import QueryError
+    from ...tools.errors import QueryError, SettingsError
     from ...tools.linking import SchemaLinker, base_turn
     from ...tools.values import ValueIndex
 
@@ -51,6 +54,8 @@ def link(
             return False
         return True
 
+    if not question.strip():
+        raise SettingsError("the question is empty: put it in quotes after the options")
     turns = _read_history(history) if history else []
     with Database.open(db) as database:
         schema = database.schema()
@@ -110,7 +115,7 @@ def _text(found: dict[str, Any]) -> str:
 
 
 def _read_history(path: Path) -> list[PastTurn]:
-    """The turns of a history file.
+    """The turns of a history file: a JSON list of objects, or JSON lines.
 
     Raises:
         SettingsError: It cannot be read, or is no such list.
@@ -119,11 +124,11 @@ def _read_history(path: Path) -> list[PastTurn]:
     from ...tools.linking import PastTurn
 
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        entries = _entries(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"cannot read the history {path}: {error}") from None
     turns: list[PastTurn] = []
-    for entry in cast("list[Any]", entries) if isinstance(entries, list) else [entries]:
+    for entry in entries:
         fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
         question, sql = fields.get("question"), fields.get("sql", "")
         if not isinstance(question, str) or not isinstance(sql, str):
@@ -133,3 +138,20 @@ def _read_history(path: Path) -> list[PastTurn]:
             )
         turns.append(PastTurn(question, sql=sql))
     return turns
+
+
+def _entries(text: str) -> list[Any]:
+    """What a list, or the lines, of a text hold.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if text.lstrip().startswith("["):
+        return cast("list[Any]", json.loads(text))
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise ValueError("it is empty; [] is a history of no turns")
+    try:
+        return [json.loads(line) for line in lines]
+    except ValueError:
+        return [json.loads(text)]

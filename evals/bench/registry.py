@@ -57,6 +57,11 @@ BENCHES: Mapping[str, Bench] = {
     "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
     "gate": Bench("gate", "drafts that end after one call, and their EX against the rest's", needs_data=True),
     "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev", needs_data=True),
+    "linking-ablations": Bench(
+        "linking_ablations",
+        "schema linker and choice of base SQL, a part taken away at a time",
+        needs_data=True,
+    ),
     "linking-scale": Bench(
         "linking_scale", "the schema linker on a thousand tables and ten thousand columns", needs_data=True
     ),

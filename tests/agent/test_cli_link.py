@@ -33,6 +33,27 @@ def test_one_json_object(shop: Path, tmp_path: Path) -> None:
     assert found["kept"][0]["table"] in {"customers", "orders"}
 
 
+@pytest.mark.parametrize("form", ["list", "lines", "one object"])
+def test_a_history_is_a_list_or_lines(shop: Path, tmp_path: Path, form: str) -> None:
+    turns = [
+        {"question": "Which customers are there?"},
+        {"question": "and\u2028in Paris?", "sql": "SELECT name FROM customers"},
+    ]
+    text = {
+        "list": json.dumps(turns, indent=2),
+        "lines": "\n".join(json.dumps(turn, ensure_ascii=False) for turn in turns) + "\n",
+        "one object": json.dumps(turns[1], indent=1),
+    }[form]
+    (history := tmp_path / "history").write_text(text, encoding="utf-8")
+    found = json.loads(run("and in Lyon?", "--db", str(shop), "--history", str(history), "--json"))
+    assert found["base_sql"] == "SELECT name FROM customers"
+
+
+def test_an_empty_question_is_told(shop: Path) -> None:
+    with pytest.raises(SettingsError, match="the question is empty"):
+        CliRunner().invoke(app, ["link", " ", "--db", str(shop)], catch_exceptions=False)
+
+
 def test_the_first_turn_has_no_base(shop: Path) -> None:
     assert json.loads(run("orders", "--db", str(shop), "--json"))["base_sql"] is None
 
@@ -45,7 +66,9 @@ def test_text_names_what_is_kept(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", '{"question": 1}', '[{"sql": "SELECT 1"}]', '["a"]', '[{"question": "a", "sql": null}]', "7"]
+    "content",
+    ["", "{", '{"question": 1}', '[{"sql": "SELECT 1"}]', '["a"]', '[{"question": "a", "sql": null}]', "7"]
+    + ["[" * 100_000, '{"question": "a"}\n{"sql": "b"}'],
 )
 def test_a_bad_history_is_one_line(shop: Path, tmp_path: Path, content: str) -> None:
     history = tmp_path / "history.json"

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import SQLAgent
+from tableturn.agent.graph import build_graph
 from tableturn.prompts.tokens import estimate_tokens
 
 from ..support.scripted import ScriptedModel, rephrased, task_of, writes
@@ -93,6 +97,17 @@ def test_the_window_is_five_turns(shop: Path) -> None:
     prompts, state = talk(shop, writes("SELECT id FROM orders"), questions, preset="track")
     assert block(prompts[-1], "question") == " & ".join(questions[2:])
     assert len(state["turns"]) == 5
+
+
+def test_studio_shows_what_was_kept_and_the_base(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(PARIS), settings={"examples": "none"}) as agent:
+        graph = build_graph(agent.resources, InMemorySaver(), show_state=True)
+        config: RunnableConfig = {"configurable": {"thread_id": "studio"}}
+        for question in ("Which customers live in Paris?", "and in Lyon?"):
+            state = graph.invoke({"messages": [HumanMessage(question)]}, config)
+    assert state["kept"][0][0] == "customers"
+    assert state["base"]["sql"] == PARIS
+    assert all(len(item) == 3 for item in state["items"])
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,23 @@
+"""The linking ablations, on a few dialogues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from tableturn.evals.bench import linking_ablations
+from tableturn.evals.bench.registry import BenchOptions
+
+
+@pytest.mark.data
+def test_every_part_is_measured(data_dir: Path) -> None:
+    figures = linking_ablations.run(BenchOptions(data=data_dir, limit=3))
+    for name in ("sparc", "cosql"):
+        found = cast("dict[str, Any]", figures[name])
+        ablations = {key for key in found if key.startswith("without")}
+        assert len(ablations) == 5
+        assert all({"trs", "crs", "column_recall"} <= set(found[key]) for key in ("whole", *ablations))
+        for split in ("by_hardness", "by_turn"):
+            assert sum(part["turns"] for part in found[split].values()) == found["whole"]["turns"]
+        assert found["base_sql"]["best"] >= max(found["base_sql"].values())
