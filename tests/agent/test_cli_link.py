@@ -67,8 +67,17 @@ def test_text_names_what_is_kept(shop: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", '{"question": 1}', '[{"sql": "SELECT 1"}]', '["a"]', '[{"question": "a", "sql": null}]', "7"]
-    + ["[" * 100_000, '{"question": "a"}\n{"sql": "b"}'],
+    [
+        "",
+        "{",
+        '{"question": 1}',
+        '[{"sql": "SELECT 1"}]',
+        '["a"]',
+        '[{"question": "a", "sql": null}]',
+        "7",
+        "[" * 100_000,
+        '{"question": "a"}\n{"sql": "b"}',
+    ],
 )
 def test_a_bad_history_is_one_line(shop: Path, tmp_path: Path, content: str) -> None:
     history = tmp_path / "history.json"
