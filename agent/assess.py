@@ -11,10 +11,12 @@ from ..tools.errors import SQLParseError
 from ..tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ..tools.linking import STAR, PastTurn
 from ..tools.sql import Asked, Finding, check, used_items
+from ..tools.values import ValueMatch
 from .effects import Body, do
 from .feedback import describe
-from .records import Attempt, load
+from .records import Attempt, load, load_all
 from .resources import Run
+from .settings import Settings
 from .state import AgentState
 from .straying import LIKELY
 
@@ -26,7 +28,7 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
 
     def look() -> tuple[tuple[Finding, ...], Attempt]:
         sql = attempt.sql
-        found = check(sql, schema, values=run.resources.values, asked=Asked(state["question"]))
+        found = check(sql, schema, values=run.resources.values, asked=_asked(state, run.settings))
         return found, replace(attempt, fit=_fit(sql, state, schema, items), named=_named(sql, schema, items))
 
     findings, fitted = yield from do(look)
@@ -36,6 +38,12 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
         faults=sum(finding.severity == "error" for finding in findings),
     )
     return assessed, findings
+
+
+def _asked(state: AgentState, settings: Settings) -> Asked:
+    """The question, with the values that it mentions beyond doubt."""
+    values = load_all(ValueMatch, state.get("values"))
+    return Asked(state["question"], tuple(match for match in values if match.score >= settings.gate_value_score))
 
 
 def _named(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .convergence import is_empty, same_answer
+from .comparing import is_empty, same_answer
 from .records import Attempt
 from .straying import strays
 

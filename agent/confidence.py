@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ..tools.sandbox import Comparison
 from .choosing import VOTE, merit
-from .convergence import is_empty
+from .comparing import is_empty
 from .records import Attempt, Result, Status
 
 RIGHT_BY_MERIT = ((-14.2, 0.38), (-9.1, 0.53), (-6.8, 0.64), (-4.8, 0.72), (-3.1, 0.82), (-1.6, 0.92), (-0.6, 0.98))

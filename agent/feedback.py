@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from ..prompts.tokens import estimate_tokens
 from ..tools.database import Schema
 from ..tools.errors import SQLParseError
 from ..tools.sql import Finding, used_items
@@ -14,8 +16,7 @@ from ..tools.values import ValueMatch
 from .records import Attempt, CodeResult, Result
 from .settings import Settings
 
-CELL_CHARACTERS = 80
-"""Longest cell shown in feedback; longer ones are cut with an ellipsis."""
+P = TypeVar("P", int, str)
 
 COLUMNS_SHOWN = 12
 """Columns whose contents are shown at most."""
@@ -47,16 +48,43 @@ class Feedback:
         )
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """How much of the database one part of a feedback shows.
+
+    Attributes:
+        rows: Of a result.
+        cell: Characters of one value.
+        tokens: Of the part, by our own estimate.
+    """
+
+    rows: int = 10
+    cell: int = 80
+    tokens: int = 1_500
+
+
+def bounds(settings: Settings) -> Bounds:
+    """Those of a run."""
+    return Bounds(settings.feedback_rows, settings.feedback_cell, settings.feedback_tokens)
+
+
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
     """The error and the findings, one a line."""
     lines: list[str] = []
     if attempt.error and settings.feedback_error:
-        lines.append(f"The query failed ({attempt.error_kind}): {attempt.error}")
+        lines.append(_error(attempt, findings) if settings.feedback_names else attempt.error)
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
         lines.append("The query ran but gave no rows.")
     if settings.feedback_findings:
         lines += [describe(finding) for finding in findings if finding.severity != "info"]
-    return "\n".join(lines)
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _error(attempt: Attempt, findings: Sequence[Finding]) -> str:
+    """The error with its class and the nearest right names, which the checks know."""
+    hints = [finding.suggestion for finding in findings if finding.severity == "error" and finding.suggestion]
+    hint = f" ({'; '.join(hints)})" if hints else ""
+    return f"The query failed ({attempt.error_kind}): {attempt.error}{hint}"
 
 
 def describe(finding: Finding) -> str:
@@ -65,17 +93,17 @@ def describe(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """Sample values of the columns that the query uses, and the values that the question mentions."""
-    lines = [f"{match.table}.{match.column} holds {_cell(match.value)}" for match in mentioned]
+def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch], within: Bounds) -> str:
+    """The values that the question mentions, then sample values of the columns that the query uses."""
+    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in mentioned]
     shown = 0
     for table, name in _columns(sql, schema):
         column = schema.column(table, name)
         if column is None or not column.samples or shown == COLUMNS_SHOWN:
             continue
         shown += 1
-        lines.append(f"{table}.{column.name}: {', '.join(_cell(value) for value in column.samples)}, ...")
-    return "\n".join(lines)
+        lines.append(f"{table}.{column.name}: {', '.join(_cell(value, within.cell) for value in column.samples)}, ...")
+    return "\n".join(_first(lines, within.tokens))
 
 
 def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:
@@ -85,26 +113,47 @@ def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:
         return []
 
 
-def result_csv(result: Result, rows: int) -> str:
-    """The first rows as CSV, with how many there were."""
+def result_csv(result: Result, within: Bounds) -> str:
+    """The first rows as CSV, and the first columns where one row would be too much, with how many there were."""
+    head = [_cell(name, within.cell) for name in result.columns]
+    rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
+    # The widest column names and values have to leave room for a second line.
+    costs = (max(estimate_tokens(row[place]) for row in [head, *rows]) + 1 for place in range(len(head)))
+    wide = max(len(_first(costs, within.tokens // 2)), 1)
+    shown = _first([_line(row[:wide]) for row in [head, *rows]], within.tokens) or [_line(head[:1])]
+    if len(shown) <= result.row_count or result.truncated:
+        shown.append(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)")
+    if wide < len(head):
+        shown.append(f"... ({len(head)} columns in all)")
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _line(cells: Sequence[str]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(result.columns)
-    writer.writerows([_cell(cell) for cell in row] for row in result.rows[:rows])
-    if result.row_count > rows or result.truncated:
-        out.write(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)\n")
+    csv.writer(out, lineterminator="").writerow(cells)
     return out.getvalue()
 
 
-def code_csv(code: CodeResult | None, rows: int) -> str:
+def code_csv(code: CodeResult | None, within: Bounds) -> str:
     """The code's result as `result_csv`, and of which tables it saw only a sample."""
     if code is None:
         return ""
     seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
-    return seen + result_csv(code.result, rows)
+    return seen + result_csv(code.result, within)
 
 
-def _cell(value: object) -> str:
+def _first(parts: Iterable[P], tokens: int) -> list[P]:
+    """As many of the parts as fit: lines by their length, numbers as what they cost."""
+    kept: list[P] = []
+    for part in parts:
+        tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1
+        if tokens < 0:
+            break
+        kept.append(part)
+    return kept
+
+
+def _cell(value: object, characters: int) -> str:
     text = "NULL" if value is None else repr(value) if isinstance(value, bytes) else str(value)
     text = " ".join(text.split())
-    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+    return text if len(text) <= characters else text[: characters - 1] + "…"

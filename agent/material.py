@@ -61,7 +61,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         schema=schema,
         history=window(state, settings),
         base=load(PastTurn, base) if base else None,
-        values=load_all(ValueMatch, state.get("values")),
+        values=load_all(ValueMatch, state.get("values"))[: settings.values],
         examples=load_all(Example, state.get("examples")),
         style=settings.prompt_style,
         schema_style=settings.schema_style,

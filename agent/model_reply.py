@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessage
 
+from ..prompts.tokens import estimate_tokens
 from .translator import Usage
 
 _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+_LOOKED_AT: Final = 100_000
+"""Characters of a reply whose tokens are counted; the rest is taken to be alike."""
+
 _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content"})
 
 
@@ -18,17 +23,23 @@ def reply_text(message: AIMessage) -> str:
     return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
 
-def reply_usage(message: AIMessage) -> Usage:
-    """One call with its tokens; 0 where the model doesn't say."""
-    if message.usage_metadata is not None:
-        used = message.usage_metadata
-        return Usage(1, used.get("input_tokens", 0), used.get("output_tokens", 0))
-    reported = _mapping(message.response_metadata.get("token_usage")) or _mapping(
-        message.response_metadata.get("usage")
-    )
-    return Usage(
-        1, _count(reported, "prompt_tokens", "input_tokens"), _count(reported, "completion_tokens", "output_tokens")
-    )
+def reply_usage(message: AIMessage, prompt: int) -> Usage:
+    """One call with its tokens: as the model says, or estimated where it doesn't, so that budgets hold all the same.
+
+    Args:
+        message: The reply.
+        prompt: Estimated tokens of the prompt.
+    """
+    metadata = message.response_metadata
+    reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
+    written = _count(reported, "completion_tokens", "output_tokens")
+    return Usage(1, _count(reported, "prompt_tokens", "input_tokens") or prompt, written or _estimate(message))
+
+
+def _estimate(message: AIMessage) -> int:
+    """Tokens of a reply, of a huge one by its beginning."""
+    text = reply_text(message)
+    return math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
 
 
 def was_cut(message: AIMessage) -> bool:
@@ -55,4 +66,4 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _count(record: Mapping[str, Any], *names: str) -> int:
-    return next((value for name in names if isinstance(value := record.get(name), int)), 0)
+    return max(next((value for name in names if isinstance(value := record.get(name), int)), 0), 0)

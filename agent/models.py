@@ -115,6 +115,10 @@ def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseCha
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
+    from .bounded_http import bounded_clients
+
+    http, ahttp = bounded_clients(options["timeout"])
+    options |= {"http_client": http, "http_async_client": ahttp}
     try:
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), **options)
     except ValueError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .convergence import is_empty
+from .comparing import is_empty
 from .records import Attempt, PlainCell, Result, Status
 
 ROWS_IN_WORDS = 5

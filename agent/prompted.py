@@ -146,7 +146,7 @@ class PromptedTranslator:
             except ModelError as error:
                 error.spent = usage
                 raise
-            usage += reply_usage(message)
+            usage += reply_usage(message, prompt.tokens)
             if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
                 tuning = Tuning(tuning.temperature, 2 * tuning.max_output)

@@ -116,8 +116,8 @@ class NodeUsage:
 
     Attributes:
         llm_calls: Requests that a model answered.
-        prompt_tokens: As reported by the model.
-        completion_tokens: As reported by the model.
+        prompt_tokens: As the model reports them, estimated where it doesn't.
+        completion_tokens: Likewise.
         seconds: Wall time of the node.
     """
 
@@ -143,6 +143,7 @@ class CandidateDraft:
         number: From 0.
         attempt: Its query, run and looked at; None where no query came.
         failure: Why none came.
+        capped: Whether that was a budget.
         notes: For the answer.
         caveats: As the draft has them.
         usage: What it cost.
@@ -154,6 +155,7 @@ class CandidateDraft:
     number: int
     attempt: Attempt | None = None
     failure: str = ""
+    capped: bool = False
     notes: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     usage: NodeUsage = NodeUsage()

@@ -171,7 +171,21 @@ class Settings(BaseModel):
     )
     gate: bool = Field(
         default=True,
-        description="A draft that runs, is non-empty and statically clean ends the turn without a revision.",
+        description="An attempt that runs, is non-empty and statically clean, uses the values that the question "
+        "mentions, and agrees with the code's result where there is one, ends the turn without a revision.",
+    )
+    gate_warnings: int = Field(
+        default=0, ge=0, le=20, description="Warnings of static checks that an attempt may have and pass the gate."
+    )
+    gate_value_score: float = Field(
+        default=1.0,
+        ge=0.5,
+        le=2.0,
+        description="Values that the question mentions with this score or more must be in the query, or it gets a "
+        "warning; 1 is the same text (of Spider train's gold queries 0.8 % lack such a value), above 1 none must.",
+    )
+    gate_confidence: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="Least confidence of an attempt that passes the gate."
     )
     converge: Literal["sql", "result", "either"] = Field(
         default="either",
@@ -179,6 +193,9 @@ class Settings(BaseModel):
         "(revision chain 3.2.2), or on either.",
     )
     feedback_error: bool = Field(default=True, description="Feed back the execution error (revision chain 3.2.1).")
+    feedback_names: bool = Field(
+        default=True, description="With the execution error, say its class and the nearest right names."
+    )
     feedback_findings: bool = Field(default=True, description="Feed back what static checks found.")
     feedback_explanation: bool = Field(
         default=False,
@@ -189,7 +206,16 @@ class Settings(BaseModel):
         default=True, description="Feed back values of the columns involved (revision chain 3.2.1)."
     )
     feedback_result: bool = Field(default=True, description="Feed back the result as CSV (SQL-CRAFT 2, IC-Loop).")
+    feedback_code: bool = Field(
+        default=True, description="Feed back the pandas code's result where it differs, or where the query failed."
+    )
     feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Rows of a result that feedback shows.")
+    feedback_cell: int = Field(
+        default=80, ge=8, le=10_000, description="Characters of one value that feedback shows; longer ones are cut."
+    )
+    feedback_tokens: int = Field(
+        default=1_500, ge=50, le=100_000, description="Tokens of one part of the feedback, by our own estimate."
+    )
 
     turn_calls: int = Field(
         default=40, ge=1, le=10_000, description="Requests to a model that one turn may make, second tries included."
@@ -198,7 +224,8 @@ class Settings(BaseModel):
         default=1_000_000,
         ge=500,
         le=1_000_000_000,
-        description="Tokens, as the model reports them, that one turn may use; each request is reckoned beforehand.",
+        description="Tokens that one turn may use, as the model reports them or else estimated; each request is "
+        "reckoned beforehand.",
     )
     turn_seconds: float = Field(
         default=600.0,
@@ -239,10 +266,12 @@ _NO_LOOP: dict[str, Any] = {
     "max_attempts": 1,
     "gate": False,
     "feedback_error": False,
+    "feedback_names": False,
     "feedback_findings": False,
     "feedback_explanation": False,
     "feedback_contents": False,
     "feedback_result": False,
+    "feedback_code": False,
 }
 
 _PAPERS: dict[str, dict[str, Any]] = {
@@ -264,7 +293,8 @@ _PAPERS: dict[str, dict[str, Any]] = {
         **_NO_LOOP,
     },
     # SQL-CRAFT: 5 examples by question (3), program of thought and the interactive-correction loop (2), which ends when
-    # the SQL repeats; the result goes back as CSV. Its best row of table 2 is IC-Loop with PoT.
+    # the SQL repeats; what the database returned goes back as CSV, or the error as it came, and nothing else. Its best
+    # row of table 2 is IC-Loop with PoT. It has an upper limit of iterations but does not say which: 5 attempts.
     "craft": {
         "preset": "craft",
         "rephrase": "never",
@@ -280,10 +310,12 @@ _PAPERS: dict[str, dict[str, Any]] = {
         "gate": False,
         "converge": "sql",
         "feedback_error": True,
+        "feedback_names": False,
         "feedback_findings": False,
         "feedback_explanation": False,
         "feedback_contents": False,
         "feedback_result": True,
+        "feedback_code": False,
     },
     # Track-SQL: schema items over 0.1 in order of probability (2.2), the base SQL of the related turn (2.3), the
     # questions concatenated within a window of 5 turns (3.1), no rephrasing, no examples, one draft.
@@ -302,7 +334,8 @@ _PAPERS: dict[str, dict[str, Any]] = {
         **_NO_LOOP,
     },
     # Revision chain: simplification at temperature 1.0, drafts at 0.5, 4 + 4 examples by skeletons (4.1.1), feedback of
-    # error, explanation and contents (3.2.1), ending when the result repeats (3.2.2).
+    # error as it came, explanation, and contents with the values that the question mentions (3.2.1), ending when the
+    # result repeats (3.2.2). It does not give N_max: 5 attempts.
     "revision": {
         "preset": "revision",
         "rephrase": "never",
@@ -320,10 +353,12 @@ _PAPERS: dict[str, dict[str, Any]] = {
         "gate": False,
         "converge": "result",
         "feedback_error": True,
+        "feedback_names": False,
         "feedback_findings": False,
         "feedback_explanation": True,
         "feedback_contents": True,
         "feedback_result": False,
+        "feedback_code": False,
     },
 }
 

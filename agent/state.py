@@ -35,7 +35,8 @@ class AgentState(MessagesState):
         clarification: What was asked back and what the person said, not yet read by `rephrase`.
         clarifications: Times this turn has asked back.
         rephrasing: A `Rephrasing`.
-        values: Database values that the question mentions (`ValueMatch`).
+        values: Database values that the question mentions (`ValueMatch`), the surest first; prompts for SQL show
+            `Settings.values` of them.
         items: The linker's probabilities, `[table, column or None, p]`, most probable first.
         kept: The schema shown: `[table, [columns]]`, most probable first.
         marked: Schema items that earlier turns used, `[table, column]`.

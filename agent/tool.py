@@ -47,11 +47,11 @@ def answering_tool(agent: SQLAgent, name: str, description: str | None) -> BaseT
 
 def answer_text(answer: Answer) -> str:
     """An answer for a model to read: the words, the SQL, the first rows."""
-    from .feedback import result_csv
+    from .feedback import Bounds, result_csv
     from .records import Result
 
     if not answer.answered:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
         return f"{answer.status}: {answer.text}{choices}"
-    rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), ROWS_SHOWN)
+    rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
     return f"{answer.text}\nSQL: {answer.sql}\n{rows}"

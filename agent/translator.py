@@ -16,7 +16,7 @@ class Usage:
 
     Attributes:
         llm_calls: Requests that a model answered.
-        prompt_tokens: As the model reports them; 0 where it doesn't.
+        prompt_tokens: As the model reports them, estimated where it doesn't.
         completion_tokens: Likewise.
     """
 

@@ -31,7 +31,8 @@ def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         state = cast("AgentState", {**state, **update})
     number, notes = state["candidate"], tuple(state["notes"])
     if update["next"] == "respond":
-        return {"drafts": [dump(CandidateDraft(number, failure=update["stopped"], notes=notes))]}
+        capped = "outcome" in update and update["stop"] == "capped"
+        return {"drafts": [dump(CandidateDraft(number, failure=update["stopped"], capped=capped, notes=notes))]}
     update = yield from execute(state, run)
     attempt, _ = yield from assess(load(Attempt, update["attempts"][-1]), state, run)
     code_result = state["code_result"]

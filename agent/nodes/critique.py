@@ -11,9 +11,10 @@ from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ...tools.values import ValueMatch
 from ..assess import assess
-from ..convergence import compare_code, stop_reason
+from ..comparing import compare_code
+from ..convergence import stop_reason
 from ..effects import Body, ask, do
-from ..feedback import Feedback, code_csv, contents, problems, result_csv
+from ..feedback import Bounds, Feedback, bounds, code_csv, contents, problems, result_csv
 from ..records import Attempt, CodeResult, dump, dump_all, load, load_all
 from ..resources import Run
 from ..state import AgentState
@@ -31,7 +32,8 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     stop = yield from do(lambda: stop_reason([*earlier, last], code, schema, settings))
     if stop:
         return {"attempts": dump_all([*earlier, last]), "stop": stop.kind, "stopped": stop.why, "next": "respond"}
-    disagreement = yield from do(lambda: _disagreement(last, code, settings.feedback_rows))
+    within = bounds(settings)
+    disagreement = yield from do(lambda: _disagreement(last, code, within))
     explanation = ""
     notes: list[str] = []
     if settings.feedback_explanation:
@@ -39,11 +41,11 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     feedback = Feedback(
         problems=problems(last, findings, settings),
         explanation=explanation,
-        contents=contents(last.sql, schema, load_all(ValueMatch, state.get("values")))
+        contents=contents(last.sql, schema, load_all(ValueMatch, state.get("values")), within)
         if settings.feedback_contents
         else "",
-        result=result_csv(last.result, settings.feedback_rows) if last.result and settings.feedback_result else "",
-        code=disagreement,
+        result=result_csv(last.result, within) if last.result and settings.feedback_result else "",
+        code=disagreement if settings.feedback_code else "",
     )
     last = replace(last, feedback=feedback.text)
     run.emit({"event": "revising", "feedback": feedback.problems})
@@ -55,14 +57,14 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     }
 
 
-def _disagreement(attempt: Attempt, code: CodeResult | None, rows: int) -> str:
+def _disagreement(attempt: Attempt, code: CodeResult | None, within: Bounds) -> str:
     """The code's result and how it differs, unless the query gave the same."""
     if code is None:
         return ""
     comparison = compare_code(attempt, code)
     if comparison is None:
-        return code_csv(code, rows)
-    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code, rows)}"
+        return code_csv(code, within)
+    return "" if comparison.agree else f"{comparison.reason}\n{code_csv(code, within)}"
 
 
 def _explain(

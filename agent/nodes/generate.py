@@ -6,6 +6,7 @@ from typing import Any
 
 from ...prompts.replies import Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..budget import BudgetReached
 from ..effects import Body, ask
 from ..material import generate_task
 from ..records import Outcome, dump
@@ -41,4 +42,5 @@ def ended(state: AgentState, error: Exception) -> dict[str, Any]:
     why = str(error)
     if state.get("code_result"):
         return {"notes": [*state.get("notes", []), why], "stop": "capped", "stopped": why, "next": "respond"}
-    return {"outcome": dump(Outcome("failed", why)), "stopped": why, "next": "respond"}
+    stop = "capped" if isinstance(error, BudgetReached) else ""
+    return {"outcome": dump(Outcome("failed", why)), "stop": stop, "stopped": why, "next": "respond"}

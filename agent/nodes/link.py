@@ -52,7 +52,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     # Drafts that go side by side could only be approved all at once.
     drafts = 1 if settings.approve else settings.candidates
     return {
-        "values": dump_all(values[: settings.values]) if settings.values else [],
+        "values": dump_all(values),
         "items": [list(item) for item in items],
         "kept": [[table.name, [column.name for column in table.columns]] for table in shown.tables],
         **(_marks(linked, settings) if settings.link_schema else {}),

@@ -9,7 +9,7 @@ from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ..effects import Body, ask, do
-from ..feedback import code_csv
+from ..feedback import bounds, code_csv
 from ..material import generate_task
 from ..records import CodeResult, dump, load, plain_result
 from ..resources import Run, call_tool
@@ -103,5 +103,5 @@ def _sql(thought: Done[CodeDraft], base: GenerateTask, ran: dict[str, Any], run:
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
     result = load(CodeResult, ran["code_result"]) if ran["code_result"] else None
-    shown = code_csv(result, run.settings.feedback_rows) or ran["code_error"]
+    shown = code_csv(result, bounds(run.settings)) or ran["code_error"]
     return (yield from ask(SQLFromCodeTask(base, thought.reply.code, shown)))

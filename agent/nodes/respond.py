@@ -11,8 +11,8 @@ from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.values import ValueMatch
 from ..choosing import choose, votes
+from ..comparing import compare_code, differs
 from ..confidence import confidence
-from ..convergence import compare_code, differs
 from ..effects import Body, do
 from ..learning import save_answer
 from ..memory import past_turns, remember

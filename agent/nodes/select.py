@@ -8,9 +8,10 @@ from typing import Any
 
 from ...prompts.merge import MergeTask, Proposal
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..budget import BudgetReached
 from ..choosing import Group, group
 from ..effects import Body, ask
-from ..feedback import result_csv
+from ..feedback import Bounds, bounds, result_csv
 from ..material import generate_task
 from ..records import Attempt, CandidateDraft, NodeUsage, Outcome, dump, dump_all, load_all
 from ..resources import Run
@@ -41,11 +42,16 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         "code_error": origin.code_error,
         "next": "critique",
     }
+    short = next((draft.failure for draft in drafts if draft.capped), None)
+    if short is not None:
+        return update | _capped(f"not all drafts were written: {short}", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
-    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], run.settings.feedback_rows))
+    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], bounds(run.settings)))
     try:
         done = yield from ask(task)
+    except BudgetReached as error:
+        return update | _capped(f"the drafts were not merged: {error}", notes)
     except (ReplyError, ModelError, NotUnderstood) as error:
         return update | {"notes": [*notes, f"the drafts were not merged: {error}"]}
     return update | {
@@ -58,12 +64,17 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     }
 
 
-def _proposals(groups: Sequence[Group], rows: int) -> tuple[Proposal, ...]:
+def _capped(why: str, notes: Sequence[str]) -> dict[str, Any]:
+    """The end of a turn whose budget is spent: with the best draft so far."""
+    return {"notes": [*notes, why], "stop": "capped", "stopped": why, "next": "respond"}
+
+
+def _proposals(groups: Sequence[Group], within: Bounds) -> tuple[Proposal, ...]:
     return tuple(
-        Proposal(found.best.sql, found.size, _shown(found.best, rows), "\n".join(found.best.findings))
+        Proposal(found.best.sql, found.size, _shown(found.best, within), "\n".join(found.best.findings))
         for found in groups
     )
 
 
-def _shown(attempt: Attempt, rows: int) -> str:
-    return result_csv(attempt.result, rows) if attempt.result else ""
+def _shown(attempt: Attempt, within: Bounds) -> str:
+    return result_csv(attempt.result, within) if attempt.result else ""

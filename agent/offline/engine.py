@@ -17,6 +17,7 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from .confidence import confidence
 from .cut import cut
+from .dangling import named, pronoun
 from .followup import complements, edited, follows
 from .parse import Parse, parse
 from .reading import Reading
@@ -119,7 +120,9 @@ class Engine:
 
     def _answer(self, question: str, base_sql: str, names: NameIndex, clarification: tuple[str, str] | None) -> Answer:
         question = _GREETING.sub("", question) or question
-        if clarification is not None:
+        if clarification is not None and not base_sql and pronoun(question):
+            question = named(question, clarification[1])
+        elif clarification is not None:
             values = self._find(question)
             options = rivals(question, parse(question, names, values), names, values)
             said = chosen(clarification[1], options)

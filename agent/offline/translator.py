@@ -22,6 +22,7 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
+from .dangling import offered, pronoun
 from .engine import Answer, Engine
 
 R = TypeVar("R")
@@ -95,6 +96,10 @@ class OfflineTranslator:
         if _SMALL_TALK.match(task.question):
             reply = "You are welcome. Ask me something about this database."
             return Rephrasing(task.question, task.question, "small_talk", reply)
+        meant = None if task.clarification or _base(task.history) else pronoun(task.question)
+        if meant is not None:
+            asks, choices = f'What does "{meant}" stand for?', offered(task.schema)
+            return Rephrasing(task.question, task.question, "ambiguous", asks, choices)
         try:
             answer = self._engine.answer(task.question, _base(task.history), task.clarification)
         except NotUnderstood as error:

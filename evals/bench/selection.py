@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from ...agent.convergence import same_answer
+from ...agent.comparing import same_answer
 from ...agent.records import Attempt, plain_result
 from ...tools.errors import QueryError
 from .gold import Databases

@@ -44,7 +44,7 @@ def test_without_the_gate_the_loop_ends_when_the_sql_repeats(shop: Path) -> None
     answer = asked(shop, writes(GOOD, "select NAME from customers where city='Paris';"), gate=False, converge="sql")
     assert answer.status == "converged"
     assert len(answer.attempts) == 2
-    assert "SQL of an earlier attempt" in answer.stopped
+    assert "SQL of the attempt before" in answer.stopped
 
 
 def test_the_loop_ends_when_the_result_repeats(shop: Path) -> None:
@@ -57,6 +57,16 @@ def test_going_back_and_forth_is_noticed(shop: Path) -> None:
     one, two = "SELECT id FROM customers", "SELECT city FROM customers"
     answer = asked(shop, writes(one, two, one, two, one), gate=False, converge="sql", max_attempts=10)
     assert len(answer.attempts) == 3
+    assert answer.status == "capped", "there is no more to come, but nothing converged"
+    assert "circle: the SQL of 2 attempts before" in answer.stopped
+
+
+def test_longer_circles_are_noticed_by_their_results(shop: Path) -> None:
+    columns = ["id", "city", "name"]
+    statements = [f"SELECT {column} FROM customers" for column in columns] + ["SELECT id AS again FROM customers"]
+    answer = asked(shop, writes(*statements), gate=False, converge="result", max_attempts=10)
+    assert (answer.status, len(answer.attempts)) == ("capped", 4)
+    assert "circle: the result of 3 attempts before" in answer.stopped
 
 
 def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
@@ -193,3 +203,91 @@ def test_a_large_schema_is_shown_in_part_and_that_is_said(tmp_path: Path) -> Non
     assert all("table_271" in prompt for prompt in model.prompts)
     assert all("Of the database's 300 tables only" in prompt for prompt in model.prompts)
     assert "[cut]" not in "".join(model.prompts)
+
+
+GATED = "no check finds fault"
+
+
+def test_a_warning_keeps_a_draft_from_passing_the_gate(shop: Path) -> None:
+    counts = "SELECT name, count(*) FROM customers WHERE city = 'Paris' GROUP BY name"
+    answer = asked(shop, writes(counts, GOOD))
+    assert (len(answer.attempts), answer.sql) == (2, GOOD)
+    assert "does not ask for" in answer.attempts[0].feedback
+    allowed = asked(shop, writes(counts, GOOD), gate_warnings=1)
+    assert len(allowed.attempts) == 1
+    assert GATED in allowed.stopped
+
+
+def test_a_value_that_the_question_mentions_has_to_be_used(shop: Path) -> None:
+    everybody = "SELECT name FROM customers"
+    answer = asked(shop, writes(everybody, GOOD))
+    assert (len(answer.attempts), answer.sql) == (2, GOOD)
+    assert "mentions 'Paris', which customers.city holds" in answer.attempts[0].feedback
+    assert len(asked(shop, writes(everybody, GOOD), gate_value_score=1.5).attempts) == 1
+
+
+def test_the_gate_wants_as_much_confidence_as_is_set(shop: Path) -> None:
+    answer = asked(shop, writes(GOOD), gate_confidence=1.0)
+    assert len(answer.attempts) == 2
+    assert "attempt before came back" in answer.stopped
+
+
+def test_merging_over_the_budget_ends_capped_with_the_best_draft(shop: Path) -> None:
+    model = writes(GOOD, "SELECT city FROM customers WHERE name = 'Bo'")
+    answer = asked(shop, model, candidates=2, candidate_reasoning=False, turn_calls=3)
+    assert len(model.prompts) == 3
+    assert (answer.status, answer.sql) == ("capped", GOOD)
+    assert "not merged" in answer.stopped
+    assert "turn_calls" in answer.stopped
+
+
+PARTS: dict[str, tuple[dict[str, Any], str]] = {
+    "feedback_error": ({}, "no such column"),
+    "feedback_names": ({}, "unknown_column"),
+    "feedback_findings": ({}, "There is no column nme"),
+    "feedback_explanation": ({}, "It counts."),
+    "feedback_contents": ({}, "customers.city holds Paris"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_of_the_feedback_reaches_the_prompt_where_it_is_on(shop: Path, part: str) -> None:
+    others = dict.fromkeys((*PARTS, "feedback_result"), False)
+    if part == "feedback_names":
+        others["feedback_error"] = True
+    more, said = PARTS[part]
+    for switched in (True, False):
+        model = writes(BROKEN, GOOD)
+        asked(shop, model, values=0, **{**others, **more, part: switched})
+        assert (said in model.prompts[-1]) == switched, part
+
+
+def test_the_result_is_fed_back_within_bounds(shop: Path) -> None:
+    model = writes("SELECT id, printf('%.500c', 'y') AS long FROM customers", GOOD)
+    asked(shop, model, gate=False, feedback_rows=2, feedback_cell=20, max_attempts=2)
+    assert "y" * 19 + "…" in model.prompts[-1]
+    assert "y" * 20 not in model.prompts[-1]
+    assert "(3 rows in all)" in model.prompts[-1]
+    model = writes(GOOD, GOOD)
+    asked(shop, model, gate=False, feedback_result=False)
+    assert "name\nAda\nCy" not in model.prompts[-1]
+
+
+@pytest.mark.parametrize("preset", ["craft", "revision"])
+def test_the_papers_feed_back_what_they_say_and_no_more(shop: Path, preset: str) -> None:
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "explain":
+            return '{"meaning": "It lists.", "differences": "None."}'
+        return f"```python\nresult = db_dict['customers']\n```\n```sql\n{next(statements)}\n```"
+
+    statements = iter([BROKEN, GOOD, "SELECT 3", "SELECT 4", "SELECT 5"])
+    model = ScriptedModel(script=script)
+    with SQLAgent(shop, model=model, preset=preset, settings={"examples": "none", "simplify": False}) as agent:
+        answer = agent.ask("Who lives in Paris?")
+    assert [attempt.error is None for attempt in answer.attempts] == [False, True, True, True, True]
+    assert "no such column: nme" in answer.attempts[0].feedback
+    assert "unknown_column" not in answer.attempts[0].feedback
+    assert ("name\nAda\nCy\n" in answer.attempts[1].feedback) == (preset == "craft"), "the result"
+    assert ("customers.city holds Paris" in answer.attempts[1].feedback) == (preset == "revision")
+    assert ("It lists." in answer.attempts[1].feedback) == (preset == "revision")
+    assert (answer.status, answer.sql) == ("capped", GOOD)

@@ -214,7 +214,9 @@ def fake(*replies: AIMessage) -> BaseChatModel:
 def test_models_without_usage_or_options_work() -> None:
     done = PromptedTranslator(fake(AIMessage(Q))).do(TASK)
     assert done.reply.sql == Q
-    assert (done.usage.llm_calls, done.usage.prompt_tokens) == (1, 0)
+    assert done.usage.llm_calls == 1
+    assert done.usage.prompt_tokens > 100, "estimated"
+    assert done.usage.completion_tokens > 0
 
 
 def test_runs_are_named_after_their_task() -> None:

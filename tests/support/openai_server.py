@@ -19,7 +19,8 @@ class Behaviour:
     """What the server does with one request.
 
     Attributes:
-        kind: `reply`, `reset` (closes the connection without an answer) or `hang` (never answers).
+        kind: `reply`, `reset` (closes the connection without an answer), `hang` (never answers), `drip` (begins an
+            answer and goes on with a blank now and then, for ever) or `flood` (the same, as fast as it can).
         content: The model's words; with another status, the error's message.
         finish_reason: `stop` or `length`.
         status: HTTP status.
@@ -30,7 +31,7 @@ class Behaviour:
         tool: A tool that the model calls, with its arguments as JSON; None for none.
     """
 
-    kind: Literal["reply", "reset", "hang"] = "reply"
+    kind: Literal["reply", "reset", "hang", "drip", "flood"] = "reply"
     content: str = ""
     finish_reason: str = "stop"
     status: int = 200
@@ -70,6 +71,8 @@ def fails(status: int, message: str = "scripted failure", **headers: str) -> Beh
 
 RESET = Behaviour(kind="reset")
 HANG = Behaviour(kind="hang")
+DRIP = Behaviour(kind="drip")
+FLOOD = Behaviour(kind="flood")
 
 Script: TypeAlias = Sequence[Behaviour] | Callable[[dict[str, Any]], Behaviour]
 """Behaviours in the order of the requests, the last one for all further requests; or a function of the request."""
@@ -152,6 +155,12 @@ class OpenAIServer:
         await asyncio.sleep(behaviour.delay)
         if behaviour.kind == "hang":
             await asyncio.sleep(3_600)  # the loop's timer holds the task; one that waits for nothing is collected
+        if behaviour.kind in ("drip", "flood"):
+            writer.write(b"HTTP/1.1 200 scripted\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{")
+            while True:
+                writer.write(b" " * (1 if behaviour.kind == "drip" else 100_000))
+                await writer.drain()
+                await asyncio.sleep(0.05 if behaviour.kind == "drip" else 0)
         if behaviour.kind == "reset":
             writer.transport.abort()
             return False

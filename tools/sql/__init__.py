@@ -10,8 +10,9 @@
 """
 
 from .check import check
+from .constants import Constants, constants
 from .explain import explain
-from .findings import Asked, ColumnValues, Finding, FindingKind, Severity
+from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity
 from .items import ALL_COLUMNS, UsedItems, used_items
 from .ordering import is_ordered
 from .parse import parse_select
@@ -24,11 +25,14 @@ __all__ = [
     "FEATURES",
     "Asked",
     "ColumnValues",
+    "Constants",
     "Finding",
     "FindingKind",
+    "Mention",
     "Severity",
     "UsedItems",
     "check",
+    "constants",
     "explain",
     "is_ordered",
     "parse_select",

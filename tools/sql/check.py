@@ -7,6 +7,7 @@ from ..errors import SQLParseError
 from .check_failure import failure_findings, limit_findings, name_findings
 from .check_groups import group_findings
 from .check_joins import join_findings
+from .check_mentions import mention_findings
 from .check_outputs import output_findings
 from .check_predicates import predicate_findings
 from .engine import TooComplex, refusal
@@ -34,7 +35,7 @@ def check(
         sql: One SQLite query, as it would be sent to the database.
         schema: The database's schema.
         values: What columns hold, to check literals against; None leaves that out.
-        asked: The question, to check the output columns against; None leaves that out.
+        asked: The question, to check output columns and constants against; None leaves that out.
     """
     try:
         parsed = parse(sql)
@@ -51,6 +52,7 @@ def check(
         found += predicate_findings(resolution, values)
         if asked is not None:
             found += output_findings(asked, parsed.tree, resolution)
+            found += mention_findings(asked.mentions, sql)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
 
 

@@ -18,6 +18,7 @@ FindingKind = (
         "unknown_value",
         "always_empty",
         "output_columns",
+        "unused_value",
     ]
 )
 """A query error that running the query would give, or a doubt about one that runs."""
@@ -45,15 +46,51 @@ class Finding:
     suggestion: str = ""
 
 
+class Mention(Protocol):
+    """A database value that a question mentions; `tools.values.ValueMatch` is one."""
+
+    @property
+    def table(self) -> str:
+        """Table that holds the value."""
+        ...
+
+    @property
+    def column(self) -> str:
+        """Its column."""
+        ...
+
+    @property
+    def value(self) -> str:
+        """In the database's spelling."""
+        ...
+
+    @property
+    def mention(self) -> str:
+        """The question's words that stand for it."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """Where they begin in the question."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Just past their end."""
+        ...
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a query should answer.
 
     Attributes:
         question: Self-contained, as asked or rephrased.
+        mentions: Database values that it surely mentions, which a query should look for.
     """
 
     question: str
+    mentions: tuple[Mention, ...] = ()
 
 
 class ColumnValues(Protocol):

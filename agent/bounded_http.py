@@ -1,0 +1,86 @@
+"""HTTP clients for a model's server that is not trusted to end its replies, or to keep them short.
+
+A blocking request cannot be called off once it has begun: without a bound of its own it would read for ever.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from functools import cache
+from typing import cast
+
+import httpx2 as httpx
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+MOST_BYTES = 32_000_000
+"""Longest reply that is read: far more than any model writes."""
+
+
+@cache
+def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
+    """A blocking and an asynchronous client, shared by all models of the process: nobody says when to close them.
+
+    Args:
+        seconds: That the body of one reply may take, once it has begun.
+    """
+
+    def bound(response: httpx.Response) -> None:
+        response.stream = _Bounded(cast("httpx.SyncByteStream", response.stream), seconds)
+
+    async def abound(response: httpx.Response) -> None:
+        response.stream = _AsyncBounded(cast("httpx.AsyncByteStream", response.stream), seconds)
+
+    return (
+        DefaultHttpxClient(event_hooks={"response": [bound]}),
+        DefaultAsyncHttpxClient(event_hooks={"response": [abound]}),
+    )
+
+
+class _Meter:
+    """Counts what is read of one reply."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = MOST_BYTES
+        self._until = time.monotonic() + seconds
+        self._seconds = seconds
+
+    def count(self, chunk: bytes) -> bytes:
+        """The chunk.
+
+        Raises:
+            httpx.ReadError: The reply is too long.
+            httpx.ReadTimeout: It takes too long.
+        """
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes")
+        if time.monotonic() > self._until:
+            raise httpx.ReadTimeout(f"the reply was not complete after {self._seconds:g} s")
+        return chunk
+
+
+class _Bounded(httpx.SyncByteStream):
+    def __init__(self, stream: httpx.SyncByteStream, seconds: float) -> None:
+        self._stream = stream
+        self._meter = _Meter(seconds)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            yield self._meter.count(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _AsyncBounded(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream, seconds: float) -> None:
+        self._stream = stream
+        self._meter = _Meter(seconds)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield self._meter.count(chunk)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

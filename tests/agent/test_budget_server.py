@@ -1,0 +1,84 @@
+"""Budgets of a turn against a server that counts no tokens, never ends, floods, or says nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import Answer, SQLAgent, bounded_http
+
+from tests.support.openai_server import DRIP, FLOOD, HANG, Behaviour, OpenAIServer, says, sql
+
+LOOP: dict[str, Any] = {"examples": "none", "rephrase": "never", "simplify": False, "gate": False, "max_attempts": 20}
+
+
+def asked(shop: Path, server: OpenAIServer, **settings: Any) -> Answer:
+    settings = {**LOOP, "request_retries": 0, **settings}
+    with SQLAgent(shop, model="openai:m", base_url=server.base_url, settings=settings) as agent:
+        return agent.ask("What are the ids of customers?")
+
+
+def growing(**more: Any) -> list[Behaviour]:
+    return [sql(f"SELECT id + {number} FROM customers", **more) for number in range(20)]
+
+
+def test_tokens_are_estimated_where_the_server_counts_none(shop: Path) -> None:
+    with OpenAIServer(growing(usage=None)) as server:
+        answer = asked(shop, server, turn_tokens=3_000)
+    assert 1 <= len(server.requests) < 15
+    assert 0 < answer.usage.prompt_tokens + answer.usage.completion_tokens <= 3_000
+    assert (answer.status, answer.row_count) == ("capped", 3)
+    assert "turn_tokens" in answer.stopped
+
+
+@pytest.mark.parametrize("usage", [(0, 0), (-1_000, -1_000)])
+def test_tokens_that_cannot_be_are_estimated_too(shop: Path, usage: tuple[int, int]) -> None:
+    with OpenAIServer(growing(usage=usage)) as server:
+        answer = asked(shop, server, turn_tokens=3_000)
+    assert len(server.requests) < 15
+    assert answer.status == "capped"
+
+
+def test_a_huge_reply_spends_the_tokens(shop: Path) -> None:
+    long = "SELECT id FROM customers -- " + "so it is " * 300_000
+    with OpenAIServer([sql(long, usage=None)]) as server:
+        answer = asked(shop, server, turn_tokens=200_000)
+    assert len(server.requests) == 1
+    assert answer.status in ("capped", "failed")
+    assert answer.usage.completion_tokens > 200_000
+
+
+def test_a_call_of_a_tool_is_no_reply(shop: Path) -> None:
+    with OpenAIServer([says("", tool=("run_sql", '{"sql": "SELECT 1"}'))]) as server:
+        answer = asked(shop, server)
+    assert answer.status == "failed"
+    assert len(server.requests) == 2, "the reply, and one more try"
+
+
+@pytest.mark.parametrize("never_ends", [HANG, DRIP, FLOOD])
+def test_a_reply_that_never_ends_leaves_the_best_so_far(
+    shop: Path, never_ends: Behaviour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_http, "MOST_BYTES", 3_000_000)
+    before, started = threading.active_count(), time.monotonic()
+    with OpenAIServer([growing()[0], never_ends]) as server:
+        answer = asked(shop, server, turn_seconds=1.5, request_seconds=2.0)
+        assert time.monotonic() - started < 4
+        assert (answer.status, answer.rows) == ("capped", ((1,), (2,), (3,)))
+        until = time.monotonic() + 5
+        while threading.active_count() > before + 1 and time.monotonic() < until:
+            time.sleep(0.05)
+        assert threading.active_count() <= before + 1, "the thread that reads it ends; one more is the server's"
+
+
+async def test_nor_does_it_without_blocking(shop: Path) -> None:
+    settings = {**LOOP, "turn_seconds": 1.0, "request_retries": 0}
+    with (
+        OpenAIServer([growing()[0], DRIP]) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings=settings) as agent,
+    ):
+        answer = await agent.aask("What are the ids of customers?")
+    assert (answer.status, answer.row_count) == ("capped", 3)

@@ -1,0 +1,31 @@
+"""What a revision is shown of a result."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.agent.feedback import Bounds, result_csv
+from tableturn.agent.records import Result
+from tableturn.prompts.tokens import estimate_tokens
+
+
+def test_a_small_result_is_shown_whole() -> None:
+    assert result_csv(Result(("a", "b"), ((1, "x, y"), (None, "z"))), Bounds()) == 'a,b\n1,"x, y"\nNULL,z\n'
+
+
+def test_what_is_left_out_is_said() -> None:
+    result = Result(("a",), tuple((number,) for number in range(30)), truncated=True)
+    assert result_csv(result, Bounds(rows=2)) == "a\n0\n1\n... (30 or more rows in all)\n"
+
+
+@given(
+    st.integers(1, 200),
+    st.integers(0, 30),
+    st.text(max_size=300),
+    st.builds(Bounds, st.integers(1, 50), st.integers(8, 200), st.integers(50, 500)),
+)
+def test_no_result_is_shown_beyond_its_bounds(columns: int, rows: int, cell: str, bounds: Bounds) -> None:
+    result = Result(tuple(f"c{number}" for number in range(columns)), ((cell,) * columns,) * rows)
+    shown = result_csv(result, bounds)
+    assert shown.count("\n") <= bounds.rows + 3
+    assert estimate_tokens(shown) <= bounds.tokens + 2 * bounds.cell + 40, "one cell, and what was left out"

@@ -1,0 +1,56 @@
+"""What a query's conditions compare with: the texts and numbers that it looks for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlglot import exp
+
+from ..errors import SQLParseError
+from .parse import parse_select
+
+_VALUES = frozenset({"expression", "expressions", "low", "high"})
+"""Where a condition has what a column is compared with."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a query.
+
+    Attributes:
+        texts: Casefolded, without wildcards at their ends.
+        numbers: As they are written.
+    """
+
+    texts: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+    def looks_for(self, text: str) -> bool:
+        """Whether a text is among the texts, or part of one, or one of them part of it, or the same number."""
+        text = text.casefold()
+        return text in self.numbers or any(text in other or other in text for other in self.texts)
+
+
+@lru_cache(maxsize=512)
+def constants(sql: str) -> Constants:
+    """The constants of a query; none where it cannot be parsed."""
+    try:
+        tree = parse_select(sql)
+    except SQLParseError:
+        return Constants()
+    literals = list(tree.find_all(exp.Literal))
+    texts = [str(literal.this) for literal in literals if literal.is_string]
+    # SQLite reads "Paris" in double quotes as a text where there is no such column.
+    texts += [column.name for column in tree.find_all(exp.Column) if _may_be_text(column)]
+    plain = (text.strip("% ").casefold() for text in texts)
+    numbers = (str(literal.this) for literal in literals if not literal.is_string)
+    return Constants(frozenset(filter(None, plain)), frozenset(filter(_NUMBER.fullmatch, numbers)))
+
+
+def _may_be_text(column: exp.Column) -> bool:
+    quoted = bool(column.this.args.get("quoted")) and not column.table
+    return quoted and isinstance(column.parent, exp.Predicate) and column.arg_key in _VALUES
