@@ -134,6 +134,7 @@ def test_a_large_schema_keeps_to_the_budget_and_says_it_is_a_part(wide: Path, bu
     assert all(estimate_tokens(asked) <= budget for asked in model.prompts)
     assert re.search(r"Of the database's 1000 tables only the \d+ that seem to matter are shown", prompt)
     assert "not shown, name it in the query" in prompt
+    assert "may well be answerable" in model.prompts[0], "what is not shown is not declined"
     assert len(state["kept"]) < 1000
     assert ("<other-tables>" in prompt) == (budget > 1_000), "other names are the first to give way"
 
