@@ -105,6 +105,12 @@ class Settings(BaseModel):
     )
     k_question: int = Field(default=5, ge=0, le=50, description="Examples by question (SQL-CRAFT 3, 5-shot).")
     n_voted: int = Field(default=18, ge=1, le=100, description="Examples chosen by voting (CREDIT-SQL 3.3, N).")
+    clustering: Literal["kmeans", "agglomerative", "spectral"] = Field(
+        default="kmeans", description="How examples are clustered for voting (CREDIT-SQL 5.4, table 4)."
+    )
+    regular_examples: bool = Field(
+        default=False, description="Show examples' SQL in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
+    )
     m_votes: int = Field(default=20, ge=1, le=200, description="Clusterings that vote (CREDIT-SQL 3.3, M).")
 
     prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
@@ -283,6 +289,7 @@ _PAPERS: dict[str, dict[str, Any]] = {
         "simplify": False,
         "examples": "voted",
         "n_voted": 18,
+        "regular_examples": True,
         "m_votes": 20,
         "prompt_style": "credit",
         "schema_style": "credit",

@@ -24,10 +24,11 @@ from ..tools.linking.associations import Associations
 from ..tools.linking.scoring import STAGES, Model
 from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
-from .fit_linker_scores import COUNTED, column_redundancy, measure, table_redundancy
+from .fit_linker_scores import column_redundancy, measure, table_redundancy
 from .fit_linker_stages import MEASURED, first_findings, fit_model
 from .fit_linker_turns import FOLDS, Dialogue, LinkedTurn, linked_turns, read_dialogues, stand_in
 from .fit_linker_words import WordCounts, count_words
+from .metrics.redundancy import COUNTED
 
 _TREES = 60
 _FIRST_TREES = 25

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from statistics import fmean
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..tools.linking.vocabulary import Shares
 from .fit_linker_turns import LinkedTurn
+from .metrics.redundancy import COUNTED, redundancy
 
 SHOWN = 0.1
 """The threshold that recall is measured at (Track-SQL's s)."""
-
-COUNTED = 0.5
-"""The threshold of TRS@0.5 and CRS@0.5."""
-
-T = TypeVar("T")
 
 
 def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
@@ -61,15 +56,6 @@ def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], co
                 redundancy(_numbers((turn.columns > 0) & (of == table)), _numbers((q >= counted) & (of == table)))
             )
     return fmean(scores)
-
-
-def redundancy(gold: Collection[T], extracted: Collection[T]) -> float:
-    """Equation 11: 0 for the same set, 1 where something is missing, else the share of what is too much."""
-    if set(gold) == set(extracted):
-        return 0.0
-    if set(gold) - set(extracted):
-        return 1.0
-    return len(set(extracted) - set(gold)) / len(extracted)
 
 
 def _numbers(flags: npt.NDArray[np.bool_]) -> set[int]:

@@ -140,7 +140,7 @@ class Toolset:
             question: Annotated[str, Field(description="A self-contained question.")],
             selector: Annotated[Any, InjectedToolArg] = "skeleton",
             query: Annotated[SkipValidation[Any], InjectedToolArg] = None,
-            numbers: Annotated[dict[str, int] | None, InjectedToolArg] = None,
+            numbers: Annotated[dict[str, int | str] | None, InjectedToolArg] = None,
             own: Annotated[int, InjectedToolArg] = 3,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""

@@ -244,7 +244,7 @@ def evaluate(
         results = run_results(spec, asked, answered, time.perf_counter() - start)
         write_results(results, out)
     if as_json:
-        typer.echo(json.dumps({key: results[key] for key in ("run", "strict", "official", "cost")}))
+        typer.echo(json.dumps({key: results[key] for key in ("run", "strict", "official", "linking", "cost")}))
         return
     _print_summary(summarize([verdict for _, verdict in answered]), f"{asked.name} {asked.split}, strict")
     cost = results["cost"]
@@ -283,7 +283,7 @@ def experiment(
         return
     typer.echo(f"{chosen.title}\n(paper / here)")
     for row in rows:
-        typer.echo(row.name)
+        typer.echo(f"{row.name}{f' (not run: {row.failed})' if row.failed else ''}")
         for figure in chosen.shown:
             paper, ours = (f"{v:.1f}" if v is not None else "-" for v in (row.paper.get(figure), row.ours.get(figure)))
             typer.echo(f"  {figure:<10} {paper:>6} / {ours}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...prompts.replies import Rephrasing
-from ...tools.examples import Example, ExampleQuery, database_identity
+from ...tools.examples import Example, ExampleQuery, database_identity, regular_example
 from ...tools.values import ValueMatch
 from ..effects import Body, do
 from ..material import kept_schema
@@ -49,6 +49,8 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         )
 
     examples = yield from do(find)
+    if settings.regular_examples:
+        examples = tuple(map(regular_example, examples))
     own = sum(example.owner == identity for example in examples)
     run.emit({"event": "retrieved", "examples": len(examples), "own": own})
     update: dict[str, Any] = {"examples": dump_all(examples), "next": then}
@@ -58,11 +60,11 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return update
 
 
-def _numbers(settings: Settings) -> dict[str, int]:
+def _numbers(settings: Settings) -> dict[str, int | str]:
     """How many examples, in the chosen selector's own terms."""
-    numbers: dict[str, dict[str, int]] = {
+    numbers: dict[str, dict[str, int | str]] = {
         "skeleton": {"k1": settings.k_question_skeleton, "k2": settings.k_simplified_skeleton},
         "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
-        "voted": {"n": settings.n_voted, "m": settings.m_votes},
+        "voted": {"n": settings.n_voted, "m": settings.m_votes, "method": settings.clustering},
     }
     return numbers.get(settings.examples, {"k": settings.k_question})

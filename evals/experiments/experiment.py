@@ -14,14 +14,15 @@ from ...tools.errors import SettingsError
 class Row(BaseModel):
     """One line of a table: a run, and what the paper reports for it.
 
-    Figures are named by `ex`, `em`, `ts` or `valid`; before it `im_` for interactions, `easy_` and so on for a level,
-    `turn1_` and so on for a turn (`turn5_` for all from the fifth on).
+    Figures are named by `ex`, `em` or `ts`; before it `im_` for interactions, `easy_` and so on for a level, `turn1_`
+    and so on for a turn (`turn5_` for all from the fifth on). `trs` and `crs` are Track-SQL's redundancy scores at 0.5.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    preset: str
+    preset: str = "full"
+    baseline: str | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     dataset: str | None = Field(default=None, description="Where it is not the experiment's own.")
     paper: dict[str, float] = Field(description="In percent.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from ...tools.errors import TableturnError
 from ..datasets import Dataset, load_dataset
 from ..metrics import Summary, Verdict, official_judge, summarize
 from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
@@ -46,11 +47,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Measured:
-    """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured."""
+    """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured.
+
+    Attributes:
+        failed: Why the row cannot be run here: its data, its model or an extra is missing; empty where it was.
+    """
 
     name: str
     paper: dict[str, float]
     ours: dict[str, float]
+    failed: str = ""
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
@@ -63,10 +69,19 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
         listen: Whom to tell how each row is going.
 
     Raises:
-        SettingsError: Data is missing, or the folder holds other runs.
-        ModelError: The model cannot be set up.
+        TableturnError: No row can be run.
     """
-    return [_measure_row(row, experiment, setup, out, listen) for row in experiment.rows]
+    measured: list[Measured] = []
+    errors: list[TableturnError] = []
+    for row in experiment.rows:
+        try:
+            measured.append(_measure_row(row, experiment, setup, out, listen))
+        except TableturnError as error:
+            errors.append(error)
+            measured.append(Measured(row.name, row.paper, {}, str(error)))
+    if len(errors) == len(measured):
+        raise errors[0]
+    return measured
 
 
 def _measure_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> Measured:
@@ -81,14 +96,17 @@ def _measure_row(row: Row, experiment: Experiment, setup: Setup, out: Path, list
         without=setup.without,
         examples=setup.examples,
         base_url=setup.base_url,
+        baseline=row.baseline,
     )
     asked = dataset.without(setup.without).first(setup.limit)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     with listen(row.name, len(asked.questions)) as listener:
         answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener)
-    write_results(run_results(spec, asked, answered, 0.0), folder)
+    results = run_results(spec, asked, answered, 0.0)
+    write_results(results, folder)
     official = _judge(asked, answered)
     ours = _figures(official, "ex") | _figures(official, "em")
+    ours |= {name: 100 * results["linking"][name] for name in ("trs", "crs") if name in results["linking"]}
     if setup.suites is not None:
         suite = _figures(_judge(asked.on(setup.suites), answered), "ex")
         ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}

@@ -32,6 +32,9 @@ def score_rows(runs: Sequence[Results]) -> list[Row]:
         Row("EM", tuple(_percent(run["strict"]["em"]) for run in runs)),
         Row("runs", tuple(_percent(run["strict"]["valid"]) for run in runs)),
     ]
+    for name, key in (("TRS@0.5", "trs"), ("CRS@0.5", "crs")):
+        if any(key in run.get("linking", {}) for run in runs):
+            rows.append(Row(name, tuple(_percent(run.get("linking", {}).get(key)) for run in runs)))
     if any(run["strict"]["interactions"]["n"] < run["strict"]["n"] for run in runs):
         rows.append(Row("interactions right", tuple(_percent(run["strict"]["interactions"]["ex"]) for run in runs)))
     return rows

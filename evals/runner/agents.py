@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ...agent import Conversation, Settings, SQLAgent
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
+from ..metrics.redundancy import Linked
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -63,6 +64,12 @@ class Agents:
         if past:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
             await self._agent(database).graph.aupdate_state(config, {"turns": past}, as_node="respond")
+
+    async def linked(self, database: str, conversation: Conversation) -> Linked:
+        """What the linker found for the conversation's last turn, with probabilities."""
+        config: Any = {"configurable": {"thread_id": conversation.thread}}
+        state = await self._agent(database).graph.aget_state(config)
+        return state.values.get("items", ())
 
     def close(self) -> None:
         """Closes what is open."""

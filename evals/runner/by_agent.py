@@ -42,7 +42,7 @@ class AgentAnswering:
             try:
                 with self._agents.conversation(turn.database) as conversation:
                     await self._agents.remember(turn.database, conversation, turns[:place])
-                    record = await _take(turn, conversation)
+                    record = await self._take(turn, conversation)
             except TableturnError as error:
                 record = failed(turn, error)
             yield record
@@ -58,7 +58,7 @@ class AgentAnswering:
         try:
             with self._agents.conversation(turns[0].database) as conversation:
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
-                    record = await _take(turn, conversation)
+                    record = await self._take(turn, conversation)
                     if turn.id not in kept:
                         to_do.remove(turn)
                         yield record
@@ -66,12 +66,13 @@ class AgentAnswering:
             for turn in to_do:
                 yield failed(turn, error)
 
-
-async def _take(turn: Question, conversation: Conversation) -> TurnRecord:
-    asked_about.set(turn.id)
-    start = time.perf_counter()
-    try:
-        answer = await conversation.aask(asked_text(turn))
-    except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
-        return failed(turn, error)
-    return record_answer(turn.id, answer, time.perf_counter() - start)
+    async def _take(self, turn: Question, conversation: Conversation) -> TurnRecord:
+        asked_about.set(turn.id)
+        start = time.perf_counter()
+        try:
+            answer = await conversation.aask(asked_text(turn))
+            seconds = time.perf_counter() - start
+            linked = await self._agents.linked(turn.database, conversation)
+        except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
+            return failed(turn, error)
+        return record_answer(turn.id, answer, linked, seconds)

@@ -83,7 +83,8 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
             fields = json.loads(line)
             for name in ("columns", "attempts", "notes"):
                 fields[name] = tuple(fields[name])
-            fields["rows"] = tuple(map(tuple, fields["rows"]))
+            for name in ("rows", "linked"):
+                fields[name] = tuple(map(tuple, fields.get(name, ())))
             record = TurnRecord(**fields)
         except (ValueError, TypeError, KeyError) as error:
             raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error

@@ -7,9 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...agent import Answer
+from ..metrics.redundancy import Linked
 
 SHOWN_ROWS = 10
 """Rows of a result that a record keeps, for people to look at."""
+
+
+LINKED_FROM = 0.1
+"""Track-SQL's threshold for what is shown (2.2)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class TurnRecord:
         usage_by_node: Likewise by node.
         notes: What was left out, repaired or switched off.
         seconds: Wall time of the turn.
+        linked: Schema items that the linker found probable, at least `LINKED_FROM`: table, column or None, probability.
     """
 
     id: str
@@ -47,6 +53,7 @@ class TurnRecord:
     usage_by_node: Mapping[str, Mapping[str, float]] | None = None
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    linked: tuple[tuple[str, str | None, float], ...] = ()
 
     @property
     def calls(self) -> int:
@@ -60,7 +67,7 @@ class TurnRecord:
         return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
 
 
-def record_answer(question_id: str, answer: Answer, seconds: float) -> TurnRecord:
+def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: float) -> TurnRecord:
     """An answer, cut to what is kept."""
     return TurnRecord(
         id=question_id,
@@ -77,4 +84,5 @@ def record_answer(question_id: str, answer: Answer, seconds: float) -> TurnRecor
         usage_by_node={node: asdict(usage) for node, usage in answer.usage_by_node.items()},
         notes=answer.notes,
         seconds=round(seconds, 4),
+        linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= LINKED_FROM),
     )

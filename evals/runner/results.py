@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ...agent.records import plain_cell
+from ...tools.database import Database, Schema
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
 from ..metrics import StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
+from ..metrics.redundancy import Redundancy, mean_redundancy, turn_redundancy
 from ..official import OfficialDatabases
 from .files import write_whole
 from .record import SHOWN_ROWS, TurnRecord
@@ -45,6 +47,7 @@ def run_results(
         "run": asdict(spec),
         "strict": _scores(strict),
         "official": _scores(official),
+        "linking": _linking(dataset, answered),
         "cost": {
             "llm_calls": sum(record.calls for record, _ in answered),
             "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
@@ -57,6 +60,22 @@ def run_results(
             for (record, ours), theirs, difference, more in zip(answered, official, differences, shown, strict=True)
         ],
     }
+
+
+def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, float]:
+    """TRS@0.5 and CRS@0.5 over the turns in which schema items were linked; empty where none were."""
+    schemas: dict[str, Schema] = {}
+    turns: list[Redundancy] = []
+    for record, verdict in answered:
+        name = verdict.question.database
+        if not record.linked:
+            continue
+        if name not in schemas:
+            with Database.open(dataset.database(name)) as database:
+                schemas[name] = database.schema()
+        found = turn_redundancy(verdict.question.golds[0], schemas[name], record.linked)
+        turns += [found] if found else []
+    return mean_redundancy(turns)
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:

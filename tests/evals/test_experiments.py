@@ -16,7 +16,7 @@ from tableturn.tools.errors import SettingsError
 
 from .conftest import QUESTIONS
 
-FIGURE = re.compile(r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts|valid)")
+FIGURE = re.compile(r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|trs|crs")
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -56,3 +56,13 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
 def test_an_unknown_experiment_says_what_there_is() -> None:
     with pytest.raises(SettingsError, match=r"no experiment is called 'table-9'; known: .*track-table-9"):
         read_experiment("table-9")
+
+
+def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp_path: Path) -> None:
+    setup = Setup("offline", None, None, spider_root, None, None, (), 2)
+    (spider_root / "spider-dk").mkdir()
+    (spider_root / "spider" / "dev.json").rename(spider_root / "spider-dk" / "Spider-DK.json")
+    rows = measure(read_experiment("revision-table-2"), setup, tmp_path / "out", listening)
+    assert [bool(row.failed) for row in rows] == [True, True, False, False]
+    assert "no dev.json" in rows[0].failed
+    assert {"ex", "em", "trs", "crs"} <= set(rows[2].ours)

@@ -19,6 +19,7 @@ from .own import OwnFirst
 from .payload import to_json
 from .query import ExampleQuery, Selector
 from .records import Added, Found, Near, Refusal, Stats
+from .regular import regular_example
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
@@ -62,6 +63,7 @@ __all__ = [
     "mask",
     "open_with_seeds",
     "read_examples",
+    "regular_example",
     "runs_on",
     "seed_dialogues",
     "seed_examples",
