@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from ..datasets import Dataset, load_dataset
 from ..metrics import OfficialJudge
+from .gold import Databases
+from .output_columns import Turn, recovered
 from .registry import BenchOptions
 from .replayed import WITHOUT, play, share
 
@@ -17,7 +20,11 @@ SETTINGS = {"candidates": len(SYSTEMS), "merge": False, "max_attempts": 1}
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """`zero_shot` (GPT-5.2 alone), `other` (Gemini-3-pro alone), `ours`, `oracle`: EX by question, official rules."""
+    """`zero_shot` (GPT-5.2 alone), `other` (Gemini-3-pro alone), `ours`, `oracle`: EX by question, official rules.
+
+    Also what the findings on output columns and the expected number of them recover of GPT-5.2's queries, alone: how
+    many are doubted, how many of those are wrong, and EX where Gemini's stand in their place.
+    """
     data = cast("Path", options.data)
     dataset = load_dataset("sparc", "dev", data)
     files = [_predictions(data / "predictions" / "multi_turn" / f"sparc_dev.{name}.json", dataset) for name in SYSTEMS]
@@ -34,7 +41,19 @@ def run(options: BenchOptions) -> dict[str, object]:
         "other": share(right[1]),
         "ours": share(ours),
         "oracle": share([one or other for one, other in zip(*right, strict=True)]),
+        **_output_columns(asked, files[0], right),
     }
+
+
+def _output_columns(asked: Dataset, queries: Mapping[str, str], right: Sequence[Sequence[bool]]) -> dict[str, object]:
+    rights = dict(zip((turn.id for turn in asked.questions), zip(*right, strict=True), strict=True))
+    turns = [
+        Turn(turn, queries[dialogue[place - 1].id] if place else None, queries[turn.id], rights[turn.id])
+        for dialogue in asked.interactions
+        for place, turn in enumerate(dialogue)
+    ]
+    with Databases(asked) as databases:
+        return recovered(turns, databases)
 
 
 def _predictions(path: Path, dataset: Dataset) -> dict[str, str]:
