@@ -1,4 +1,4 @@
-"""What is known of output columns without a model: on multi-turn predictions, how often it is right, what it recovers."""
+"""What is known of output columns without a model: on multi-turn predictions, how often right, and what it recovers."""
 
 from __future__ import annotations
 
