@@ -74,7 +74,7 @@ class GenerateTask(Task[Draft]):
         return tuple(example for example in examples if example not in own)
 
     def material(self) -> Material:
-        """What the prompt shows if it fits; CREDIT-SQL 3.2 shows examples with regularised SQL."""
+        """What the prompt shows if it fits."""
         examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
         return Material(self.schema, self.history, examples, values=self.values, others=self.unshown)
 
@@ -101,8 +101,15 @@ class GenerateTask(Task[Draft]):
 
 @lru_cache(maxsize=1_024)
 def _regular(example: Example) -> Example:
-    """The example with its SQL in the regular form, as far as the schema that it carries tells."""
+    """The example as CREDIT-SQL shows it: question and SQL in their regular forms (3.1, 3.2), schema as in appendix C.
+
+    What the schema that it carries does not tell stays as it is.
+    """
+    schema = read_compact(example.schema)
     try:
-        return replace(example, sql=regularize(example.sql, read_compact(example.schema)))
+        sql = regularize(example.sql, schema)
     except SQLParseError:
-        return example
+        sql = example.sql
+    named = all(table.name for table in schema.tables)
+    text = render_schema(replace(schema, name=example.database), "credit") if named else example.schema
+    return replace(example, question=example.rephrased or example.question, sql=sql, schema=text)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..tools.database.schema import Schema
 from ..tools.examples.example import Example
+from ..tools.examples.seeds import SeedProgram
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .task import Message, Prompt
@@ -22,6 +23,7 @@ class Material:
     """The parts of a prompt that may be thinned out, in the order in which they give way.
 
     Attributes:
+        programs: Questions worked out in code, most useful first.
         others: Names of tables that are not shown, most likely first.
         dialogues: Few-shot dialogues in whatever form the template knows, most useful first.
         examples: Few-shot examples, most useful first.
@@ -38,6 +40,7 @@ class Material:
     values: tuple[ValueMatch, ...] = ()
     samples: int = 3
     others: tuple[str, ...] = ()
+    programs: tuple[SeedProgram, ...] = ()
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
@@ -50,6 +53,7 @@ class Material:
     @cached_property
     def _counts(self) -> tuple[int, ...]:
         return (
+            len(self.programs),
             len(self.others),
             len(self.dialogues),
             len(self.examples),
@@ -66,7 +70,7 @@ class Material:
         for count in self._counts:
             taken.append(min(count, steps))
             steps -= taken[-1]
-        others, dialogues, examples, values, samples, columns, turns, tables = taken
+        programs, others, dialogues, examples, values, samples, columns, turns, tables = taken
         left = Material(
             schema=_without(self.schema, set(self._spare[:columns]), tables),
             history=self.history[turns:],
@@ -75,8 +79,10 @@ class Material:
             values=self.values[: len(self.values) - values],
             samples=0 if samples else self.samples,
             others=self.others[: len(self.others) - others],
+            programs=self.programs[: len(self.programs) - programs],
         )
         said = (
+            _said(programs, len(self.programs), "worked examples of code"),
             _said(dialogues, len(self.dialogues), "example dialogues"),
             _said(examples, len(self.examples), "examples"),
             _said(values, len(self.values), "database values that the question mentions"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ..tools.errors import ReplyError
+from ..tools.examples.seeds import SeedProgram
 from .generate import GenerateTask
 from .material import Material, fit
 from .replies import CodeDraft, Draft
@@ -24,16 +25,18 @@ class ReasonTask(Task[CodeDraft]):
     Attributes:
         generate: The question and what is known about it.
         mode: `pot` asks for code and SQL in one reply, `code_blocks` for the code alone.
+        programs: Questions worked out, most useful first.
     """
 
     name: ClassVar[str] = "reason"
 
     generate: GenerateTask
     mode: Literal["pot", "code_blocks"] = "pot"
+    programs: tuple[SeedProgram, ...] = ()
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, self.generate.material(), self._messages)
+        return fit(budget, replace(self.generate.material(), programs=self.programs), self._messages)
 
     def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         return render_messages(

@@ -196,10 +196,12 @@ def _report(done: Sequence[Added], refused: int = 0) -> None:
 
 def _print(found: Iterable[Found], as_json: bool) -> None:
     from ...tools.examples import to_json
+    from .render import safe
 
     for hit in found:
         if as_json:
             sys.stdout.write(json.dumps({"id": hit.id, **json.loads(to_json(hit.example))}, ensure_ascii=False) + "\n")
         else:
             example = hit.example
-            typer.echo(f"{hit.id}  {example.database}  {example.source}\n  {example.question}\n  {example.sql}")
+            told = f"{hit.id}  {example.database}  {example.source}\n  {example.question}\n  {example.sql}"
+            typer.echo(safe(told))

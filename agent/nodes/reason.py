@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
+from ...tools.examples import seed_programs
 from ..effects import Body, ask, do
 from ..feedback import bounds, code_csv
 from ..material import generate_task
@@ -34,7 +35,8 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     base = yield from generate_task(state, run)
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
     try:
-        thought: Done[CodeDraft] = yield from ask(ReasonTask(replace(base, schema_style="craft"), mode))
+        programs = yield from do(seed_programs)
+        thought: Done[CodeDraft] = yield from ask(ReasonTask(replace(base, schema_style="craft"), mode, programs))
     except ModelError as error:
         return ended(state, error)
     except (ReplyError, NotUnderstood) as error:

@@ -117,3 +117,20 @@ def test_an_import_goes_on_past_what_is_no_example(home: Path, shop: Path, tmp_p
     done = examples("import", file, "--databases", shop.parent)
     assert (done.exit_code, done.stdout) == (1, "added 1, there already 1, refused 3\n")
     assert "Who?" in examples("search", "Who?", "--db", shop).stdout
+
+
+def test_what_is_listed_cannot_steer_a_terminal(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "evil.jsonl"
+    file.write_text(json.dumps({"question": "\x1b]0;owned\x07Who?", "sql": "SELECT 1", "database": "d"}))
+    assert examples("import", file).exit_code == 0
+    for shown in (examples("list"), examples("search", "Who?")):
+        assert "\x1b" not in shown.stdout
+        assert "Who?" in shown.stdout
+
+
+def test_a_file_that_is_no_text_is_one_line(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "latin.jsonl").write_bytes('{"question": "Où?", "sql": "SELECT 1", "database": "d"}'.encode("latin-1"))
+    done = examples("import", tmp_path / "latin.jsonl")
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert "latin.jsonl cannot be read" in done.stderr

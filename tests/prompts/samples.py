@@ -18,7 +18,7 @@ from tableturn.prompts.task import Task
 from tableturn.tools.database.render import SchemaStyle
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples.example import Example
-from tableturn.tools.examples.seeds import DialogueTurn, SeedDialogue
+from tableturn.tools.examples.seeds import DialogueTurn, SeedDialogue, SeedProgram
 from tableturn.tools.linking.linked import PastTurn
 from tableturn.tools.values.match import ValueMatch
 
@@ -72,6 +72,15 @@ DIALOGUES = (
             DialogueTurn("dogs?", "Give me the names of all dogs."),
             DialogueTurn("how many?", "Give me the number of dogs."),
         ),
+    ),
+)
+PROGRAMS = (
+    SeedProgram(
+        "kennel",
+        "How many dogs are there?",
+        "The answer is one number.",
+        'result = pd.DataFrame({"n": [len(db_dict["dog"])]})',
+        "SELECT count(*) FROM dog",
     ),
 )
 REPHRASING = Rephrasing("Give me the orders of the customer Ann O'Neil.", "Give me what Ann O'Neil ordered.")
@@ -145,8 +154,8 @@ def every_task() -> dict[str, Task[Any]]:
         "annotate_tables": AnnotateTablesTask(SCHEMA.tables),
         "simplify": SimplifyTask("Enumerate the appellations of all clients."),
         "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
-        "reason_pot": ReasonTask(generate("craft"), "pot"),
-        "reason_code_blocks": ReasonTask(generate("craft"), "code_blocks"),
+        "reason_pot": ReasonTask(generate("craft"), "pot", PROGRAMS),
+        "reason_code_blocks": ReasonTask(generate("craft"), "code_blocks", PROGRAMS),
         "sql_from_code": SQLFromCodeTask(generate("craft"), 'result = db_dict["order"]', "id,total\n1,12.5"),
         "generate_full_approved": generate(examples=(APPROVED, *EXAMPLES), database=APPROVED.owner),
         "generate_full_first_turn": generate(history=(), base=None, marked=frozenset(), evidence="", values=()),

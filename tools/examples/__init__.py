@@ -23,10 +23,12 @@ from .regular import regular_example
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
+    SeedProgram,
     default_store,
     open_with_seeds,
     seed_dialogues,
     seed_examples,
+    seed_programs,
     seed_schemas,
 )
 from .selectors import SelectorKind, make_selector
@@ -48,6 +50,7 @@ __all__ = [
     "OwnFirst",
     "Refusal",
     "SeedDialogue",
+    "SeedProgram",
     "Selector",
     "SelectorKind",
     "Stats",
@@ -67,6 +70,7 @@ __all__ = [
     "runs_on",
     "seed_dialogues",
     "seed_examples",
+    "seed_programs",
     "seed_schemas",
     "to_json",
 ]

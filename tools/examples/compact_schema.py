@@ -1,29 +1,32 @@
-"""Names of tables and columns, read back from the schema text that an example carries."""
+"""Tables, columns and references, read back from the schema text that an example carries."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-from ..database.schema import ColumnSchema, Schema, TableSchema
+from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
 _LINE = re.compile(r"""^\s*("(?:[^"]|"")+"|[^\W\d]\w*)\s*\((.*)\)[^()]*$""")
 _ASIDE = re.compile(r"\[[^\]]*\]|'(?:[^']|'')*'")
 _NAME = re.compile(r'"((?:[^"]|"")+)"|([^\W\d]\w*)')
+_REFERENCE = re.compile(rf"[-~]>\s*(?P<table>{_NAME.pattern})\.(?P<column>{_NAME.pattern})")
 
 
 @lru_cache(maxsize=1_024)
 def read_compact(text: str) -> Schema:
     """Tables and columns of a schema in the compact prompt form (a line a table); anything else gives what it names.
 
-    Sample values, types and keys are passed over: this is for masking, not for querying.
+    References of single columns are read too. Sample values, types and other keys are passed over: this is for masking
+    and for showing, not for querying.
     """
-    tables = [table for line in text.splitlines() if not line.startswith(("Database ", "Notation:"))
-              if (table := _table(line))]  # fmt: skip
+    lines = [line for line in text.splitlines() if not line.startswith(("Database ", "Notation:"))]
+    tables = [table for line in lines if (table := _table(line))]
     if not tables:
-        names = dict.fromkeys(_unquoted(match) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
+        names = dict.fromkeys(_unquoted(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = [TableSchema("", tuple(map(ColumnSchema, names)))] if names else []
-    return Schema("", tuple(tables))
+    return Schema("", tuple(tables), tuple(key for line in lines for key in _references(line)))
 
 
 def _table(line: str) -> TableSchema | None:
@@ -31,9 +34,18 @@ def _table(line: str) -> TableSchema | None:
     if match is None:
         return None
     first = [_NAME.match(part.strip()) for part in match[2].split(",")]
-    columns = tuple(ColumnSchema(_unquoted(name)) for name in first if name)
-    return TableSchema(match[1].strip('"'), columns)
+    columns = tuple(ColumnSchema(_unquoted(name[0])) for name in first if name)
+    return TableSchema(_unquoted(match[1]), columns)
 
 
-def _unquoted(match: re.Match[str]) -> str:
-    return (match[1] or match[2]).replace('""', '"')
+def _references(line: str) -> Iterator[ForeignKey]:
+    match = _LINE.match(_ASIDE.sub(" ", line))
+    for part in match[2].split(",") if match else ():
+        name, to = _NAME.match(part.strip()), _REFERENCE.search(part)
+        if match and name and to:
+            target = _unquoted(to["table"]), (_unquoted(to["column"]),)
+            yield ForeignKey(_unquoted(match[1]), (_unquoted(name[0]),), *target)
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

@@ -19,6 +19,9 @@ Verify = Callable[[Example], object]
 SHARED = ""
 """The room of the examples that every database's questions may see; other rooms are named by their owner."""
 
+LONGEST = 100_000
+"""Characters of one text of an example; no prompt would show more."""
+
 _NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 """What neither UTF-8 nor a database's text can hold: NUL and halves of surrogate pairs."""
 
@@ -63,12 +66,17 @@ def sound(example: Example) -> Example:
     """The example itself, once its texts can be kept.
 
     Raises:
-        ExampleRefused: Its question or database is empty, or a text has characters that are none.
+        ExampleRefused: Its question or database is empty, or a text is too long or has characters that are none.
     """
     if not example.question.strip() or not example.database.strip():
         raise ExampleRefused(f"refused {quoted(example.sql)}: an example needs a question and the name of its database")
     for field in fields(example):
         value = getattr(example, field.name)
+        if isinstance(value, str) and len(value) > LONGEST:
+            raise ExampleRefused(
+                f"refused {quoted(example.sql)} for {quoted(example.question)}: "
+                f"its {field.name} has {len(value):,} characters, and {LONGEST:,} are the most"
+            )
         if isinstance(value, str) and (wrong := _NO_CHARACTER.search(value)):
             raise ExampleRefused(
                 f"refused {quoted(example.sql)} for {quoted(example.question)}: "

@@ -16,6 +16,7 @@ class Example:
         database: Short name of the database that it was asked of.
         schema: That database's schema in the compact prompt form (the tables that the SQL uses are enough).
         simplified: The question in plain common words; empty if not simplified yet.
+        rephrased: The question in the regular form "Give me ..." (CREDIT-SQL 3.1); empty where it has none of its own.
         source: Where it comes from: `seed`, `import:NAME`, `approved`.
         shared: Whether other databases' questions may see it.
         added: When it was added.
@@ -32,3 +33,4 @@ class Example:
     shared: bool = True
     added: datetime | None = None
     owner: str = ""
+    rephrased: str = ""

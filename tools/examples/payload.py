@@ -12,7 +12,7 @@ from ..errors import ExampleStoreError
 from .example import Example
 from .wording import one_line, quoted
 
-_OPTIONAL = {"schema": "", "simplified": "", "source": "import", "owner": ""}
+_OPTIONAL = {"schema": "", "simplified": "", "source": "import", "owner": "", "rephrased": ""}
 _NAMES = frozenset(field.name for field in fields(Example))
 
 

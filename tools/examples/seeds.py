@@ -39,6 +39,25 @@ class SeedDialogue:
     turns: tuple[DialogueTurn, ...]
 
 
+@dataclass(frozen=True)
+class SeedProgram:
+    """A question worked out in pandas and in SQL (SQL-CRAFT A.4).
+
+    Attributes:
+        database: One of the seed databases.
+        question: Self-contained.
+        thought: What the answer has to hold, and what is easily got wrong.
+        code: Over `db_dict`; leaves its answer in `result`.
+        sql: The same in SQL.
+    """
+
+    database: str
+    question: str
+    thought: str
+    code: str
+    sql: str
+
+
 @cache
 def seed_schemas() -> dict[str, str]:
     """Schemas of the seed databases: a line a table, then a line a foreign key."""
@@ -60,6 +79,12 @@ def seed_dialogues() -> tuple[SeedDialogue, ...]:
         SeedDialogue(row["database"], schemas[row["database"]], tuple(DialogueTurn(**turn) for turn in row["turns"]))
         for row in _rows("seed_dialogues.jsonl")
     )
+
+
+@cache
+def seed_programs() -> tuple[SeedProgram, ...]:
+    """Questions worked out in code, each with another difficulty."""
+    return tuple(SeedProgram(**row) for row in _rows("seed_programs.jsonl"))
 
 
 def default_store() -> ExampleStore:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tableturn.tools.database import render_schema
+from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples import mask
 from tableturn.tools.examples.compact_schema import read_compact
 from tableturn.tools.values import ValueMatch
@@ -49,3 +51,18 @@ def test_mentions_of_values_are_masked() -> None:
     masked = mask(question, SCHEMA, [match])
     assert "gull" not in masked
     assert "#values1" in masked
+
+
+def test_a_schema_in_the_compact_form_is_read_back_with_its_references() -> None:
+    schema = Schema(
+        "shop",
+        (
+            TableSchema("customer", (ColumnSchema("id", "INTEGER", "number", 1), ColumnSchema("full name", "TEXT"))),
+            TableSchema("order", (ColumnSchema("customer id", "INTEGER", "number"),)),
+        ),
+        (ForeignKey("order", ("customer id",), "customer", ("id",)),),
+    )
+    read = read_compact(render_schema(schema))
+    names = [(table.name, [column.name for column in table.columns]) for table in read.tables]
+    assert names == [("customer", ["id", "full name"]), ("order", ["customer id"])]
+    assert read.foreign_keys == schema.foreign_keys

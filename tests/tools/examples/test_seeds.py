@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
+    SeedProgram,
     default_store,
     make_selector,
     open_with_seeds,
     seed_dialogues,
     seed_examples,
+    seed_programs,
     seed_schemas,
 )
 from tableturn.tools.examples.compact_schema import read_compact
@@ -87,6 +92,42 @@ def test_the_seeds_stand_in_while_few_examples_are_shared_and_are_not_written(tm
         assert len(list(store.visible(""))) == FEW + 1
     with ExampleStore.open(tmp_path) as store:
         assert store.count() == FEW + 2
+
+
+def test_every_seed_has_its_regular_form() -> None:
+    forms = [seed.rephrased for seed in seed_examples()]
+    assert all(form.startswith("Give me ") and form.endswith(".") for form in forms)
+    assert len(set(forms)) == len(forms)
+
+
+_PROGRAM_DATA = """
+INSERT INTO pet VALUES (1, 1, 'Rex', 'dog', '2019-01-01', 31.5), (2, 1, 'Moss', 'cat', NULL, 4), (3, 2, 'Bruno', 'dog',
+    '2020-02-02', 31.5), (4, 2, 'Nib', 'rat', '2021-03-03', NULL);
+INSERT INTO branch VALUES (1, 'Millbrook', '2001-01-01'), (2, 'Harrow', '2005-05-05');
+INSERT INTO product VALUES (1, 'Croissant', 'Pastry', 2, 0), (2, 'Bagel', 'Bread', 1, 0), (3, 'Scone', 'Cake', 2, 1);
+INSERT INTO sale VALUES (1, 1, 1, '2023-04-01', 3), (2, 2, 1, '2022-04-01', 1), (3, 1, 2, '2022-05-01', 2),
+    (4, 2, 1, '2022-06-01', 2), (5, 1, 1, '2023-07-01', 1);
+INSERT INTO teacher VALUES (1, 'Lin', 'cello', 30), (2, 'Ode', 'harp', 40);
+INSERT INTO lesson VALUES (1, 1, 1, '2024-01-01', 30), (2, 1, 2, '2024-01-02', 30), (3, 1, 3, '2024-01-03', 30),
+    (4, 2, 1, '2024-01-04', 30), (5, 2, 1, '2024-01-05', 30), (6, 2, 2, '2024-01-06', 30);
+"""
+
+
+@pytest.mark.parametrize("program", seed_programs(), ids=lambda program: program.question)
+def test_code_and_sql_of_a_program_agree(program: SeedProgram) -> None:
+    """The code is ours: it runs here as it stands."""
+    tables = read_compact(seed_schemas()[program.database]).tables
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for table in tables:
+            connection.execute(f"CREATE TABLE {table.name} ({', '.join(column.name for column in table.columns)})")
+        for statement in _PROGRAM_DATA.split(";"):
+            if any(f"INTO {table.name} " in statement for table in tables):
+                connection.execute(statement)
+        frames = {table.name: pd.read_sql_query(f"SELECT * FROM {table.name}", connection) for table in tables}
+        names: dict[str, Any] = {"db_dict": frames, "pd": pd}
+        exec(compile(program.code, program.question, "exec"), names)
+        rows = sorted(tuple(row) for row in names["result"].to_numpy().tolist())
+        assert rows == sorted(connection.execute(program.sql).fetchall()) != []
 
 
 @pytest.mark.data

@@ -231,3 +231,11 @@ def test_a_form_that_is_replaced_is_no_key_any_more(store: ExampleStore) -> None
 def test_a_form_given_later_in_one_import_counts(store: ExampleStore) -> None:
     assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == Added(1, 1)
     assert [hit.example.simplified for hit in store.list()] == [BOATS[3].simplified]
+
+
+def test_a_text_of_a_million_characters_is_refused(tmp_path: Path) -> None:
+    with ExampleStore.open(tmp_path) as store:
+        done = store.add([example("x" * 1_000_000, "SELECT 1"), *BOATS], strict=False)
+        assert (done.added, len(done.refused)) == (len(BOATS), 1)
+        assert "its question has 1,000,000 characters, and 100,000 are the most" in done.refused[0].reason
+        assert len(done.refused[0].reason) < 400
