@@ -28,6 +28,9 @@ DatabasesOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
+_TOLD = 10
+"""Questions whose gold fails that are told one by one."""
+
 suite_app = typer.Typer(
     help="Test suites: databases that tell right queries from nearly right ones.", no_args_is_help=True
 )
@@ -77,7 +80,9 @@ def bench(
 
 @data_app.command("check")
 def check(
-    directory: Annotated[Path | None, typer.Argument(help="Folder of benchmark data; default: TABLETURN_DATA.")] = None,
+    directory: Annotated[
+        Path | None, typer.Argument(help="Folder of benchmark data, or a file of your own questions.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that benchmarks are whole: databases there and filled, gold queries running, published counts met.
@@ -86,14 +91,18 @@ def check(
     """
     from dataclasses import asdict
 
-    from ...evals.datasets.check import check_data
+    from ...evals.datasets import read_plain
+    from ...evals.datasets.check import check_data, check_dataset
 
     root = directory or Path(os.environ.get("TABLETURN_DATA", "."))
     with plain_errors():
-        if not root.is_dir():
-            typer.echo(f"{root} is no folder: name the folder that holds the benchmarks' folders", err=True)
+        if root.is_file():
+            reports = [check_dataset(read_plain(root))]
+        elif root.is_dir():
+            reports = check_data(root, lambda name: typer.echo(f"checking {name}", err=True))
+        else:
+            typer.echo(f"there is no {root}: name the folder that holds the benchmarks' folders, or a file", err=True)
             raise typer.Exit(2)
-        reports = check_data(root, lambda name: typer.echo(f"checking {name}", err=True))
         if not reports:
             typer.echo(f"no known benchmark in {root}", err=True)
             raise typer.Exit(2)
@@ -246,7 +255,10 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps({key: results[key] for key in ("run", "strict", "official", "linking", "cost")}))
         return
-    _print_summary(summarize([verdict for _, verdict in answered]), f"{asked.name} {asked.split}, strict")
+    verdicts = [verdict for _, verdict in answered]
+    _print_summary(summarize(verdicts), f"{asked.name} {asked.split}, strict")
+    for verdict in [verdict for verdict in verdicts if verdict.ex is None][:_TOLD]:
+        typer.echo(f"note: {verdict.question.id} is not judged: {verdict.error}", err=True)
     cost = results["cost"]
     typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
 

@@ -35,6 +35,8 @@ def read_plain(path: Path) -> Dataset:
                 f"{path}, record {number}: turns of interaction {question.interaction!r} are not together"
             )
         questions.append(question)
+    if not questions:
+        raise SettingsError(f"{path} holds no questions")
     doubled = sorted({question.id for question in questions if sum(q.id == question.id for q in questions) > 1})
     if doubled:
         raise SettingsError(f"{path}: the id {doubled[0]!r} is used more than once")
@@ -50,6 +52,8 @@ def _question(record: object, place: str, number: str, turns: dict[str, int]) ->
     if missing := [name for name in ("question", "sql", "database") if name not in fields]:
         raise SettingsError(f"{place}: {missing[0]!r} is missing")
     golds = fields["sql"] if isinstance(fields["sql"], list) else [fields["sql"]]
+    if not golds or not all(isinstance(gold, str) and gold.strip() for gold in golds):
+        raise SettingsError(f"{place}: 'sql' is a query, or a list of accepted ones, not {fields['sql']!r}")
     identity = str(fields.get("id", number))
     interaction = str(fields.get("interaction", identity))
     turns[interaction] = turns.get(interaction, 0) + 1
@@ -87,4 +91,4 @@ def _yaml(text: str) -> object:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(" ".join(str(error).split())) from error

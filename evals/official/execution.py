@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from ...tools.database.connection import NOT_UTF8
-from ...tools.errors import QueryFailed
+from ...tools.errors import DatabaseUnavailable, QueryFailed
 from .columns import some_column_order
 from .names import Names
 
@@ -176,6 +176,10 @@ class OfficialDatabases:
         if database not in self._names:
             connection = self._connection(self._locate(database))
             connection.text_factory = _decoded
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master").close()
+            except sqlite3.Error as error:
+                raise DatabaseUnavailable(f"{self._locate(database)} cannot be used: {error}") from error
             tables = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             columns = "SELECT name FROM pragma_table_info(?)"
             found = {

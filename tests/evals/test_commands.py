@@ -10,7 +10,7 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.bench import registry
 from typer.testing import CliRunner
 
-from .conftest import QUESTIONS
+from .conftest import QUESTIONS, make_database
 
 runner = CliRunner()
 
@@ -110,3 +110,42 @@ def test_data_check(spider_root: Path, tmp_path: Path) -> None:
     empty.mkdir()
     assert runner.invoke(app, ["data", "check", str(empty)]).exit_code == 2
     assert runner.invoke(app, ["data", "check", str(tmp_path / "nowhere")]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: unknown field"),
+        ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: 'database' is missing"),
+        ("q.json", "[]", "holds no questions"),
+        ("q.json", '{"question": "How many?"}', "expected a list of questions"),
+        ("q.json", '[{"question": "Q", "sql": [], "database": "league.sqlite"}]', "record 1: 'sql' is a query"),
+        ("q.json", "[", "cannot be read"),
+        ("q.yaml", "a: [b", "cannot be read"),
+    ],
+)
+def test_files_of_ones_own_that_are_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
+    make_database(tmp_path / "league.sqlite")
+    (tmp_path / name).write_text(text)
+    options = ["--dataset", str(tmp_path / name), "--model", "offline", "--out", str(tmp_path / "run")]
+    for command in (["eval", *options], ["data", "check", str(tmp_path / name)]):
+        result = runner.invoke(app, command)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert result.stderr.strip().count("\n") == 0
+
+
+def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    (tmp_path / "text.sqlite").write_text("no database")
+    asked = {"league.sqlite": "SELECT nothing", "text.sqlite": "SELECT 1", "none.sqlite": "SELECT 1"}
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "Q", "sql": sql, "database": name} for name, sql in asked.items()]))
+    checked = runner.invoke(app, ["data", "check", str(path), "--json"])
+    assert checked.exit_code == 1, checked.output
+    (report,) = json.loads(checked.stdout)
+    kinds = {finding["where"]: finding["kind"] for finding in report["findings"]}
+    assert kinds == {"1": "gold_fails", "text.sqlite": "missing_database", "none.sqlite": "missing_database"}
+    run = runner.invoke(app, ["eval", "--dataset", str(path), "--model", "offline", "--out", str(tmp_path / "run")])
+    assert run.exit_code == 0, run.output
+    assert run.stderr.count("is not judged: ") == 3
