@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 Column: TypeAlias = tuple[int, ...]
 """Labels of a column's values, row by row."""
 
 
-MAX_TRIES = 2_000
-"""Choices tried among columns that refinement cannot tell apart. Results of queries need a few; beyond this lie
-matrices made to be hard, and they count as different."""
+class Undecided(Exception):
+    """The work that a comparison may take is used up: a matrix made to be hard."""
 
 
-def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column) -> bool:
+class Work:
+    """What comparisons may still take, in cells looked at; some microseconds each."""
+
+    def __init__(self, cells: int) -> None:
+        self._left = cells
+
+    def spend(self, cells: int) -> None:
+        """Take off so many.
+
+        Raises:
+            Undecided: There are not so many left.
+        """
+        self._left -= cells
+        if self._left < 0:
+            raise Undecided
+
+
+def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: Work) -> bool:
     """Whether some assignment of columns makes the two multisets of rows equal.
 
     Args:
@@ -23,6 +39,10 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
         right: The other's; as many, as long.
         groups: A label for each position; rows are compared within equal labels only. All zero compares whole results;
             all different compares row by row.
+        work: What it may take; used up as it goes.
+
+    Raises:
+        Undecided: It would take more.
 
     Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
     values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
@@ -32,14 +52,12 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
         return False
     if _same_rows(left, right, groups, groups):
         return True
-    return _match(left, right, groups, groups, iter(range(MAX_TRIES)))
+    return _match(left, right, groups, groups, work)
 
 
-def _match(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, tries: Iterator[int]
-) -> bool:
+def _match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
     """Whether the columns that are left can be assigned, given labels of the rows as assigned so far."""
-    colours = _refine(left, right, rows_a, rows_b)
+    colours = _refine(left, right, rows_a, rows_b, work)
     if colours is None:
         return False
     alike: dict[int, list[int]] = defaultdict(list)
@@ -51,12 +69,10 @@ def _match(
     rest = _without(left, chosen)
     # Columns with the same contents are interchangeable: one of them is enough to try.
     for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
-        if next(tries, None) is None:
-            return False
         next_a, next_b = _recolour(
             list(zip(rows_a, left[chosen], strict=True)), list(zip(rows_b, right[position], strict=True))
         )
-        if Counter(next_a) == Counter(next_b) and _match(rest, _without(right, position), next_a, next_b, tries):
+        if Counter(next_a) == Counter(next_b) and _match(rest, _without(right, position), next_a, next_b, work):
             return True
     return False
 
@@ -70,11 +86,12 @@ def _without(columns: Sequence[Column], position: int) -> list[Column]:
 
 
 def _refine(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work
 ) -> tuple[Column, Column] | None:
     """Colours for the columns of both results; only columns of one colour can match. None if no match is possible."""
     known = 0
     while True:
+        work.spend(len(left) * len(rows_a))
         columns_a, columns_b = _recolour(_columns_seen(left, rows_a), _columns_seen(right, rows_b))
         if Counter(columns_a) != Counter(columns_b):
             return None

@@ -8,10 +8,15 @@ from typing import TypeAlias
 
 from ..database.table import Cell, Table
 from .cells import label_cells, monotone
-from .columns import Column, columns_match
+from .columns import Column, Undecided, Work, columns_match
 
 Rows: TypeAlias = Table | Sequence[Sequence[Cell]]
 """A result: a table, or its bare rows."""
+
+
+# Seconds, not minutes, for matrices made to be hard; any result of an ordinary query takes a few looks at each cell.
+_WORK_CELLS = 300_000
+_WORK_LOOKS = 12
 
 
 def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None) -> bool:
@@ -28,7 +33,38 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
         ties: One label for each row of `a`; neighbours with the same label are tied in its order. Without it, ties are
             read off `a`: where some column only rises or only falls, rows with equal values there count as tied;
             where none does, none are tied.
+
+    Whether matrices made to be hard are the same in another order of columns may take too long to find out: they
+    count as different (`compare_results` tells).
     """
+    return compare_results(a, b, ordered, ties) is True
+
+
+def compare_results(
+    a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: Work | None = None
+) -> bool | None:
+    """As `same_result`, but None where it would take too long to find out.
+
+    Args:
+        a: The result that sets the order.
+        b: The other one.
+        ordered: Whether the order of rows counts, up to ties.
+        ties: One label for each row of `a`.
+        work: What it may take, for several comparisons together; in proportion to the results if None.
+    """
+    try:
+        return _compare(a, b, ordered, ties, work or _work_for(a))
+    except Undecided:
+        return None
+
+
+def _work_for(result: Rows) -> Work:
+    """What comparing with a result may take: a few seconds, unless it is large."""
+    rows = _rows(result)
+    return Work(_WORK_CELLS + _WORK_LOOKS * len(rows) * (len(rows[0]) if rows else 0))
+
+
+def _compare(a: Rows, b: Rows, ordered: bool, ties: Sequence[Hashable] | None, work: Work) -> bool:
     rows_a, rows_b = _rows(a), _rows(b)
     if len(rows_a) != len(rows_b) or not _same_width(a, b):
         return False
@@ -38,9 +74,9 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
     left = [tuple(labels[cell] for cell in column) for column in zip(*rows_a, strict=True)]
     right = [tuple(labels[cell] for cell in column) for column in zip(*rows_b, strict=True)]
     if not ordered:
-        return columns_match(left, right, (0,) * len(rows_a))
+        return columns_match(left, right, (0,) * len(rows_a), work)
     groups = [_groups(ties)] if ties is not None else _likely_ties(rows_a, left)
-    return any(columns_match(left, right, group) for group in groups)
+    return any(columns_match(left, right, group, work) for group in groups)
 
 
 def _rows(result: Rows) -> Sequence[Sequence[Cell]]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
-from ..results import same_result
+from ..results import Work, compare_results
 from .terms import SandboxResult
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
+# A number of so many digits is exact as a float too.
+_DIGITS = 15
+# Seconds, for results made to be hard; others take a few hundred thousand at most.
+_WORK_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,13 @@ class Comparison:
 def results_agree(
     code: SandboxResult | Table, sql: Table, *, ordered: bool, sampled: tuple[str, ...] = ()
 ) -> Comparison:
-    """Compare the result of pandas code with that of SQL as an evaluator would, but for how the two spell things.
+    """Compare the result of pandas code with that of SQL by the evaluator's rules, but for what pandas makes of types.
 
-    A time at midnight equals its date, and a text of digits its number: pandas has one type where SQLite has text. Keys
-    that a group-by left in the index may be shown or not.
+    A time at midnight equals its date, however either is written: pandas has one type where SQLite has texts. Truth
+    values are numbers already, and integers equal floats by the evaluator's rules. Keys that a group-by left in the
+    index may be shown or not, and labelled values may be a row each or one row. Where numbers stand for texts of the
+    same digits (a year taken from a date is text in SQLite, a number in pandas), the results are not the same, but
+    that is no sign of an error on either side: the comparison is inconclusive.
 
     Args:
         code: What the code gave.
@@ -45,25 +53,47 @@ def results_agree(
         ordered: Whether the query's outermost level orders its rows.
         sampled: Names of tables of which the code saw only a sample.
     """
-    table = code.table if isinstance(code, SandboxResult) else code
-    if table is None:
+    ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
+    if ran.table is None:
         return Comparison(False, False, "The code gave no result.")
-    index_columns = code.index_columns if isinstance(code, SandboxResult) else 0
-    expected = _plain(sql)
-    if any(same_result(expected, _plain(shown), ordered) for shown in _readings(table, index_columns)):
-        return Comparison(True, not (table.truncated or sql.truncated))
+    work = Work(_WORK_CELLS)
+    readings = list(_readings(ran, ran.table))
+    truncated = ran.table.truncated or sql.truncated
+    verdict = _same(readings, sql, ordered, work)
+    if verdict:
+        return Comparison(True, not truncated)
     if sampled:
         return Comparison(False, False, f"The code saw only a sample of {', '.join(sampled)}.")
-    if table.truncated or sql.truncated:
+    if truncated:
         return Comparison(False, False, "A result was cut at its limit of rows.")
-    return Comparison(False, True, _difference(table, sql, ordered))
+    if verdict is None:
+        return Comparison(False, False, "The results are too intricate to be compared in time.")
+    if any(_same([reading], _with_numbers(sql, reading), ordered, work) for reading in readings):
+        return Comparison(False, False, "The code gives numbers where the SQL gives the same as text.")
+    return Comparison(False, True, _difference(ran.table, sql, ordered, work))
 
 
-def _readings(table: Table, index_columns: int) -> Iterator[Table]:
+def _readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
+    """The tables that the code's answer may have been meant as."""
     yield table
-    if 0 < index_columns < len(table.columns):
-        rows = tuple(row[index_columns:] for row in table.rows)
-        yield replace(table, columns=table.columns[index_columns:], types=table.types[index_columns:], rows=rows)
+    if 0 < ran.index_columns < len(table.columns):
+        yield _with_rows(table, [row[ran.index_columns :] for row in table.rows])
+    if ran.labelled and ran.index_columns:
+        yield _with_rows(table, [[row[-1] for row in table.rows]])
+    elif ran.labelled:
+        yield _with_rows(table, [pair for row in table.rows for pair in zip(table.columns, row, strict=True)])
+
+
+def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
+    width = len(rows[0]) if rows else 1
+    return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
+
+
+def _same(readings: Sequence[Table], sql: Table, ordered: bool, work: Work) -> bool | None:
+    """Whether one of the readings is the same result; None if that could not be found out for all of them."""
+    expected = _plain(sql)
+    verdicts = [compare_results(expected, _plain(reading), ordered, work=work) for reading in readings]
+    return True if True in verdicts else None if None in verdicts else False
 
 
 def _plain(table: Table) -> Table:
@@ -71,23 +101,36 @@ def _plain(table: Table) -> Table:
 
 
 def _plain_cell(cell: Cell) -> Cell:
-    if not isinstance(cell, str):
-        return cell
-    if cell.isascii() and cell.isdigit() and len(cell) <= 15:
-        return int(cell)
-    if found := _TIME.match(cell):
+    """A date or time in one spelling; anything else as it is."""
+    if isinstance(cell, str) and (found := _TIME.match(cell)):
         day, minutes, seconds, fraction = found.groups(default="")
         clock = minutes + (seconds or ":00") + fraction.rstrip("0").rstrip(".")
         return day if clock == "00:00:00" else f"{day} {clock}"
     return cell
 
 
-def _difference(code: Table, sql: Table, ordered: bool) -> str:
+def _with_numbers(sql: Table, code: Table) -> Table:
+    """The query's result with texts of digits as numbers, in columns whose texts the code doesn't have."""
+    known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
+    columns = [
+        column if frozenset(Counter(column).items()) in known else tuple(map(_as_number, column))
+        for column in zip(*sql.rows, strict=True)
+    ]
+    return replace(sql, rows=tuple(zip(*columns, strict=True)))
+
+
+def _as_number(cell: Cell) -> Cell:
+    if isinstance(cell, str) and cell.isascii() and cell.isdigit() and len(cell) <= _DIGITS:
+        return int(cell)
+    return cell
+
+
+def _difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
     if len(code.columns) != len(sql.columns):
         return f"The code gives {_count(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
     if len(code.rows) != len(sql.rows):
         return f"The code gives {_count(len(code.rows), 'row')}, the SQL {len(sql.rows)}."
-    if ordered and same_result(_plain(sql), _plain(code)):
+    if ordered and _same([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."
 

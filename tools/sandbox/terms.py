@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ..database.table import Table
+from ..errors import SettingsError
 
 Boundary = Literal["kernel", "without_landlock", "none_i_trust_this_code"]
 """How strong the boundary must be: seccomp and Landlock; seccomp alone, which closes every file and socket too, but
 singly; or no boundary at all, for a person who says so in so many words."""
+
+_DAY = 86_400.0
+# No machine has more, and the kernel's and Arrow's counters still have room.
+_MOST = 2**50
+_LEAST: Mapping[str, int] = {
+    "memory_bytes": 1, "input_bytes": 0, "output_chars": 0, "rows": 0, "result_bytes": 1, "frame_rows": 1,
+}  # fmt: skip
 
 SANDBOX_VARIABLE = "TABLETURN_SANDBOX"
 """The environment variable that names a boundary for tools that were given no limits."""
@@ -20,14 +29,18 @@ class SandboxLimits:
     """Limits of one run. Passing one ends the run with an error in its result.
 
     Attributes:
-        seconds: Wall-clock time of the worker, CPU time too. 10 s, since pandas is slower than SQL.
+        seconds: Wall-clock time of the worker, CPU time too; and as much for reading all frames. 10 s, since pandas
+            is slower than SQL.
         memory_bytes: What the code may allocate beyond what the warm parent brings along.
-        input_bytes: All frames together, as sent.
+        input_bytes: All frames together, as sent; and all their values together when they are read.
         output_chars: Printed text that is kept; what goes beyond is dropped.
         rows: Rows of the result that are kept; more mark it as truncated.
         result_bytes: The whole reply.
         frame_rows: Rows loaded from one table; larger tables are sampled.
         boundary: How strong the boundary must be; a weaker one is never taken silently.
+
+    Raises:
+        SettingsError: A limit is no limit: not a number, negative, or beyond what a machine could have.
     """
 
     seconds: float = 10.0
@@ -38,6 +51,22 @@ class SandboxLimits:
     result_bytes: int = 5_000_000
     frame_rows: int = 100_000
     boundary: Boundary = "kernel"
+
+    def __post_init__(self) -> None:
+        if not _is_time(self.seconds):
+            raise SettingsError(f"seconds of the sandbox is {self.seconds!r}: choose more than 0, at most {_DAY:,.0f}")
+        for name, least in _LEAST.items():
+            number: object = getattr(self, name)
+            if not isinstance(number, int) or not least <= number <= _MOST:
+                raise SettingsError(f"{name} of the sandbox is {number!r}: choose a whole number from {least} to 2**50")
+        if self.boundary not in get_args(Boundary):
+            raise SettingsError(
+                f"the sandbox's boundary is {self.boundary!r}: choose one of {', '.join(get_args(Boundary))}"
+            )
+
+
+def _is_time(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and 0 < seconds <= _DAY
 
 
 @dataclass(frozen=True)
@@ -52,6 +81,8 @@ class SandboxResult:
         timed_out: Whether the time limit ended it.
         index_columns: How many leading columns of `table` come from the answer's index (the keys of a group-by) and
             were perhaps not meant to be shown.
+        labelled: Whether the answer was single values under labels (a dictionary, a row of a frame): a dictionary
+            comes as a row for each, anything else as one row; either could be meant.
     """
 
     table: Table | None
@@ -60,3 +91,4 @@ class SandboxResult:
     elapsed: float
     timed_out: bool = False
     index_columns: int = 0
+    labelled: bool = False

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database.table import Cell, Table
-from tableturn.tools.results import same_result
+from tableturn.tools.results import Work, compare_results, same_result
 
 
 def table(*rows: tuple[Cell, ...], columns: int | None = None) -> Table:
@@ -142,6 +142,24 @@ def test_matrices_made_to_be_hard_end_soon() -> None:
     started = time.perf_counter()
     assert not same_result(moved, altered)
     assert time.perf_counter() - started < 5
+
+
+def test_what_would_take_too_long_is_undecided() -> None:
+    def ring(length: int) -> list[list[int]]:
+        """Rows with two ones, the edges of rings of so many columns."""
+        edges = [(i, i - i % length + (i + 1) % length) for i in range(60)]
+        return [[int(j in edge) for j in range(60)] for edge in edges]
+
+    started = time.process_time()
+    assert compare_results(ring(60), ring(30)) is None
+    assert not same_result(ring(60), ring(30))
+    assert time.process_time() - started < 15
+    assert compare_results(ring(60), ring(60)) is True
+    # Several comparisons may share what they may take.
+    work = Work(20_000)
+    assert compare_results(ring(60), ring(30), work=work) is None
+    assert compare_results([(1, 2)], [(3, 4)], work=work) is None
+    assert compare_results([(1, 2)], [(3, 4)]) is False
 
 
 def test_large_results_are_fast() -> None:

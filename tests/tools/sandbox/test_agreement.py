@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import pytest
 from tableturn.tools.database.table import Cell, Table
 from tableturn.tools.sandbox import SandboxResult, results_agree
@@ -23,22 +26,58 @@ class TestAgreement:
             ("2020-01-01", "2020-01-01 00:00:00"),
             ("2020-01-01 10:00:00", "2020-01-01T10:00"),
             ("2020-01-01 10:00:00.500000", "2020-01-01 10:00:00.5"),
-            (2020, "2020"),
-            (5, "05"),
             (1.0, 1),
+            ("07500", "07500"),
         ],
     )
     def test_spellings(self, code: Cell, sql: Cell) -> None:
         assert results_agree(ran((code,)), table((sql,)), ordered=False)
 
     @pytest.mark.parametrize(
-        ("code", "sql"), [("2020-01-01 10:00", "2020-01-01"), ("a", "A"), (None, ""), ("1.5", 1.5), (1, "²")]
+        ("code", "sql"),
+        [
+            ("2020-01-01 10:00", "2020-01-01"),
+            ("a", "A"),
+            (None, ""),
+            ("1.5", 1.5),
+            (1, "²"),
+            ("7500", "07500"),
+            ("7", 7),
+        ],
     )
     def test_differences(self, code: Cell, sql: Cell) -> None:
         compared = results_agree(ran((code,)), table((sql,)), ordered=False)
         assert not compared
         assert compared.conclusive
         assert compared.reason == "The code and the SQL give as many rows and columns, with other values."
+
+    @pytest.mark.parametrize(("code", "sql"), [(2020, "2020"), (5, "05"), (7, "007")])
+    def test_numbers_for_texts_are_no_agreement_and_no_error(self, code: Cell, sql: Cell) -> None:
+        compared = results_agree(ran((code, "12")), table((sql, "12")), ordered=False)
+        assert not compared
+        assert not compared.conclusive
+        assert compared.reason == "The code gives numbers where the SQL gives the same as text."
+
+    def test_labelled_values_may_be_rows_or_one_row(self) -> None:
+        rows = SandboxResult(table(("a", 1), ("b", 2)), "", None, 0.0, index_columns=1, labelled=True)
+        row = SandboxResult(replace(table((1, 2)), columns=("a", "b")), "", None, 0.0, labelled=True)
+        for code in (rows, row):
+            assert results_agree(code, table(("a", 1), ("b", 2)), ordered=True)
+            assert results_agree(code, table((1, 2)), ordered=True)
+            assert results_agree(code, table((1, 3)), ordered=True).conclusive
+
+    def test_results_too_intricate_end_soon_and_decide_nothing(self) -> None:
+        def cycles(length: int) -> Table:
+            """0/1 rows of 100 columns, each with two ones: the edges of rings of so many columns."""
+            rings = [(i, i - i % length + (i + 1) % length) for i in range(100)]
+            return table(*(tuple(int(j in ring) for j in range(100)) for ring in rings))
+
+        started = time.process_time()
+        compared = results_agree(ran(*cycles(100).rows), cycles(50), ordered=False)
+        assert time.process_time() - started < 20
+        assert not compared
+        assert not compared.conclusive
+        assert compared.reason == "The results are too intricate to be compared in time."
 
     def test_keys_of_groups_may_be_left_out(self) -> None:
         code = ran(("a", 1), ("b", 2), index_columns=1)
