@@ -172,13 +172,12 @@ class Toolset:
             limits: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
-            from .sandbox import SandboxResult, load_frames, run_python, sandbox_available
+            from .sandbox import SandboxResult, run_on_database, sandbox_available
 
             allowed = limits or self.sandbox_limits()
             if lacking := sandbox_available(allowed.boundary):
                 return lacking, PandasRun(SandboxResult(None, "", lacking, 0.0))
-            frames = load_frames(code, self._database, allowed)
-            ran = run_python(code, frames.frames, allowed)
+            ran, frames = run_on_database(code, self._database, allowed)
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
 

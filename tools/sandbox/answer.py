@@ -23,49 +23,68 @@ class Answer:
         rows: Values that SQLite could hold.
         truncated: Whether there were more rows than wanted.
         index_columns: How many leading columns come from the index.
+        labelled: Whether these are single values under labels, which could be a row for each, or one row.
     """
 
     columns: list[str]
     rows: list[list[Plain]]
     truncated: bool
     index_columns: int
+    labelled: bool = False
 
 
 def to_answer(value: object, limit: int) -> Answer:
     """At most `limit` rows of a frame, series, array, collection or single value.
 
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
-    A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so are a dictionary
-    of single values and a tuple of them.
+    A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so is a tuple of
+    single values; a dictionary of them is a row for each, its key before it.
     """
     if pd.api.types.is_scalar(value):
         return Answer(["result"], [[_cell(value)]], False, 0)
-    frame, index_columns = _to_frame(value)
+    frame, index_columns, labelled = _to_frame(value)
     shown = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
     cells = [_column(shown.iloc[:, position]) for position in range(shown.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Answer([_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns)
+    return Answer([_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 
 
-def _to_frame(value: object) -> tuple[pd.DataFrame, int]:
+def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
+    """The value as a frame, how many leading columns are its index, and whether it is labelled values."""
     if isinstance(value, pd.DataFrame):
-        return _with_index(value)
+        return *_with_index(value), False
     if isinstance(value, pd.Series):
         if _labels_of_one_row(value.index):
-            return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0
-        return _with_index(value.to_frame())
+            return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0, True
+        return *_with_index(value.to_frame()), False
     if isinstance(value, pd.Index):
-        return _with_index(value.to_frame(index=False))
+        return *_with_index(value.to_frame(index=False)), False
+    if isinstance(value, Mapping) and not any(map(_is_row, value.values())):
+        return *_from_labels(value), True
+    return _from_collection(value), 0, False
+
+
+def _from_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
+    """A row for each value, its key before it; keys of a group-by over several columns are tuples."""
+    keys: list[tuple[Any, ...]] = [key if isinstance(key, tuple) else (key,) for key in value]
+    width = len(keys[0]) if keys else 1
+    if any(len(key) != width for key in keys):
+        keys, width = [(key,) for key in value], 1
+    rows = [[*key, item] for key, item in zip(keys, value.values(), strict=True)]
+    return pd.DataFrame(rows, columns=["key"] * width + ["value"], dtype=object), width
+
+
+def _from_collection(value: object) -> pd.DataFrame:
     if isinstance(value, np.ndarray | pd.api.extensions.ExtensionArray):
-        return pd.DataFrame(np.atleast_1d(np.asarray(value))), 0
+        return pd.DataFrame(np.atleast_1d(np.asarray(value)))
     if isinstance(value, Mapping):
-        return _from_mapping(value), 0
+        return pd.DataFrame(dict(value))
     if isinstance(value, tuple) and not any(map(_is_row, value)):
-        return pd.DataFrame([list(value)], dtype=object), 0
+        return pd.DataFrame([list(value)], dtype=object)
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return _from_items(list(value)), 0
-    return pd.DataFrame({"result": pd.Series([value], dtype=object)}), 0
+        return _from_items(list(value))
+    return pd.DataFrame({"result": pd.Series([value], dtype=object)})
 
 
 def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -78,12 +97,6 @@ def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 def _labels_of_one_row(index: pd.Index[Any]) -> bool:
     return index.nlevels == 1 and index.name is None and len(index) > 0 and all(isinstance(x, str) for x in index)
-
-
-def _from_mapping(value: Mapping[Any, Any]) -> pd.DataFrame:
-    if any(_is_row(item) for item in value.values()):
-        return pd.DataFrame(dict(value))
-    return pd.DataFrame([list(value.values())], columns=list(value), dtype=object)
 
 
 def _from_items(items: list[Any]) -> pd.DataFrame:
@@ -128,5 +141,6 @@ def _cell(value: Any) -> Plain:
         return pd.Timedelta(value) / pd.Timedelta(days=1)
     if isinstance(value, datetime.datetime | np.datetime64):
         time = pd.Timestamp(value)
-        return time.strftime("%Y-%m-%d") if time == time.normalize() else str(time.tz_localize(None))
+        # By `isoformat`: the C library's `strftime` writes the year 1 with one digit.
+        return time.date().isoformat() if time == time.normalize() else time.tz_localize(None).isoformat(" ")
     return str(value)

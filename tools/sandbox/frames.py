@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
+from ..database.results import size_of
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
-from ..errors import QueryError
+from ..errors import QueryError, QueryTimeout
+from .sampling import read_rows
 from .terms import SandboxLimits
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ DEFAULT_LIMITS = SandboxLimits()
 
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$", re.ASCII)
 _CELL_BYTES = 1_000_000
+# Up to here a float is as good as an integer.
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -44,30 +49,33 @@ def load_frames(code: str, database: Database, limits: SandboxLimits = DEFAULT_L
     Columns come as integers (nullable where NULLs are), floats, text, and times where the schema says so and every
     value is an ISO date or time; values of several kinds stay as they are. Beyond `limits.frame_rows`, a table is
     sampled evenly over its rows (a view is cut), and the notes say so. A table that cannot be read within its limits
-    is left out, with a note.
+    is left out, with a note. A table named in several spellings is loaded once.
 
     Args:
         code: Python; where it doesn't parse, nothing is loaded.
         database: Read with its own rules of what may be seen.
-        limits: `frame_rows`, `input_bytes` and `seconds` apply, the last two to each table.
+        limits: `frame_rows` applies to each table, `input_bytes` and `seconds` to all of them together.
     """
     schema = database.schema()
-    frames: dict[str, pandas.DataFrame] = {}
+    tables = {name: table for name in _strings(code) if (table := schema.table(name)) is not None}
+    loaded: dict[str, pandas.DataFrame] = {}
     sampled: list[str] = []
     notes: list[str] = []
-    for name in _strings(code):
-        table = schema.table(name)
-        if table is None:
-            continue
+    deadline = time.monotonic() + limits.seconds
+    room = limits.input_bytes
+    for table in {table.name: table for table in tables.values()}.values():
         try:
-            rows = _read(database, table, limits)
+            read = read_rows(database, table, _remaining(limits, deadline, room))
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
-        frames[name] = to_frame(rows, table)
-        if rows.truncated:
+        room -= size_of(read.rows.rows)
+        loaded[table.name] = to_frame(read.rows, table)
+        if read.rows.truncated:
             sampled.append(table.name)
-            notes.append(f"The code saw {len(rows.rows):,} rows of table {table.name}, which has more.")
+            count = f"{'' if read.spread else 'the first '}{len(read.rows.rows):,}"
+            notes.append(f"The code saw {count} rows of table {table.name}, which has more.")
+    frames = {name: loaded[table.name] for name, table in tables.items() if table.name in loaded}
     return Frames(frames, tuple(sampled), tuple(notes))
 
 
@@ -91,24 +99,16 @@ def _strings(code: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _read(database: Database, table: TableSchema, limits: SandboxLimits) -> Table:
-    query_limits = Limits(
-        seconds=limits.seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=limits.input_bytes
-    )
-    everything = f"SELECT * FROM {_quoted(table.name)}"
-    step = -(-(table.row_count or 0) // max(1, limits.frame_rows))
-    if step > 1 and table.kind == "table":
-        try:
-            sample = database.execute(f"{everything} WHERE rowid % {step} = 0", query_limits)
-        except QueryError:
-            pass  # a table without row numbers: its first rows, then
-        else:
-            return replace(sample, truncated=True)
-    return database.execute(everything, query_limits)
+def _remaining(limits: SandboxLimits, deadline: float, room: int) -> Limits:
+    """What is left for the next table.
 
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    Raises:
+        QueryTimeout: No time is.
+    """
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
+    return Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
 
 
 def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
@@ -118,7 +118,7 @@ def _series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     missing = None in values
     if kinds == {int}:
         return pandas.Series(values, dtype="Int64" if missing else "int64")
-    if kinds and kinds <= {int, float}:
+    if kinds and kinds <= {int, float} and all(abs(value) <= _EXACT for value in values if isinstance(value, int)):
         return pandas.Series(values, dtype="float64")
     if kinds == {str}:
         if column.kind == "time" and all(value is None or _ISO_TIME.match(str(value)) for value in values):

@@ -61,6 +61,15 @@ class WarmParent:
                 self._stop()
                 return _send(self._running(), order)
 
+    def start(self) -> None:
+        """Start it if it isn't running.
+
+        Raises:
+            SandboxUnavailable: It doesn't start.
+        """
+        with self._lock:
+            self._running()
+
     def close(self) -> None:
         """End the parent and its workers; the next run starts another."""
         with self._lock:
@@ -78,7 +87,7 @@ class WarmParent:
             with theirs:
                 self._process = _spawn(theirs.fileno())
             greeting = ours.recv(_GREETING_BYTES)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a NUL in the program's name is the latter
             greeting = str(error).encode()
         if greeting != READY:
             ours.close()
@@ -116,7 +125,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where this module can be 
 
 def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
     """Start the parent with one end of the control socket, in a session of its own, with next to no environment."""
-    path = json.dumps([entry for entry in sys.path if entry])
+    if not sys.executable:
+        raise OSError("Python does not know its own program (sys.executable is empty)")
+    # Python itself looks at texts only.
+    entries: list[object] = list(sys.path)
+    path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])
     # Some systems need it to find Python's own libraries; no other variable is passed on.
     inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and program

@@ -29,9 +29,18 @@ PIPES_FOLLOW = b" "
 CONFINED = b"+"
 """First byte on the reply's pipe: the boundary is closed. It comes before any code has run, so it cannot be forged."""
 
+ERROR_CHARS = 2_000
+"""The longest error that is told."""
+
+
 _LENGTH = struct.Struct("<Q")
 _ENDING = struct.Struct("<Bi")
 _CAUSES = ("exit", "signal", "timeout", "fork")
+
+
+def dropped(count: int) -> str:
+    """What stands after printed text that was cut."""
+    return f"\n[{count:,} more characters]"
 
 
 @dataclass(frozen=True)
@@ -73,10 +82,10 @@ class Ending:
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker is to do; `frames` are Arrow streams by name."""
+    """What the worker is to do; `frames` are Arrow streams, each with the names that it has."""
 
     code: str
-    frames: Sequence[tuple[str, memoryview]]
+    frames: Sequence[tuple[Sequence[str], memoryview]]
     output_chars: int
     rows: int
     result_bytes: int
@@ -85,7 +94,7 @@ class Request:
         """The parts of the message, without copying the frames."""
         header = {
             "code": self.code,
-            "frames": [[name, len(stream)] for name, stream in self.frames],
+            "frames": [[list(names), len(stream)] for names, stream in self.frames],
             "output_chars": self.output_chars,
             "rows": self.rows,
             "result_bytes": self.result_bytes,
@@ -102,7 +111,7 @@ def read_request(fd: int) -> Request:
     """
     (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size))
     header = json.loads(bytes(_read(fd, length)))
-    frames = [(cast(str, name), memoryview(_read(fd, size))) for name, size in header["frames"]]
+    frames = [(cast(list[str], names), memoryview(_read(fd, size))) for names, size in header["frames"]]
     return Request(header["code"], frames, header["output_chars"], header["rows"], header["result_bytes"])
 
 

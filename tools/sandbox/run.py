@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..database.table import Cell, Table
+from ..database.database import Database
 from ..errors import SandboxUnavailable
 from .availability import sandbox_available
 from .exchange import exchange
+from .frames import Frames, load_frames
 from .parent import PARENT
 from .protocol import Order, Request
+from .reply import read_reply
 from .static_check import refuse
-from .terms import SandboxLimits, SandboxResult
+from .terms import Boundary, SandboxLimits, SandboxResult
 
 if TYPE_CHECKING:
     import pandas
 
 DEFAULT_LIMITS = SandboxLimits()
-
-_TYPE_NAMES: Mapping[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
 def run_python(
@@ -48,86 +45,67 @@ def run_python(
         SandboxUnavailable: This machine cannot keep the boundary.
     """
     started = time.perf_counter()
-
-    def failed(error: str, output: str = "", timed_out: bool = False) -> SandboxResult:
-        return SandboxResult(None, output, error, time.perf_counter() - started, timed_out)
-
-    if problem := sandbox_available(limits.boundary):
-        raise SandboxUnavailable(problem)
+    _require(limits.boundary)
     if static_check and (problem := refuse(code)):
-        return failed(problem)
+        return _failed(problem, started)
     try:
         request = _request(code, frames, limits)
     except ValueError as error:
-        return failed(str(error))
+        return _failed(str(error), started)
     with PARENT.turns, PARENT.call(Order(limits.seconds, limits.memory_bytes, limits.boundary)) as line:
         done = exchange(line, request, limits)
     if done.problem:
-        return failed(done.problem, timed_out=done.timed_out)
+        return _failed(done.problem, started, done.timed_out)
     try:
-        return _result(done.reply, started)
+        return read_reply(done.reply, limits, time.perf_counter() - started)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return failed("the run ended with a reply that is not one")
+        return _failed("the run ended with a reply that is not one", started)
+
+
+def run_on_database(
+    code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS
+) -> tuple[SandboxResult, Frames]:
+    """Run code over the tables that it names, loaded once it is known that it can be run.
+
+    Raises:
+        SandboxUnavailable: This machine cannot keep the boundary.
+    """
+    started = time.perf_counter()
+    _require(limits.boundary)
+    if problem := refuse(code):
+        return _failed(problem, started), Frames({})
+    loaded = load_frames(code, database, limits)
+    return run_python(code, loaded.frames, limits, static_check=False), loaded
+
+
+def warm_up(boundary: Boundary = "kernel") -> None:
+    """Start the warm parent, which otherwise the first run does, and waits some seconds for.
+
+    Raises:
+        SandboxUnavailable: This machine cannot keep the boundary.
+    """
+    _require(boundary)
+    PARENT.start()
+
+
+def _require(boundary: Boundary) -> None:
+    if problem := sandbox_available(boundary):
+        raise SandboxUnavailable(problem)
+
+
+def _failed(error: str, started: float, timed_out: bool = False) -> SandboxResult:
+    return SandboxResult(None, "", error, time.perf_counter() - started, timed_out)
 
 
 def _request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxLimits) -> list[memoryview]:
     from .wire import encode
 
-    streams = [(name, memoryview(encode(frame))) for name, frame in frames.items()]
+    names: dict[int, list[str]] = {}
+    for name, frame in frames.items():
+        names.setdefault(id(frame), []).append(name)
+    # A frame of several names travels once.
+    streams = [(alike, memoryview(encode(frames[alike[0]]))) for alike in names.values()]
     size = sum(len(stream) for _, stream in streams)
     if size > limits.input_bytes:
         raise ValueError(f"the tables take {size:,} bytes, and {limits.input_bytes:,} may be passed")
     return Request(code, streams, limits.output_chars, limits.rows, limits.result_bytes).pack()
-
-
-def _result(reply: bytes, started: float) -> SandboxResult:
-    """The reply checked and typed; it may hold whatever the code liked to write.
-
-    Raises:
-        ValueError: It is no reply.
-    """
-    content = json.loads(reply)
-    if not isinstance(content, dict):
-        raise TypeError("a reply is an object")
-    error, output = content.get("error"), _text(content.get("output", ""))
-    table = None
-    elapsed = time.perf_counter() - started
-    if error is None:
-        columns = tuple(_text(column) for column in content["columns"])
-        rows = tuple(tuple(_cell(cell) for cell in row) for row in content["rows"])
-        if any(len(row) != len(columns) for row in rows):
-            raise ValueError("rows and columns differ")
-        table = Table(
-            columns,
-            tuple(_type([row[position] for row in rows]) for position in range(len(columns))),
-            rows,
-            bool(content["truncated"]),
-            elapsed,
-        )
-    index_columns = int(content.get("index_columns", 0))
-    return SandboxResult(table, output, None if error is None else _text(error), elapsed, False, index_columns)
-
-
-def _cell(cell: Any) -> Cell:
-    """A value that SQLite could hold."""
-    if isinstance(cell, str):
-        return _text(cell)
-    if isinstance(cell, float):
-        return None if math.isnan(cell) else cell
-    if isinstance(cell, int):
-        # Not a truth value: SQLite has none.
-        return int(cell) if -(2**63) <= cell < 2**63 else float(cell)
-    return None if cell is None else base64.b64decode(cell["b64"], validate=True)
-
-
-def _type(column: list[Cell]) -> str:
-    """As `Table.types` names it."""
-    seen = {type(cell) for cell in column} - {type(None)}
-    if len(seen) > 1:
-        return "mixed"
-    return _TYPE_NAMES[seen.pop()] if seen else "null"
-
-
-def _text(text: object) -> str:
-    """Text without lone surrogates, which nothing else could encode."""
-    return str(text).encode("utf-8", "replace").decode()

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import ast
-import re
+from collections.abc import Iterator, Set
 
 ALLOWED_MODULES = (
+    "__future__",
+    "abc",
+    "array",
     "bisect",
     "calendar",
+    "cmath",
     "collections",
+    "contextlib",
+    "copy",
     "dataclasses",
     "datetime",
+    "dateutil",
     "decimal",
     "difflib",
+    "enum",
     "fractions",
     "functools",
     "heapq",
+    "io",
     "itertools",
     "json",
     "math",
+    "numbers",
     "numpy",
     "operator",
     "pandas",
+    "pprint",
     "random",
     "re",
     "statistics",
     "string",
     "textwrap",
     "time",
+    "types",
     "typing",
     "unicodedata",
+    "warnings",
+    "zoneinfo",
 )
 """What the code may import; loaded before it runs."""
 
@@ -37,7 +51,13 @@ _FORBIDDEN_NAMES = frozenset(
     {"__import__", "breakpoint", "compile", "delattr", "eval", "exec", "exit", "globals", "help", "input", "locals"}
     | {"memoryview", "open", "quit", "setattr", "vars"}
 )
-_FILE_READERS = re.compile(r"read_[a-z_]+|ExcelFile|ExcelWriter|HDFStore")
+_PANDAS_FILES = frozenset(
+    {"read_clipboard", "read_csv", "read_excel", "read_feather", "read_fwf", "read_gbq", "read_hdf", "read_html"}
+    | {"read_iceberg", "read_json", "read_orc", "read_parquet", "read_pickle", "read_sas", "read_spss", "read_sql"}
+    | {"read_sql_query", "read_sql_table", "read_stata", "read_table", "read_xml", "ExcelFile", "ExcelWriter"}
+    | {"HDFStore"}
+)
+_ALLOWED_DUNDERS = frozenset({"__name__", "__doc__"})
 
 
 def refuse(code: str) -> str | None:
@@ -47,26 +67,43 @@ def refuse(code: str) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
-    for node in ast.walk(tree):
-        if problem := _problem(node):
+    nodes = list(ast.walk(tree))
+    own = {name for node in nodes for name in _bound(node)}
+    for node in nodes:
+        if problem := _problem(node, own):
             return f"not allowed: {problem} (line {getattr(node, 'lineno', 0)})"
     return None
 
 
-def _problem(node: ast.AST) -> str | None:
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names that the code gives a meaning of its own."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+            yield name
+        case ast.alias(asname=str(name)):
+            yield name
+        case _:
+            pass
+
+
+def _problem(node: ast.AST, own: Set[str]) -> str | None:
     match node:
         case ast.Import(names):
             return next((problem for name in names if (problem := _import_problem(name.name))), None)
         case ast.ImportFrom(module=module):
             return _import_problem(module or ".")
-        case ast.Name(id=name) if name in _FORBIDDEN_NAMES:
+        case ast.Name(id=name) if name in _FORBIDDEN_NAMES - own:
             return f"`{name}`; compute with `db_dict`, `pd` and `np`"
-        case ast.Name(id=name) | ast.Attribute(attr=name) if name.startswith("__") and name.endswith("__"):
+        case ast.Name(id=name) | ast.Attribute(attr=name) if _is_dunder(name):
             return f"`{name}`"
-        case ast.Attribute(attr=name) if _FILE_READERS.fullmatch(name):
+        case ast.Attribute(value=ast.Name(id="pd" | "pandas"), attr=name) if name in _PANDAS_FILES:
             return f"`{name}`; the tables are in `db_dict`, no file can be opened"
         case _:
             return None
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name not in _ALLOWED_DUNDERS
 
 
 def _import_problem(name: str) -> str | None:

@@ -6,6 +6,8 @@ import contextlib
 import io
 import pkgutil
 import warnings
+import zoneinfo
+from datetime import tzinfo
 from importlib import import_module
 
 import pandas as pd
@@ -25,14 +27,17 @@ _MODULES = (
     "numpy.ma",
     "numpy.polynomial",
     "numpy.random",
+    "numpy.rec",
     "pandas.io.json",
     "pandas.io.parsers",
     "pyarrow.compute",
     *(f"encodings.{name}" for name in ("ascii", "cp1252", "hex_codec", "idna", "latin_1", "utf_16", "utf_8_sig")),
 )
 
+_TIME_ZONES: list[tuple[tzinfo, tzinfo]] = []
 
-def warm_up() -> None:
+
+def load_all() -> None:
     """Import it all, without threads, and rehearse."""
     warnings.simplefilter("ignore")
     for name in (*ALLOWED_MODULES, *_MODULES):
@@ -45,7 +50,19 @@ def warm_up() -> None:
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
     pd.set_option("compute.use_numexpr", False)
+    _keep_time_zones()
     _rehearse()
+
+
+def _keep_time_zones() -> None:
+    """Read every time zone's file, and hold on to what was read, or it would be forgotten.
+
+    Pandas asks not for the zones of the standard library's C code, but for their twins in Python.
+    """
+    twin = import_module("zoneinfo._zoneinfo").ZoneInfo
+    for key in zoneinfo.available_timezones():
+        with contextlib.suppress(zoneinfo.ZoneInfoNotFoundError, ValueError):
+            _TIME_ZONES.append((zoneinfo.ZoneInfo(key), twin(key)))
 
 
 def _rehearse() -> None:

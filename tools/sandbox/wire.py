@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
 
-# A column of an SQLite table may hold values of several kinds, an Arrow column only one: such a column travels as one
-# field for each kind, at most one of them filled in a row.
+# A column of an SQLite table may hold values of several kinds, an Arrow column only one: such a column travels
+# beside the frame, as one field for each kind, at most one of them filled in a row.
 _KINDS: Mapping[str, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
+_MIXED = b"mixed columns"
 
 
 def encode(frame: pandas.DataFrame) -> bytes:
@@ -33,47 +35,65 @@ def encode(frame: pandas.DataFrame) -> bytes:
 
 def decode(stream: memoryview) -> pandas.DataFrame:
     """The frame of an Arrow stream, with memory of its own."""
+    import pandas
     import pyarrow
 
     table = pyarrow.ipc.open_stream(pyarrow.py_buffer(stream)).read_all()
-    frame: pandas.DataFrame = table.to_pandas(use_threads=False)
-    for name in (table.schema.metadata or {}).get(b"mixed", b"").decode().split("\0"):
-        if name:
-            frame[name] = _join(frame[name])
+    positions: list[int] = json.loads((table.schema.metadata or {}).get(_MIXED, b"[]"))
+    width = table.num_columns - len(positions)
+    # Series are not among the values that the stubs of `isetitem` know.
+    frame: Any = table.select(range(width)).to_pandas(use_threads=False)
+    for position, cells in zip(positions, table.columns[width:], strict=True):
+        frame.isetitem(position, pandas.Series(_join(cells.to_pylist()), index=frame.index, dtype=object))
     return frame
 
 
 def _to_table(frame: pandas.DataFrame) -> Any:
+    """The frame with mixed columns left empty, and these after it."""
+    import pandas
     import pyarrow
 
+    positions = [
+        position
+        for position, kind in enumerate(frame.dtypes)
+        if pandas.api.types.is_object_dtype(kind) and _is_mixed(frame, position)
+    ]
+    plain: Any = frame.copy(deep=False)
+    for position in positions:
+        plain.isetitem(position, pandas.Series(None, index=frame.index, dtype="float64"))
+    table = pyarrow.Table.from_pandas(plain, preserve_index=None, nthreads=1)
+    for position in positions:
+        table = table.append_column(f"mixed {position}", _split(list(frame.iloc[:, position])))
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _MIXED: json.dumps(positions).encode()})
+
+
+def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
+    """Whether a column holds values of several kinds that a database could hold.
+
+    Raises:
+        ValueError: It holds others among them that Arrow cannot hold.
+    """
+    import pyarrow
+
+    column = frame.iloc[:, position]
+    kinds = {type(value) for value in column if value is not None}
+    if len(kinds) < 2:
+        return False
+    strange = [kind for kind in kinds if not issubclass(kind, tuple(_KINDS.values()))]
+    if not strange:
+        return True
     try:
-        return pyarrow.Table.from_pandas(frame, preserve_index=None, nthreads=1)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
-        return _encode_mixed(frame)
+        pyarrow.Array.from_pandas(column)
+    except pyarrow.ArrowException:
+        name = frame.columns[position]
+        what = strange[0].__name__
+        raise ValueError(f"column {name!r} holds a {what}, which cannot be passed to the sandbox") from None
+    return False
 
 
-def _encode_mixed(frame: pandas.DataFrame) -> Any:
+def _split(values: list[object]) -> Any:
     import pyarrow
 
-    mixed: list[str] = []
-    plain: dict[str, Any] = {}
-    for name, column in frame.items():
-        try:
-            plain[str(name)] = pyarrow.Array.from_pandas(column)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
-            mixed.append(str(name))
-            plain[str(name)] = _split(str(name), list(column))
-    table = pyarrow.table(plain)
-    return table.replace_schema_metadata({"mixed": "\0".join(mixed)})
-
-
-def _split(name: str, values: list[object]) -> Any:
-    import pyarrow
-
-    known = tuple(_KINDS.values())
-    for value in values:
-        if value is not None and not isinstance(value, known):
-            raise ValueError(f"column {name!r} holds a {type(value).__name__}, which cannot be passed to the sandbox")
     plain = [int(value) if isinstance(value, bool) else value for value in values]
     return pyarrow.StructArray.from_arrays(
         [pyarrow.array([value if isinstance(value, kind) else None for value in plain]) for kind in _KINDS.values()],
@@ -81,8 +101,5 @@ def _split(name: str, values: list[object]) -> Any:
     )
 
 
-def _join(cells: pandas.Series[Any]) -> pandas.Series[Any]:
-    import pandas
-
-    values = [next((cell[kind] for kind in _KINDS if cell[kind] is not None), None) for cell in cells]
-    return pandas.Series(values, index=cells.index, dtype=object)
+def _join(cells: list[dict[str, object]]) -> list[object]:
+    return [next((value for value in cell.values() if value is not None), None) for cell in cells]

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from .answer import Answer, Plain, to_answer
-from .protocol import CODE_NAME, Request, read_request
+from .protocol import CODE_NAME, ERROR_CHARS, Request, dropped, read_request
 from .wire import decode
 
 _LAST = "__last_value__"
-_ERROR_CHARS = 2_000
+_NAME_CHARS = 100
 _NO_ANSWER = "the code leaves no answer: assign it to `result`"
 
 
@@ -42,7 +42,7 @@ class PrintedText(io.TextIOBase):
         return len(text)
 
     def text(self) -> str:
-        more = f"\n[{self._dropped:,} more characters]" if self._dropped else ""
+        more = dropped(self._dropped) if self._dropped else ""
         return "".join(self._parts) + more
 
 
@@ -71,7 +71,7 @@ def work(request_fd: int, reply_fd: int) -> None:
 
 
 def _run(request: Request) -> dict[str, Any]:
-    frames = {name: decode(stream) for name, stream in request.frames}
+    frames = {name: frame for names, stream in request.frames for frame in [decode(stream)] for name in names}
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
     tree, fallback = _keeping_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
@@ -92,6 +92,7 @@ def _reply(answer: Answer) -> dict[str, Any]:
         "rows": [[_jsonable(cell) for cell in row] for row in answer.rows],
         "truncated": answer.truncated,
         "index_columns": answer.index_columns,
+        "labelled": answer.labelled,
     }
 
 
@@ -128,4 +129,4 @@ def _describe(error: BaseException) -> str:
         text = str(error)
     except BaseException:  # noqa: BLE001 - `__str__` is the code's own, too
         text = "no message"
-    return f"{type(error).__name__}: {text[:_ERROR_CHARS]}{place}"
+    return f"{type(error).__name__[:_NAME_CHARS]}: {text[: ERROR_CHARS - 2 * _NAME_CHARS]}{place}"

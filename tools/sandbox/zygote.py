@@ -7,6 +7,7 @@ forking is safe. One worker is always forked ahead, confined and waiting for its
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import select
@@ -20,7 +21,7 @@ from .boundary import confine, die_with_parent
 from .bounds import bound_run, bound_worker, memory_held
 from .protocol import CONFINED, PIPES_FOLLOW, READY, Ending, Order
 from .terms import Boundary
-from .warm import warm_up
+from .warm import load_all
 from .worker import work
 
 _ORDER_BYTES = 4_096
@@ -53,7 +54,7 @@ def serve(descriptor: int) -> None:
     os.chdir("/")
     control = socket.socket(fileno=descriptor)
     try:
-        warm_up()
+        load_all()
         os.environ.clear()
         # What is loaded is never collected: looking at it would copy its pages into every worker.
         gc.collect()
@@ -100,14 +101,19 @@ class _Parent:
         data, descriptors, _, _ = socket.recv_fds(self._control, _ORDER_BYTES, 1)
         if not data:
             return False
-        order, line = Order.unpack(data), socket.socket(fileno=descriptors[0])
+        if not descriptors:
+            return True  # the caller had none to spare, and knows
+        line = socket.socket(fileno=descriptors[0])
         try:
+            order = Order.unpack(data)
             worker = self._take(order.boundary)
-        except OSError as error:
-            with contextlib.suppress(OSError), line:
-                line.send(Ending("fork", error.errno or 0).pack())
-            return True
-        bound_run(worker.pid, order.seconds, self._memory_held + order.memory_bytes)
+        except (OSError, ValueError, TypeError) as error:
+            return self._decline(line, error)
+        try:
+            bound_run(worker.pid, order.seconds, self._memory_held + order.memory_bytes)
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            _discard(worker)
+            return self._decline(line, error)
         run = _Run(worker, line, time.monotonic() + order.seconds)
         self._runs[worker.pidfd] = self._runs[line.fileno()] = run
         self._poll.register(worker.pidfd, select.POLLIN)
@@ -127,10 +133,15 @@ class _Parent:
             return _fork_worker(boundary)
         if spare.boundary == boundary and not select.select([spare.pidfd], [], [], 0)[0]:
             return spare
-        os.close(spare.request)
-        os.close(spare.reply)
-        _bury(spare)
+        _discard(spare)
         return _fork_worker(boundary)
+
+    def _decline(self, line: socket.socket, error: Exception) -> bool:
+        """Tell a caller that its run cannot be; an order never ends the parent, whose other runs it would end too."""
+        number = error.errno if isinstance(error, OSError) else errno.EINVAL
+        with contextlib.suppress(OSError), line:
+            line.send(Ending("fork", number or 0).pack())
+        return True
 
     def _finish(self, run: _Run, timed_out: bool = False) -> None:
         """Leave nothing of the run behind, and tell its caller how it ended."""
@@ -190,6 +201,13 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
     finally:
         # Not through interpreter shutdown: this process shares the parent's buffers and exit handlers.
         os._exit(status)
+
+
+def _discard(worker: _Worker) -> None:
+    """End a worker that was not used."""
+    os.close(worker.request)
+    os.close(worker.reply)
+    _bury(worker)
 
 
 def _bury(worker: _Worker) -> int:

@@ -22,7 +22,10 @@ ANSWERS: list[tuple[str, object, Rows, int]] = [
     ("list of dictionaries", [{"a": 1, "b": 2}], [[1, 2]], 0),
     ("tuple", (1, "a"), [[1, "a"]], 0),
     ("tuple of rows", ((1, 2), (3, 4)), [[1, 2], [3, 4]], 0),
-    ("dictionary of values", {"a": 1, "b": "x"}, [[1, "x"]], 0),
+    ("dictionary of values", {"a": 1, "b": "x"}, [["a", 1], ["b", "x"]], 1),
+    ("dictionary by two keys", {("a", 1): 2, ("b", 1): 3}, [["a", 1, 2], ["b", 1, 3]], 2),
+    ("empty dictionary", {}, [], 1),
+    ("year of one digit", pd.Timestamp("0001-02-03"), [["0001-02-03"]], 0),
     ("dictionary of columns", {"a": [1, 2], "b": ["x", "y"]}, [[1, "x"], [2, "y"]], 0),
     ("set", {7}, [[7]], 0),
     ("generator", (n for n in range(2)), [[0], [1]], 0),
@@ -53,6 +56,12 @@ def test_answer(value: object, rows: Rows, index: int) -> None:
     assert answer.rows == rows
     assert answer.index_columns == index
     assert not answer.truncated
+
+
+def test_labelled_values_are_marked() -> None:
+    assert to_answer({"a": 1}, 10).labelled
+    assert to_answer(pd.Series({"a": 1, "b": 2}), 10).labelled
+    assert not to_answer({"a": [1]}, 10).labelled
 
 
 def test_answer_with_two_levels_of_names() -> None:

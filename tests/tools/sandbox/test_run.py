@@ -5,20 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import warnings
+import zoneinfo
 from collections.abc import Generator
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tableturn.tools.database import Database
 from tableturn.tools.errors import SandboxUnavailable
-from tableturn.tools.sandbox import SandboxLimits, SandboxResult, run_python, sandbox_available
+from tableturn.tools.sandbox import (
+    SandboxLimits,
+    SandboxResult,
+    run_on_database,
+    run_python,
+    sandbox_available,
+    warm_up,
+)
 from tableturn.tools.sandbox import availability as availability_module
 from tableturn.tools.sandbox.parent import PARENT
+from tableturn.tools.sandbox.protocol import Ending, Order
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +111,70 @@ class TestAnswers:
         code = 'import os\nos.write(4, b\'{"columns": ["a"], "rows": [[NaN], [%d]], "truncated": 0}\' % 2 ** 80)'
         assert rows(run_python(code + "\nos._exit(0)", {}, static_check=False)) == ((None,), (float(2**80),))
 
+    def test_forged_replies_obey_the_limits(self) -> None:
+        def forged(reply: str, limits: SandboxLimits) -> SandboxResult:
+            code = f"import os\nos.write(4, ({reply}).encode())\nos._exit(0)"
+            return run_python(code, {}, limits, static_check=False)
+
+        limits = SandboxLimits(rows=3, output_chars=10)
+        many = """'{"columns": ["a"], "rows": [[1], [2], [3], [4]], "truncated": false}'"""
+        assert forged(many, limits).error == "the run ended with a reply that is not one"
+        told = """'{"error": "%s", "output": "%s"}' % ("e" * 9_000, "o" * 9_000)"""
+        ran = forged(told, limits)
+        assert ran.error is not None
+        assert len(ran.error) == 2_000
+        assert len(ran.output) < 60
+        long = """'{"columns": ["a"], "rows": [["%s"]], "truncated": false}' % ("x" * 1_000_001)"""
+        assert forged(long, limits).error == "a value of the result has more than 1,000,000 characters or bytes"
+        wide = """'{"columns": %s, "rows": [], "truncated": false}' % (["a"] * 2_001)"""
+        assert forged(wide.replace('["a"]', "[0]"), limits).error == "the result has more than 2,000 columns"
+        keyed = """'{"columns": ["a"], "rows": [[1]], "truncated": false, "index_columns": 10000}'"""
+        assert forged(keyed, limits).index_columns == 1
+
+    def test_one_frame_under_several_names_travels_once(self) -> None:
+        frame = pd.DataFrame({"a": range(100_000)})
+        names = [f"name {number}" for number in range(50)]
+        ran = run_python("result = sum(map(len, db_dict.values()))", dict.fromkeys(names, frame))
+        assert rows(ran) == ((5_000_000,),)
+
+    def test_labelled_values(self) -> None:
+        ran = run_python("result = pd.Series(['x', 'y', 'x']).value_counts().to_dict()", {})
+        assert rows(ran) == (("x", 2), ("y", 1))
+        assert ran.labelled
+        assert ran.index_columns == 1
+
+    @pytest.mark.skipif(not zoneinfo.available_timezones(), reason="this system has no time zones")
+    def test_time_zones(self) -> None:
+        code = "result = pd.Timestamp('2020-07-01 10:00', tz='UTC').tz_convert('Europe/Paris').hour"
+        assert rows(run_python(code, {})) == ((12,),)
+        code = "from zoneinfo import ZoneInfo\nresult = pd.date_range('2020', periods=2, tz=ZoneInfo('Asia/Tokyo'))"
+        assert rows(run_python(code, {})) == (("2020-01-01",), ("2020-01-02",))
+
+    def test_records(self) -> None:
+        assert rows(run_python("result = pd.DataFrame({'a': [1]}).to_records().tolist()", {})) == ((0, 1),)
+
+
+class TestOnDatabase:
+    @pytest.fixture
+    def database(self, tmp_path: Path) -> Generator[Database]:
+        path = tmp_path / "shop.db"
+        with sqlite3.connect(path) as connection:
+            connection.executescript("CREATE TABLE orders (x INTEGER); INSERT INTO orders VALUES (1), (2);")
+        connection.close()
+        with Database.open(path) as opened:
+            yield opened
+
+    def test_runs_over_the_tables_named(self, database: Database) -> None:
+        ran, loaded = run_on_database("result = db_dict['Orders'].x.sum()", database)
+        assert rows(ran) == ((3,),)
+        assert list(loaded.frames) == ["Orders"]
+
+    def test_loads_nothing_for_code_that_will_not_run(self, database: Database) -> None:
+        ran, loaded = run_on_database("import os\nresult = db_dict['orders']", database)
+        assert ran.error is not None
+        assert ran.error.startswith("not allowed: importing 'os'")
+        assert not loaded.frames
+
 
 class TestErrors:
     def test_name_the_line(self) -> None:
@@ -173,6 +248,28 @@ class TestParent:
         ran = run_python("import time\ntime.sleep(20)", {})
         assert ran.error == "the sandbox's parent process was ended during the run"
         assert ran.elapsed < 10
+
+    @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, -1])
+    def test_no_order_ends_it(self, seconds: float) -> None:
+        run_python("result = 1", {})
+        pid = PARENT.pid
+        for order in (Order(seconds, 10**9, "kernel"), Order(1, 2**70, "kernel"), Order(1, -(2**70), "kernel")):
+            with PARENT.call(order) as line:
+                line.settimeout(10)
+                line.recv(64)
+        with PARENT.call(Order("soon", None, "kernel")) as line:  # pyright: ignore[reportArgumentType]
+            line.settimeout(10)
+            assert Ending.unpack(line.recv(64)).cause == "fork"
+        assert rows(run_python("result = 2", {})) == ((2,),)
+        assert PARENT.pid == pid
+
+    def test_it_may_be_started_ahead(self) -> None:
+        PARENT.close()
+        warm_up()
+        pid = PARENT.pid
+        assert pid is not None
+        run_python("result = 1", {})
+        assert PARENT.pid == pid
 
     def test_nothing_is_left_when_it_closes(self) -> None:
         run_python("result = 1", {})
@@ -273,10 +370,18 @@ class TestAvailability:
         monkeypatch.setattr(sys, "executable", "/nowhere/python")
         with pytest.raises(SandboxUnavailable, match=r"does not start: .*/nowhere/python"):
             run_python("result = 1", {})
+        monkeypatch.setattr(sys, "executable", None)
+        with pytest.raises(SandboxUnavailable, match="does not know its own program"):
+            run_python("result = 1", {})
         monkeypatch.setattr(sys, "executable", "/bin/true")
         with pytest.raises(SandboxUnavailable, match="does not start: it ends at once"):
             run_python("result = 1", {})
         monkeypatch.undo()
+        assert rows(run_python("result = 1", {})) == ((1,),)
+
+    def test_a_path_that_is_no_text_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        PARENT.close()
+        monkeypatch.setattr(sys, "path", [Path("/nowhere"), *sys.path])
         assert rows(run_python("result = 1", {})) == ((1,),)
 
     def test_no_boundary_only_when_asked_for(self) -> None:

@@ -24,6 +24,8 @@ def test_nothing_heavy_is_imported() -> None:
         ("x = 1\ny = x.__class__", "not allowed: `__class__` (line 2)"),
         ("pd.read_csv('x')", "not allowed: `read_csv`; the tables are in `db_dict`"),
         ("eval('1')", "not allowed: `eval`"),
+        ("x = input()", "not allowed: `input`"),
+        ("x = __builtins__", "not allowed: `__builtins__`"),
         ("def", "SyntaxError: invalid syntax (line 1)"),
         ("x = '\0'", "SyntaxError: source code string cannot contain null bytes"),
         ("(" * 500 + ")" * 500, "SyntaxError: too many nested parentheses"),
@@ -42,6 +44,13 @@ def test_refused(code: str, problem: str) -> None:
         "df = db_dict['open']\nresult = df['eval'].sum()",
         "result = db_dict['t'].to_csv()",
         "result = [x for x in range(3)]",
+        "result = db_dict['t'].read_count.sum() + db_dict['t'].read_table.max()",
+        "input = db_dict['t']\nvars = ['a']\nresult = input[vars]",
+        "def f(open):\n    return open - 1\nresult = f(2)",
+        "if __name__ == '__main__':\n    result = type(1).__name__",
+        "from __future__ import annotations\nimport warnings, copy, math, re, itertools, statistics\n"
+        "from collections import Counter\nfrom zoneinfo import ZoneInfo",
+        "import pandas as pd, io",
     ],
 )
 def test_allowed(code: str) -> None:
