@@ -6,9 +6,10 @@ import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from sqlalchemy import create_engine
 from sqlalchemy.exc import DatabaseError
@@ -18,6 +19,7 @@ from ...agent import Settings
 from ...agent.model_reply import reply_usage
 from ...agent.models import model_label
 from ...agent.translator import Usage
+from ...prompts.tokens import estimate_tokens
 from ...tools.database import Database
 from ...tools.database.connection import connect
 from ...tools.errors import ModelError, QueryError, SettingsError
@@ -118,14 +120,25 @@ class _ReadOnly(SQLDatabase):
 class _Counted(BaseCallbackHandler):
     """Counts calls and tokens as the agent's own are counted: every reply of the model, the query checker's too."""
 
+    raise_error = True
+
     def __init__(self) -> None:
         self.usage = Usage()
+        self._prompts: dict[UUID, int] = {}
 
-    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
+    ) -> None:
+        """Estimates the prompt, for models that don't count."""
+        self._prompts[run_id] = sum(estimate_tokens(str(message.content)) for batch in messages for message in batch)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
+        """Counts a reply."""
+        prompt = self._prompts.pop(run_id, 0)
         for generations in response.generations:
             for generation in generations:
                 if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
-                    self.usage += reply_usage(generation.message)
+                    self.usage += reply_usage(generation.message, prompt)
 
 
 def make(dataset: Dataset, model: BaseChatModel | None, settings: Settings, history: History) -> LangChainAgent:
