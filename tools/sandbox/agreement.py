@@ -15,7 +15,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCI
 # A number of so many digits is exact as a float too.
 _DIGITS = 15
 # Seconds, for results made to be hard; others take a few hundred thousand at most.
-_WORK_CELLS = 1_000_000
+_WORK_CELLS = 600_000
 
 
 @dataclass(frozen=True)
