@@ -78,7 +78,7 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
     for turns in dataset.interactions:
         name = turns[0].database
         if name not in places:
-            places[name] = _place(dataset.database(name), cache)
+            places[name] = _place(dataset, name, cache)
         found = places[name]
         if found is not None:
             place, index = found
@@ -87,9 +87,9 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
     return dialogues
 
 
-def _place(path: Path, cache: Path) -> tuple[Place, ValueIndex] | None:
+def _place(dataset: Dataset, name: str, cache: Path) -> tuple[Place, ValueIndex] | None:
     try:
-        database = Database.open(path)
+        database = Database.open(dataset.database(name))
     except DatabaseUnavailable:
         return None
     names = Names(database.schema())

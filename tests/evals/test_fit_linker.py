@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,12 @@ def test_fits_and_writes_what_the_linker_reads(
     ):
         assert np.array_equal(written, again)
         assert np.all((written > 0) & (written < 1))
+
+
+@pytest.mark.data
+def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, tmp_path: Path) -> None:
+    dataset = load_dataset("cosql", "train", data_dir).first(2)
+    assert read_dialogues(replace(dataset, databases=()), tmp_path) == []
 
 
 @pytest.mark.data
