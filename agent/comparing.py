@@ -18,7 +18,7 @@ def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None
     """How the code's result compares with the query's; None where either is missing."""
     if code is None or attempt.result is None:
         return None
-    ran = SandboxResult(_table(code.result), "", None, 0.0, index_columns=code.index_columns)
+    ran = SandboxResult(_table(code.result), "", None, 0.0, index_columns=code.index_columns, labelled=code.labelled)
     return results_agree(ran, _table(attempt.result), ordered=is_ordered(attempt.sql), sampled=code.sampled)
 
 

@@ -59,11 +59,13 @@ class CodeResult:
         result: Its rows.
         index_columns: How many of the first columns are keys that a group-by left in the index.
         sampled: Tables of which the code saw only a sample.
+        labelled: Whether these are single values under labels, which could be a row for each, or one row.
     """
 
     result: Result
     index_columns: int = 0
     sampled: tuple[str, ...] = ()
+    labelled: bool = False
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[Any, lis
     if table is None:
         fields = {"code": code, "code_result": None, "code_error": problem}
         return fields, [*ran.notes, f"the pandas code gave no result: {problem}"]
-    result = CodeResult(plain_result(table), ran.result.index_columns, ran.sampled)
+    result = CodeResult(plain_result(table), ran.result.index_columns, ran.sampled, ran.result.labelled)
     return {"code": code, "code_result": dump(result), "code_error": ""}, list(ran.notes)
 
 

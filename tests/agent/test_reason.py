@@ -180,3 +180,10 @@ def test_code_is_asked_for_with_the_tables_as_frames(shop: Path) -> None:
     model = scripted(python(CODE) + f"\n```sql\n{RIGHT}\n```")
     ask_with(shop, model, schema_style="compact")
     assert any('db_dict["customers"]' in prompt or "db_dict['customers']" in prompt for prompt in model.prompts)
+
+
+def test_values_under_labels_may_be_one_row(shop: Path) -> None:
+    query = "SELECT max(total) AS most, min(total) AS least FROM orders"
+    code = "result = {'most': db_dict['orders'].total.max(), 'least': db_dict['orders'].total.min()}"
+    answer = ask_with(shop, scripted(python(code) + f"\n```sql\n{query}\n```"), max_attempts=1)
+    assert not any(note.startswith("the pandas code disagrees") for note in answer.notes)
