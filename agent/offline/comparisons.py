@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
 from ...tools.mentions import Mention
-from .counting import function_of
+from .counting import asks_for, function_of
 from .reading import Found, Reading, pattern
 
 IS = (
@@ -139,8 +139,8 @@ def contains(found: Found) -> str | None:
         return None
     text = reading.mark(said).text if said.startswith("@") else said
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
-    kept = found["c"] if found["c"].startswith("@t") else ""
-    return f"{kept} {reading.add(Term(column), 'not like' if found['no'] else 'like', like)}"
+    shown = asks_for(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
+    return f"{found['c'] if shown else ''} {reading.add(Term(column), 'not like' if found['no'] else 'like', like)}"
 
 
 @pattern("rows", r"{c:C}(?: to| by| is| of| under)* (?P<values>(?:{V} ?)+)")
@@ -174,7 +174,8 @@ def null(found: Found) -> str | None:
 @pattern(
     "rows",
     rf"{CUT}{{c:C}}{IS} {{o:O}} {{l:L}}(?! {{C}} (?:@|and))",
-    rf"{CUT}{{k:K}}{IS} {{o:O}} (?:{{a:A}}|{{s:S}}(?: of)? {{d:C}})",
+    rf"{CUT}{{k:K}}{IS} {{o:O}} (?:{{a:A}}|{{s:S}}(?: of)? {{d:C}})"
+    r"(?P<clause>(?: (?:of|for|in|all|any|#all|{T})){1,4} [^.,]*@v\d+)?",
     rf"{CUT}{{o:O}} {{l:N}}(?: of| in| years of)* {{c:C}}",
     r"(?:with|have|has|having|had|give|gave) {l:N} {c:C}(?P<quantity>)",
     rf"{CUT}{{o:O}} {{c:C}}(?: of| than)? {{l:N}}",
@@ -188,7 +189,7 @@ def compare(found: Found) -> str | None:
         inner = reading.term(found["a"]) if found["a"] else Term(found.column("d"), function_of(reading, found["s"]))
         if inner.column is None or not inner.aggregate:
             return None
-        return reading.add(reading.term(found["k"]), found.operator(), Frame(select=(inner,)))
+        return reading.add(reading.term(found["k"]), found.operator(), _within(reading, inner, found["clause"]))
     value, column = found.mark("l"), found.column("c")
     literal = found.literal("l")
     if column is None:

@@ -125,7 +125,7 @@ def aggregates(found: Found) -> str | None:
             return None
     columns = [found["c"]]
     others = reading.markers("cx", rest)
-    if functions[-1] in ("#avg", "#sum") and others and all(_summable(reading, other) for other in others):
+    if others and all(_summable(reading, other) for other in others):
         columns, rest = [*columns, *others], ""
     return (
         " , ".join(
@@ -135,6 +135,11 @@ def aggregates(found: Found) -> str | None:
         )
         + f" {rest}"
     )
+
+
+def asks_for(before: str) -> bool:
+    """Whether nothing but what is asked for has been said so far."""
+    return _SELECT_SO_FAR.match(before) is not None
 
 
 def _summable(reading: Reading, marker: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from ...tools.database import Database
 from ...tools.database.schema import Schema
@@ -13,19 +14,20 @@ from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.frames import Condition, Frame, build, read_sql
 from ...tools.mentions import NameIndex
+from ...tools.mentions.lexicon import UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from .confidence import confidence
+from .confidence import confidence, signals
 from .cut import cut
 from .dangling import named, pronoun
-from .followup import complements, edited, follows
+from .followup import complements, edited, follows, unanchored
 from .parse import Parse, parse
 from .reading import Reading
 from .rivals import Rival, ask_back, chosen, rivals
 from .unread import unplaced, unread
 
 _CACHED = 64
-_TRIAL = Limits(seconds=0.5, rows=20)
+_TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _DENIAL = re.compile(
     r"\b(?:not|no|never|without|except|excluding|exclude|none|nobody|nothing|neither|lacking)\b|\w+n['’]t\b",
@@ -60,6 +62,7 @@ class Answer:
         follow_up: Whether the previous query was edited.
         choices: Readings that tie with this one, itself included; empty where it is the only best one.
         asks: The question that settles which is meant.
+        signals: What the confidence weighs.
     """
 
     frame: Frame
@@ -70,6 +73,7 @@ class Answer:
     follow_up: bool
     choices: tuple[str, ...] = ()
     asks: str = ""
+    signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class Engine:
@@ -137,11 +141,16 @@ class Engine:
         follow_up = base is not None and (shorter is not None or follows(question, parsed, base))
         if base is not None and not follow_up and all(mark.kind not in "tx" for mark in parsed.reading.marks):
             parsed = parse(question, names, values)
+        beyond = tuple(word for word in parsed.reading.text.split() if word in UNSPEAKABLE)
+        if beyond:
+            raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
+        if base is None and (word := unanchored(question, parsed.reading)):
+            raise NotUnderstood(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
         frame = parsed.frame
         if base is not None and follow_up:
             frame = shorter or edited(base, question, parsed.reading)
         if shorter is not None:
-            parsed = Parse(frame, Reading(names, [], "", fired=["cut"]), parsed.mask)
+            parsed = replace(parsed, frame=frame, reading=Reading(names, [], "", fired=["cut"]))
         nothing = not parsed.reading.marks and not parsed.reading.pending and frame in (base, parsed.frame)
         if (nothing and shorter is None) or not frame.used():
             words = unplaced(parsed.reading)
@@ -157,18 +166,19 @@ class Engine:
 
     def _made(self, parsed: Parse, frame: Frame, follow_up: bool, tied: tuple[Rival, ...] = ()) -> Answer:
         """The answer that a frame amounts to, tried once."""
-        sql = build(frame, self.names().schema).sql("sqlite")
-        sure = confidence(parsed, frame, self._try(sql), follow_up)
+        sql = build(frame, self.names().schema, parsed.said).sql("sqlite")
+        found = signals(parsed, frame, self._try(sql), follow_up)
         left_out = unread(parsed.reading, frame, follow_up)
         return Answer(
             frame=frame,
             sql=sql,
-            confidence=round(sure, 3),
+            confidence=round(confidence(found), 3),
             notes=_notes(parsed, left_out, follow_up),
             unread=left_out,
             follow_up=follow_up,
             choices=tuple(rival.phrase for rival in tied),
             asks=ask_back(tied) if tied else "",
+            signals=found,
         )
 
     def _try(self, sql: str) -> int | None:

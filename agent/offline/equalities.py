@@ -34,7 +34,7 @@ def unequal(found: Found) -> str | None:
     if mark.column.table == near[0] or reading.names.references_table(near[0], mark.column.table):
         return reading.add(Term(mark.column), "!=", mark.literal)
     link = link_between(reading, near[0], mark.column.table)
-    if link is None or "#except" in found.text:
+    if link is None:
         return None
     held = (Condition(Term(mark.column), "=", mark.literal),)
     inner = Frame((Term(link[1]),), (link[1].table, mark.column.table), (held,))

@@ -9,13 +9,16 @@ from .reading import Found, Reading, pattern
 @pattern(
     "negation",
     r"(?:(?:#who|that|where|have|has|had|do|does|did|is|are|was|were|and|which|with) )*(?:#not|#isnot|#except)"
-    r"(?:(?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+)?(?P<value> {V})? {t:T}"
+    r"(?:(?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+(?: any| a| in| of)*)?(?P<value> {V})? {t:T}"
     r"(?P<rest>(?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
 )
 def without_rows(found: Found) -> str | None:
     """`stadiums without any concert in 2014`: the key is not among the other table's references."""
     reading, table = found.reading, found.reading.table(found["t"])
     heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
+    if heads and heads[0] == table:
+        others = [said for marker in reading.markers("t", found["rest"]) if (said := reading.table(marker)) != table]
+        table = next(iter(others), table)
     link = link_between(reading, heads[0], table) if heads and heads[0] != table else None
     if link is None:
         return None

@@ -10,7 +10,7 @@ from ...tools.mentions import NameIndex
 from .counting import function_of
 from .parse import Parse
 from .reading import Reading
-from .select import select_terms, to_frame
+from .select import combined, select_terms, to_frame
 
 _CUE = re.compile(
     r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other"
@@ -25,7 +25,7 @@ _WITHIN = re.compile(
 )
 """Cues that point into the same question where they come after what it is about."""
 _ASKS = re.compile(
-    r"^\W*(?:(?:please|can|could|would|you|now|then|and|ok|so|i|want|to|know|like|'d|me|tell)\W+)*"
+    r"^\W*(?:(?:please|can|could|would|you|now|then|and|also|ok|so|i|want|to|know|like|'d|me|tell)\W+)*"
     r"(?:list|show|display|give|find|get|return|which|who|what|how many|how much|count)\b(?! about\b)",
     re.IGNORECASE,
 )
@@ -36,6 +36,16 @@ _EDIT = re.compile(
     r"(?:sort|order|rank|group|arrange|filter|add|include|update|remove|narrow)\b(?! (?:the )?\w+s of\b)",
     re.IGNORECASE,
 )
+_OF_IT = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay|then|great|thanks?|hmm)\W+)*(?:how|what|which|when|where)\b[^,.]*\b(?:did|does|do|has|have|is"
+    r"|was|were|are) (?:he|she|it|they|that|this|those|these)\b(?! (?:many|much))",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:th(?:em|eirs?|ey)|hers?|his|him|he|she|its|th[eo]se(?! (?!are|were|have|is)\w))\b", re.IGNORECASE
+)
+_ALL = re.compile(r"\ball\b(?! (?:of )?(?:th[aeo]|your?|my|his|her|its|information|info|details?))", re.IGNORECASE)
+"""An answer about all there is stands alone."""
 _ABOUT = re.compile(r"^\W*(?:(?:and|ok|okay|so|then|but)\W+)*(?:what|how) about\b", re.IGNORECASE)
 _ADD = re.compile(
     r"\b(?:also|too|as well|in addition|add|along with|include|additionally|together with)\b", re.IGNORECASE
@@ -68,14 +78,32 @@ def follows(question: str, parsed: Parse, base: Frame) -> bool:
     reading = parsed.reading
     if _SORT.search(question) and _foreign(reading, base):
         return False
-    if _EDIT.search(question) or _THAT_THING.search(parsed.mask) or _points(question, reading):
+    if (
+        _EDIT.search(question)
+        or _THAT_THING.search(parsed.mask)
+        or _OF_IT.search(question)
+        or _points(question, reading)
+    ):
         return True
+    if _ALL.search(question):
+        return False
     if reading.markers("tx") or reading.tables:
         return False
     own = select_terms(reading)
     if reading.group and any(term.aggregate for term in own):
         return False
+    if own and all(term.column and term.column.table not in base.used() for term in own):
+        return False
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
+
+
+def unanchored(question: str, reading: Reading) -> str:
+    """The pronoun of a first question that comes before all that it could stand for; empty if there is none."""
+    found = _PRONOUN.search(question)
+    if found is None:
+        return ""
+    said = (question.lower().find(mark.text.lower()) for mark in reading.marks if mark.kind in "tcxv" and mark.text)
+    return "" if any(-1 < at < found.start() for at in said) else found[0]
 
 
 def _points(question: str, reading: Reading) -> bool:
@@ -84,10 +112,13 @@ def _points(question: str, reading: Reading) -> bool:
     if not own or not _ASKS.search(question):
         return _CUE.search(question) is not None
     first = question.lower().find(own[0].text.lower())
-    return any(
-        cue.start() < first or not any(w.start() <= cue.start() < w.end() for w in _WITHIN.finditer(question))
-        for cue in _CUE.finditer(question)
-    )
+    whole = (reading.where or reading.order) and select_terms(reading)
+    within = [match.span() for match in _WITHIN.finditer(question)]
+    for cue in _CUE.finditer(question):
+        inside = any(start <= cue.start() < end for start, end in within)
+        if not inside or (cue.start() < first and not (whole and _ADD.fullmatch(cue[0]))):
+            return True
+    return False
 
 
 def _foreign(reading: Reading, base: Frame) -> bool:
@@ -112,7 +143,7 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
         if fresh and not reading.where and terms:
             return to_frame(reading)
         return _swapped(base, reading, terms)
-    frame = _narrowed(base, reading)
+    frame = combined(_narrowed(base, reading), reading)
     counts = [term for term in terms if term.aggregate == "count" and not term.distinct]
     if counts and len(terms) == len(counts) and not reading.group and not reading.group_tables:
         return _counted(frame, names)

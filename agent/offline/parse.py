@@ -26,12 +26,14 @@ class Parse:
         reading: How it came about.
         mask: The question with markers, before the grammar.
         rivals: Tables that it fits equally, where it names none.
+        said: Stems of its words.
     """
 
     frame: Frame
     reading: Reading
     mask: str
     rivals: tuple[str, ...] = ()
+    said: frozenset[str] = frozenset()
 
 
 def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context: Sequence[str] = ()) -> Parse:
@@ -43,11 +45,12 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
         values: The database's values that it mentions.
         context: Tables that the conversation is about.
     """
-    items = find_mentions(words_of(question), names, values)
+    words = words_of(question)
+    items = find_mentions(words, names, values)
     implied = resolve(items, names, context)
     mask, marks = masked(items)
     mask = re.sub(r"(?: \.)+$", "", mask)
     reading = Reading(names, marks, mask, tuple(context))
     read_stages(reading, *STAGES)
     equalities.join_alternatives(reading)
-    return Parse(to_frame(reading), reading, mask, implied)
+    return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...tools.frames import Column, Condition, Term
+from ...tools.mentions.lexicon import ORDINALS
 from .reading import Found, Reading, pattern
 
 _KEYS = r"(?P<keys>(?:(?:amount|level|value) of )?@[cxat]\d+(?:(?: ,)?(?: and)? {K})*)"
@@ -36,9 +37,16 @@ def _downwards(descending: bool, hints: tuple[str, ...], column: Column) -> bool
     return descending != (not aged and ("birth" in hints or {"founded", "age"} <= set(hints)))
 
 
-@pattern("ranking", r"(?:{s:S} )?{n:N}(?= {T}| @c\d+ (?:with|#who|have)| {S})")
+@pattern(
+    "ranking",
+    rf"(?P<ordinal>{'|'.join(ORDINALS)})(?= {{S}})",
+    r"(?:{s:S} )?{n:N}(?= {T}| @c\d+ (?:with|#who|have)| {S})",
+)
 def several(found: Found) -> str | None:
-    """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
+    """`the two stores with the most ...`, `the second oldest`: which are wanted, where a superlative follows."""
+    if found["ordinal"]:
+        found.reading.offset = ORDINALS[found["ordinal"]] - 1
+        return ""
     before = found.before.split()
     literal = found.mark("n").literal
     if not re.match(r".*@s\d+", found.after) or (before and (before[-1][:2] in ("@o", "@c") or before[-1] in _HAVE)):
@@ -80,9 +88,9 @@ def order(found: Found) -> str | None:
     if found["shown"]:
         return f"show {found['shown']} #sort"
     if not found["keys"]:
-        reading.pending = way
+        reading.pending = way if way != "#alpha" else reading.pending or way
         return ""
-    for marker in reading.markers("cxat", found["keys"]):
+    for marker in reading.markers("cxat", re.sub(r"@t\d+ (?=@)", "", found["keys"])):
         is_table = marker.startswith("@t")
         term = Term(reading.names.title(reading.table(marker))[0]) if is_table else reading.term(marker)
         born = way.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()

@@ -27,6 +27,7 @@ class Reading:
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
+        offset: How many it passes over.
         counted: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
@@ -48,6 +49,7 @@ class Reading:
     order: list[tuple[Term, bool]] = field(default_factory=list[tuple[Term, bool]])
     limit: int | None = None
     several: int = 1
+    offset: int = 0
     counted: str = ""
     distinct: bool = False
     per_subject: bool = False

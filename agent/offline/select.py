@@ -116,8 +116,7 @@ def to_frame(reading: Reading) -> Frame:
     if "#all" in reading.text and not terms:
         terms = [Term()]
     if not terms and head is None and reading.where and (first := reading.where[0][0].term.column):
-        shown = (first,) if "contains" in reading.fired else reading.names.title(first.table)
-        terms = [Term(column) for column in shown]
+        terms = [Term(column) for column in reading.names.title(first.table)]
     if not terms and (asked := _asked(reading, head)) is not None:
         terms = [Term(asked)]
     if not terms and head is not None:
@@ -142,6 +141,7 @@ def to_frame(reading: Reading) -> Frame:
         having=tuple(reading.having),
         order=tuple(order),
         limit=reading.limit,
+        offset=reading.offset if reading.limit else 0,
         distinct=reading.distinct,
     )
     if (
@@ -152,7 +152,7 @@ def to_frame(reading: Reading) -> Frame:
         and not reading.group_tables
     ):
         frame = _count_groups(frame, reading, head)
-    return _combined(frame, reading)
+    return combined(frame, reading)
 
 
 _ASKED = (
@@ -224,7 +224,8 @@ def _pending_key(reading: Reading, terms: list[Term]) -> Term:
     return terms[-1] if reading.pending != "#alpha" and terms else terms[0] if terms else Term()
 
 
-def _combined(frame: Frame, reading: Reading) -> Frame:
+def combined(frame: Frame, reading: Reading) -> Frame:
+    """The frame with the set operation that the reading found, if it did."""
     if reading.combine is None:
         return frame
     operator, conditions = reading.combine

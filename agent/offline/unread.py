@@ -52,7 +52,7 @@ def words_left(reading: Reading, frame: Frame | None, editing: bool = False) -> 
     left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     if frame is None:
         return left
-    frames = list(_nested(frame))
+    frames = list(nested(frame))
     if "#sort" in text and not any(one.order for one in frames):
         left.append("sort")
     if "each" in reading.fired and frame.limit is not None and not any(one.group for one in frames):
@@ -95,7 +95,7 @@ def _compared(mark: Mention, literals: tuple[Scalar, ...]) -> bool:
 
 
 def _content(reading: Reading, frame: Frame) -> _Content:
-    frames = list(_nested(frame))
+    frames = list(nested(frame))
     tables: set[str] = set()
     for one in frames:
         tables.update(one.used())
@@ -117,11 +117,12 @@ def _content(reading: Reading, frame: Frame) -> _Content:
     )
 
 
-def _nested(frame: Frame) -> Iterator[Frame]:
+def nested(frame: Frame) -> Iterator[Frame]:
+    """The frame and all that are inside it."""
     yield frame
     conditions = [c for group in (*frame.where, frame.having) for c in group]
     inner = [condition.value for condition in conditions if isinstance(condition.value, Frame)]
     if frame.combine is not None:
         inner.append(frame.combine[1])
     for one in inner:
-        yield from _nested(one)
+        yield from nested(one)

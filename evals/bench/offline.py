@@ -22,6 +22,7 @@ from ...tools.errors import NotUnderstood
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import OfficialJudge, Summary, Verdict, summarize
+from .offline_limits import foreign_questions, thousand_tables_ms, through_graph
 from .registry import BenchOptions
 
 _GATE = 0.8
@@ -39,7 +40,7 @@ class _Answered:
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """EX by dataset, the gate's share of answers and their EX, and milliseconds a question."""
+    """EX by dataset, the gate's share of answers and their EX, milliseconds a question, and what it must stand."""
     data = cast("Path", options.data)
     spider, drafts = _judged(_dataset("spider", data, options.limit))
     kept = {draft.question.id for draft in drafts if draft.confidence >= _GATE}
@@ -59,6 +60,9 @@ def run(options: BenchOptions) -> dict[str, object]:
         "spider_dk": summarize(_judged(_dataset("spider-dk", data, options.limit))[0]).all.ex,
         "gate": {"share": len(kept) / len(drafts), "ex": sum(gated) / len(gated) if gated else None},
         "ms": round(1000 * median(draft.seconds for draft in drafts), 2),
+        "through_graph": through_graph(_dataset("spider", data, options.limit)),
+        "fuzz": foreign_questions(_dataset("spider", data, options.limit)),
+        "thousand_tables_ms": thousand_tables_ms(),
     }
 
 

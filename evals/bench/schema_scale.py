@@ -25,7 +25,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
-        _build(path, options.limit or _TABLES)
+        build_large(path, options.limit or _TABLES)
         start, started = time.perf_counter(), time.process_time()
         with Database.open(path) as database:
             schema = database.schema()
@@ -52,7 +52,7 @@ def _render_ms(schema: Schema, style: SchemaStyle) -> float:
     return round(best * 1000, 1)
 
 
-def _build(path: Path, tables: int) -> None:
+def build_large(path: Path, tables: int) -> None:
     """Tables that refer to one another, by name only, with columns of numbers and words."""
     chance = random.Random(7)  # noqa: S311 - test data
     connection = sqlite3.connect(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -33,21 +34,27 @@ _AGGREGATES: dict[str, type[exp.AggFunc]] = {
 }
 
 
-def build(frame: Frame, schema: Schema) -> exp.Query:
+def build(frame: Frame, schema: Schema, said: Collection[str] = ()) -> exp.Query:
     """The query that a frame means.
+
+    Args:
+        frame: What is asked.
+        schema: Whose keys join its tables.
+        said: Stems of the question, which tell two keys between the same tables apart.
 
     Raises:
         NotUnderstood: Its tables are not connected by keys.
     """
-    return _Builder(schema, frame).query()
+    return _Builder(schema, frame, said).query()
 
 
 class _Builder:
-    def __init__(self, schema: Schema, frame: Frame) -> None:
+    def __init__(self, schema: Schema, frame: Frame, said: Collection[str]) -> None:
         self.schema = schema
+        self.said = said
         self.frame = frame
         self.tables = frame.used() or (schema.tables[0].name,)
-        self.path = join_path(schema, self.tables)
+        self.path = join_path(schema, self.tables, said)
 
     def query(self) -> exp.Query:
         frame = self.frame
@@ -67,9 +74,11 @@ class _Builder:
             )
         if frame.limit is not None:
             query = query.limit(frame.limit, copy=False)
+        if frame.offset:
+            query = query.offset(frame.offset, copy=False)
         if frame.combine is not None:
             operator, other = frame.combine
-            return _SET[operator](this=query, expression=build(other, self.schema), distinct=True)
+            return _SET[operator](this=query, expression=build(other, self.schema, self.said), distinct=True)
         return query
 
     def _joined(self, query: exp.Select) -> exp.Select:
@@ -121,7 +130,7 @@ class _Builder:
                 return exp.Between(this=term, low=_literal(value[0]), high=_literal(value[1]))
             case "in" | "not in":
                 assert isinstance(value, Frame)
-                inside = exp.In(this=term, query=exp.Subquery(this=build(value, self.schema)))
+                inside = exp.In(this=term, query=exp.Subquery(this=build(value, self.schema, self.said)))
                 return inside if condition.operator == "in" else exp.Not(this=inside)
             case operator:
                 made = _COMPARE[operator](this=term, expression=self._value(value))
@@ -129,7 +138,7 @@ class _Builder:
 
     def _value(self, value: Value) -> exp.Expr:
         if isinstance(value, Frame):
-            return exp.Subquery(this=build(value, self.schema))
+            return exp.Subquery(this=build(value, self.schema, self.said))
         assert isinstance(value, int | float | str)
         return _literal(value)
 

@@ -48,6 +48,7 @@ class Frame:
         having: Conditions on groups, all of which hold.
         order: Terms, each with whether it descends.
         limit: Number of rows; None for all.
+        offset: Rows that are passed over before.
         distinct: Whether equal rows are shown once.
         combine: A set operation with a second query.
     """
@@ -59,6 +60,7 @@ class Frame:
     having: tuple[Condition, ...] = ()
     order: tuple[tuple[Term, bool], ...] = ()
     limit: int | None = None
+    offset: int = 0
     distinct: bool = False
     combine: tuple[SetOperator, Frame] | None = None
 

@@ -45,7 +45,8 @@ def _query(frame: Frame) -> str:
         keys = " and ".join(f"{_term(t, tables)} {'from highest' if d else 'from lowest'}" for t, d in frame.order)
         parts.append(f"sorted by {keys}")
     if frame.limit is not None:
-        parts.append("only the first" if frame.limit == 1 else f"only the first {frame.limit}")
+        after = f" after the first {frame.offset}" if frame.offset else ""
+        parts.append(("only the first" if frame.limit == 1 else f"only the first {frame.limit}") + after)
     sentence = parts[0] + "".join(f"{',' if part.startswith(('sorted', 'only')) else ''} {part}" for part in parts[1:])
     if frame.combine is not None:
         sentence += f", {_COMBINED[frame.combine[0]]}{_query(frame.combine[1])}"

@@ -69,6 +69,7 @@ class _Reader:
         order = query.args.get("order")
         group = query.args.get("group")
         limit = query.args.get("limit")
+        offset = query.args.get("offset")
         having = query.args.get("having")
         return Frame(
             select=tuple(self._term(item.unalias()) for item in query.expressions),
@@ -80,6 +81,7 @@ class _Reader:
                 (self._term(item.this), bool(item.args.get("desc"))) for item in (order.expressions if order else ())
             ),
             limit=int(limit.expression.name) if limit else None,
+            offset=int(offset.expression.name) if offset else 0,
             distinct=bool(query.args.get("distinct")),
         )
 

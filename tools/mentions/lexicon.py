@@ -59,7 +59,12 @@ CHAIN = _words("chain")
 HARMLESS = _words("harmless")
 """Words that may stay unread without harm."""
 
+UNSPEAKABLE = _words("unspeakable")
+"""Words for what no query frame can say, unless the schema or a value says them."""
+
 NUMBERS: Mapping[str, int] = _LISTS["numbers"]
+
+ORDINALS: Mapping[str, int] = _LISTS["ordinals"]
 
 COMPARATIVES = {word: (text[0], text[1:]) for word, text in _lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""

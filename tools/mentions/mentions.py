@@ -10,7 +10,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from ..frames.frame import Column, Scalar
 from ..values.match import ValueMatch
-from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
+from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES, UNSPEAKABLE
 from .names import Hit, NameIndex
 from .words import Word, name_words
 
@@ -271,6 +271,8 @@ def _number(word: Word, before: str, after: str) -> Scalar | None:
 
 def _plain(words: Sequence[Word], at: int) -> str | None:
     lower = words[at].lower
+    if lower == "a" and at and words[at - 1].lower in ("letter", "character"):
+        return lower
     if lower in ("a", "an", "the") or lower in NOISE or lower in ("%", "$", "'s"):
         return None
     if lower in ("?", "!"):
@@ -282,7 +284,13 @@ def _corrected(word: Word, names: NameIndex) -> str:
     """The word's stem; for a word that looks mistyped, the stem of the schema's word that it is nearest to."""
     if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in names.known:
         return word.stem
-    if word.lower in COMMANDS or word.lower in SUPERLATIVES or word.lower in COMPARATIVES or word.lower in PHRASES:
+    if (
+        word.lower in COMMANDS
+        or word.lower in UNSPEAKABLE
+        or word.lower in SUPERLATIVES
+        or word.lower in COMPARATIVES
+        or word.lower in PHRASES
+    ):
         return word.stem
     for size in (4, 3):
         if len(word.lower) >= size + 3 and word.lower[:size] in names.short:

@@ -7,6 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nlargest
 
 from ..database.schema import ColumnSchema, Schema
 from ..frames.frame import Column, Scalar
@@ -15,10 +16,14 @@ from .words import name_words, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
+_MOST = 200
+"""Hits that are told of one run of words."""
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
 _NAMES = ("name", "title")
+_NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "email"}
+"""Words of columns by which nothing is known."""
 _PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
 _YES = frozenset({"1", "y", "yes", "t", "true"})
 _NO = frozenset({"0", "n", "no", "f", "false"})
@@ -108,8 +113,8 @@ class NameIndex:
         found = self._hits.get(stems)
         if not found:
             return []
-        hits = [Hit(score, table, column) for (table, column), score in found.items()]
-        return sorted(hits, key=lambda hit: -hit.score)
+        best = nlargest(_MOST, found.items(), key=lambda item: item[1])
+        return [Hit(score, table, column) for (table, column), score in best]
 
     def column(self, column: Column) -> ColumnSchema:
         """The schema's own entry of a column."""
@@ -197,7 +202,8 @@ class NameIndex:
             if parent and parent != table and set(name_words(parent)) & _PEOPLE and self.named(parent):
                 return self.title(parent)
         for column in found.columns:
-            if column.kind == "text" and not column.primary_key and name_words(column.name)[-1:] != ("id",):
+            said = name_words(column.name)
+            if column.kind == "text" and not column.primary_key and said[-1:] != ("id",) and not _NEVER & set(said):
                 return (Column(found.name, column.name),)
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)

@@ -135,6 +135,8 @@ def _merge_years(items: Sequence[Item]) -> None:
 
 
 def _table_before(at: int, items: Sequence[Item]) -> str | None:
+    while at and items[at - 1] in ("#who", "with", "has", "have", "having", "had"):
+        at -= 1
     item = items[at - 1] if at else None
     return item.table if isinstance(item, Mention) and item.kind in ("t", "x") else None
 

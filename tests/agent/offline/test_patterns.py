@@ -37,6 +37,19 @@ CASES = [
         "What are the titles of the two books with the highest price?",
         "SELECT title FROM book ORDER BY price DESC LIMIT 2",
     ),
+    ("several", "What is the title of the second most expensive book?", "SELECT 'Long Winter'"),
+    ("compare", "Titles of books with price >= 25", "SELECT title FROM book WHERE price >= 25"),
+    (
+        "compare",
+        "Titles of books whose price is more than the lowest price of any book of genre Science",
+        "SELECT title FROM book WHERE price > (SELECT min(price) FROM book WHERE genre = 'Science')",
+    ),
+    ("contains", "Titles of books that contain the letter a", "SELECT title FROM book WHERE title LIKE '%a%'"),
+    (
+        "order",
+        "Titles of books in descending lexicographical order",
+        "SELECT title FROM book ORDER BY title DESC",
+    ),
     (
         "most_common",
         "What is the most common genre of books?",

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from tableturn.agent.offline.engine import Engine
+from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
 
 
 @pytest.mark.parametrize(
@@ -81,3 +87,40 @@ def test_a_view_that_is_named_is_used(clerk: Engine) -> None:
     assert clerk.answer("How many rows are in the full list of products?").sql == (
         'SELECT COUNT(*) FROM "full list of products"'
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What is the median unit price of products?", "median"),
+        ("Show their names", "their"),
+        ("Which of those have a rating above 4?", "those"),
+    ],
+)
+def test_what_cannot_be_computed_or_known_is_declined(clerk: Engine, question: str, word: str) -> None:
+    with pytest.raises(NotUnderstood) as caught:
+        clerk.answer(question)
+    assert caught.value.words == (word,)
+
+
+def test_rows_without_a_name_are_known_by_their_key(tmp_path: Path) -> None:
+    path = tmp_path / "bills.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE bill(bill_id INTEGER PRIMARY KEY, billing_address TEXT, total REAL)")
+    with Database.open(path) as bills:
+        answer = Engine(bills, None).answer("Show the five most expensive bills")
+    assert answer.sql == "SELECT bill_id FROM bill ORDER BY total DESC LIMIT 5"
+
+
+def test_the_key_that_is_said_joins(tmp_path: Path) -> None:
+    path = tmp_path / "desk.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("""
+            CREATE TABLE staff(staff_id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE ticket(ticket_id INTEGER PRIMARY KEY, subject TEXT,
+                closed_by_staff_id INTEGER REFERENCES staff(staff_id),
+                reported_by_staff_id INTEGER REFERENCES staff(staff_id));
+        """)
+    with Database.open(path) as desk:
+        sql = Engine(desk, None).answer("Show the ticket ids that are reported by the staff named 'Ann'").sql
+    assert "ticket.reported_by_staff_id = staff.staff_id" in sql

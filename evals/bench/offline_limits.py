@@ -1,0 +1,98 @@
+"""What the offline translator must stand: questions about other databases, a thousand tables, the whole graph."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+from ...agent import make_settings
+from ...agent.offline.engine import Engine
+from ...tools.database import Database
+from ...tools.errors import NotUnderstood
+from ...tools.values import IndexBounds, ValueIndex
+from ..datasets import Dataset
+from ..metrics import OfficialJudge
+from ..runner.agents import Agents
+from .schema_scale import build_large
+
+_TABLES = 1_000
+_EVERY = 5
+_ABOUT_LARGE = (
+    "How many rows of entity 12 are there?",
+    "What is the average field 2 of entity 7?",
+    "Show the field 1 of entity 40 with the highest field 4",
+    "Which entity 3 have a field 1 of word 7 and more than 2 entity 9?",
+    "List all entity 900 sorted by field 6 in descending order",
+    "What are the names of singers without any concert in Paris or Rome?",
+)
+
+
+def foreign_questions(dataset: Dataset) -> dict[str, object]:
+    """Every so many-th question put to each of the dataset's databases that it is not about."""
+    names = list(dict.fromkeys(question.database for question in dataset.questions))
+    times: list[float] = []
+    crashes = 0
+    for name in names:
+        others = [question.text for question in dataset.questions if question.database != name]
+        others = others[::_EVERY]
+        with Database.open(dataset.database(name)) as database:
+            spent, failed = _asked(Engine(database, ValueIndex.open(database)), others)
+        times += spent
+        crashes += failed
+    times.sort()
+    return {
+        "questions": len(times),
+        "databases": len(names),
+        "crashes": crashes,
+        "p99_ms": _ms(times[int(0.99 * (len(times) - 1))]) if times else None,
+        "max_ms": _ms(times[-1]) if times else None,
+    }
+
+
+def thousand_tables_ms() -> float:
+    """The longest that a question about a database of 1,000 tables takes, once its names and values are indexed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.sqlite"
+        build_large(path, _TABLES)
+        with Database.open(path) as database:
+            values = ValueIndex.open(database, cache=Path(folder), bounds=IndexBounds(seconds=600))
+            values.find("", 1)
+            engine = Engine(database, values)
+            engine.names()
+            spent, _ = _asked(engine, _ABOUT_LARGE)
+    return _ms(max(spent))
+
+
+def through_graph(dataset: Dataset) -> float:
+    """EX where each question goes through the whole graph, none asked back."""
+    agents = Agents(dataset, "offline", make_settings({"clarify": False}), None)
+    right = 0
+    with OfficialJudge(dataset) as judge:
+        for question in dataset.questions:
+            with agents.conversation(question.database) as conversation:
+                answer = conversation.ask(question.text)
+            right += bool(judge.judge(question, answer.sql or "").ex)
+    agents.close()
+    return right / len(dataset.questions)
+
+
+def _asked(engine: Engine, questions: Sequence[str]) -> tuple[list[float], int]:
+    """Seconds for each question, and how many failed otherwise than by being declined."""
+    times: list[float] = []
+    crashes = 0
+    for question in questions:
+        start = perf_counter()
+        try:
+            engine.answer(question)
+        except NotUnderstood:
+            pass
+        except Exception:  # noqa: BLE001 - any other failure is what is counted
+            crashes += 1
+        times.append(perf_counter() - start)
+    return times, crashes
+
+
+def _ms(seconds: float) -> float:
+    return round(1000 * seconds, 1)
