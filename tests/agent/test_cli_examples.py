@@ -87,6 +87,13 @@ def test_the_built_in_examples_can_be_imported(home: Path, tmp_path: Path) -> No
     assert len(listed("--limit", "5", "--database", "bakery")) == 5
 
 
+def test_what_is_listed_as_json_can_be_imported(home: Path, shop: Path, tmp_path: Path) -> None:
+    examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", shop, "--shared")
+    (tmp_path / "all.jsonl").write_text(examples("list", "--json").stdout)
+    done = examples("import", tmp_path / "all.jsonl", "--store", tmp_path / "other")
+    assert (done.exit_code, done.stdout.split(",")[0]) == (0, "added 1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

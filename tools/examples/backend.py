@@ -11,6 +11,9 @@ from .embedding import Vectors
 Fields = Mapping[str, str]
 """A row's text fields by name."""
 
+ANEW = "-anew"
+"""Ends the names of tables that are being built to replace others. One whose other is gone is to take its place."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -74,6 +77,10 @@ class Backend(Protocol):
 
     def clear(self, room: str, names: Sequence[str]) -> None:
         """Removes tables of a room, where they exist."""
+        ...
+
+    def replace(self, room: str, name: str, by: str) -> None:
+        """Puts one table of a room in the place of another, which is removed; nothing where there is none to put."""
         ...
 
     def close(self) -> None:

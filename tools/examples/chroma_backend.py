@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ..errors import ExampleStoreError
-from .backend import Fields, Row
+from .backend import ANEW, Fields, Row
 from .embedding import Vectors
 from .wording import one_line
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-FORMAT = "1"
-"""Layout of the tables; a store of another layout is refused."""
+FORMAT = "2"
+"""Layout of the tables, and the rules by which questions and SQL become keys; a store of another one is refused.
+
+A change of `mask` or `sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`: keys
+made by other rules are not near each other. A test holds what they give to these numbers.
+"""
 
 # Many neighbours and a wide search keep recall over 0.98 with a million pairs (`tableturn bench examples-scale`) and
 # where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
@@ -29,6 +34,12 @@ _HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_sea
 _PAGE = 1_000
 _SECONDS = 60.0
 """How long a server may take to answer."""
+_PAUSES = (0.0, 0.1, 0.5)
+"""Seconds to wait for a table that another client is just putting in another's place."""
+_WAY_OUT = (
+    "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
+    "chroma.sqlite3) and run `tableturn examples reindex`"
+)
 _T = TypeVar("_T")
 
 # Chroma keeps one engine a folder for all clients of a process, and makes it without a lock.
@@ -36,26 +47,43 @@ _opening = threading.Lock()
 
 
 class ChromaTable:
-    """See `VectorTable`."""
+    """See `VectorTable`. Where another client built the table anew, it is looked up once more by its name.
 
-    def __init__(self, collection: Collection, batch: int, where: str) -> None:
+    Args:
+        collection: As it was found or made.
+        batch: Rows that may be written at once.
+        where: The store's place, for messages.
+        again: Looks the collection up.
+        lost: Is called when there is none any more.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        batch: int,
+        where: str,
+        again: Callable[[], Collection | None],
+        lost: Callable[[], object],
+    ) -> None:
         self._collection = collection
         self._batch = batch
         self._where = where
+        self._again = again
+        self._lost = lost
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
         """See `VectorTable.add`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
-            self._do(lambda part=part, rows=rows: self._collection.add(list(ids[part]), vectors[part], cast(Any, rows)))
+            self._do(lambda table, part=part, rows=rows: table.add(list(ids[part]), vectors[part], cast(Any, rows)))
 
     def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
         """See `VectorTable.update`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
-            self._do(lambda part=part, rows=rows: self._collection.update(list(ids[part]), metadatas=cast(Any, rows)))
+            self._do(lambda table, part=part, rows=rows: table.update(list(ids[part]), metadatas=cast(Any, rows)))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """See `VectorTable.get`."""
@@ -71,9 +99,7 @@ class ChromaTable:
     def nearest(self, vector: Vectors, k: int) -> list[Row]:
         """See `VectorTable.nearest`."""
         result = self._do(
-            lambda: self._collection.query(
-                query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"]
-            )
+            lambda table: table.query(query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"])
         )
         found = zip(result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0], strict=True)
         return [Row(id_, cast(Fields, fields or {}), 1.0 - distance) for id_, fields, distance in found]
@@ -81,7 +107,7 @@ class ChromaTable:
     def remove(self, ids: Sequence[str]) -> None:
         """See `VectorTable.remove`."""
         if ids:
-            self._do(lambda: self._collection.delete(ids=list(ids)))
+            self._do(lambda table: table.delete(ids=list(ids)))
 
     def scan(self) -> Iterator[Row]:
         """See `VectorTable.scan`; read in pages."""
@@ -92,17 +118,28 @@ class ChromaTable:
 
     def count(self) -> int:
         """See `VectorTable.count`."""
-        return self._do(self._collection.count)
+        return self._do(lambda table: table.count())
 
     def _rows(self, **which: Any) -> list[Row]:
-        result = self._do(lambda: self._collection.get(include=["metadatas"], **which))
+        result = self._do(lambda table: table.get(include=["metadatas"], **which))
         return [
             Row(id_, cast(Fields, fields or {}))
             for id_, fields in zip(result["ids"], result["metadatas"] or [], strict=True)
         ]
 
-    def _do(self, call: Callable[[], _T]) -> _T:
-        return _do(call, self._where)
+    def _do(self, call: Callable[[Collection], _T]) -> _T:
+        from chromadb.errors import NotFoundError
+
+        for pause in _PAUSES:
+            try:
+                return _do(lambda: call(self._collection), self._where)
+            except ExampleStoreError as error:
+                if not isinstance(error.__cause__, NotFoundError):
+                    raise
+            time.sleep(pause)
+            self._collection = self._again() or self._collection
+        self._lost()
+        return _do(lambda: call(self._collection), self._where)
 
 
 class ChromaBackend:
@@ -136,12 +173,16 @@ class ChromaBackend:
     def table(self, room: str, name: str, create: bool = False) -> ChromaTable | None:
         """See `Backend.table`."""
         full = self._name(room, name)
-        if full not in self._tables:
-            collection = self._make(full, room) if create else self._find(full)
-            if collection is None:
-                return None
-            self._tables[full] = ChromaTable(collection, self._batch, self._where)
-        return self._tables[full]
+        if (known := self._tables.get(full)) is not None:
+            return known
+        collection = self._make(full, room) if create else self._find(full)
+        if collection is None:
+            return None
+        table = ChromaTable(
+            collection, self._batch, self._where, lambda: self._find(full), lambda: self._tables.pop(full, None)
+        )
+        self._tables[full] = table
+        return table
 
     def rooms(self) -> list[str]:
         """See `Backend.rooms`."""
@@ -154,6 +195,13 @@ class ChromaBackend:
             self._tables.pop(full, None)
             if self._find(full) is not None:
                 _do(lambda full=full: self._client.delete_collection(full), self._where)
+
+    def replace(self, room: str, name: str, by: str) -> None:
+        """See `Backend.replace`."""
+        self.clear(room, [name])
+        self._tables.pop(self._name(room, by), None)
+        if (collection := self._find(self._name(room, by))) is not None:
+            _do(lambda: collection.modify(name=self._name(room, name)), self._where)
 
     def close(self) -> None:
         """See `Backend.close`."""
@@ -202,18 +250,25 @@ class ChromaBackend:
         )
 
     def _check(self) -> None:
-        for collection in self._collections():
+        """Refuses a store that would answer badly, and ends a replacement that was broken off."""
+        collections = self._collections()
+        names = {collection.name for collection in collections}
+        for collection in collections:
             made = collection.metadata or {}
             if made.get("format") != FORMAT:
                 raise ExampleStoreError(
                     f"the example store at {self._where} has format {made.get('format')}, this version reads {FORMAT}: "
-                    "export it with the version that wrote it, or start a new one"
+                    "list its examples with the version that wrote it (`tableturn examples list --json --limit N`) "
+                    "and import them into a new store"
                 )
             if made.get("embedding") != self._embedding:
                 raise ExampleStoreError(
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
+            place = collection.name.removesuffix(ANEW)
+            if place not in names:
+                _do(lambda collection=collection, place=place: collection.modify(name=place), self._where)
 
 
 def _client(location: str | Path | None) -> ClientAPI:
@@ -258,4 +313,5 @@ def _do(call: Callable[[], _T], where: str) -> _T:
     except ExampleStoreError:
         raise
     except Exception as error:
-        raise ExampleStoreError(f"the example store ({where}) failed: {one_line(error)}") from error
+        way_out = _WAY_OUT if "hnsw" in str(error).lower() and Path(where).is_dir() else ""
+        raise ExampleStoreError(f"the example store ({where}) failed: {one_line(error)}{way_out}") from error

@@ -19,7 +19,8 @@ Vectors = npt.NDArray[np.float32]
 """One row a text, each of length 1 (or 0 for a text without words)."""
 
 DIMENSIONS = 256
-VERSION = 1
+VERSION = 2
+"""Of the features and their weights; stores of vectors made by others are refused (see `chroma_backend.FORMAT`)."""
 
 # Found on Spider train with databases held out, by skeleton agreement at 8: 51 in a hundred questions with words and
 # pairs alone, 60 with cues too, 64 with cues and the marks that `mask` adds.

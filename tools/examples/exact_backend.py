@@ -103,6 +103,12 @@ class ExactBackend:
             for name in names:
                 self._tables.pop((room, name), None)
 
+    def replace(self, room: str, name: str, by: str) -> None:
+        """See `Backend.replace`."""
+        with self._lock:
+            if (room, by) in self._tables:
+                self._tables[room, name] = self._tables.pop((room, by))
+
     def close(self) -> None:
         """See `Backend.close`."""
         with self._lock:

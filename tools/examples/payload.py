@@ -29,7 +29,7 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
     Raises:
         ExampleStoreError: If fields are missing, unknown or of another type.
     """
-    unknown = content.keys() - _NAMES
+    unknown = content.keys() - _NAMES - {"id"}  # `examples list --json` prints it; it follows from the rest
     if unknown:
         raise ExampleStoreError(
             f"an example has no field {quoted(sorted(unknown)[0])}; the fields are {sorted(_NAMES)}"

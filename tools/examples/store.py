@@ -15,17 +15,15 @@ from typing import Any, TypeVar
 from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
-from .embedding import Embedding, HashedEmbedding, Vectors
+from .embedding import Embedding, HashedEmbedding
 from .entry import SHARED, Entry, Verify, make_entry, room_of, sound
 from .example import Example
 from .keys import example_id
 from .payload import from_json
 from .records import Added, Found, Index, Near, Refusal, Stats
+from .writing import BATCH, PAIRS, TABLES, Room, rebuild, write
 
-_PAIRS = "pairs"
-_TABLES: dict[Index, str] = {"question": _PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
-_BATCH = 1_000
 _STAND_INS = "\x00stand-ins"
 """The room of what stands in for shared examples; no database can be called so."""
 
@@ -94,7 +92,7 @@ class ExampleStore:
         """
         total = Added()
         stream = iter(examples)
-        while part := list(islice(stream, _BATCH)):
+        while part := list(islice(stream, BATCH)):
             kept, unsound = _passing(part, sound, strict)
             unknown, simplified = self._compared(kept)
             entries, wrong = _passing(unknown, lambda example: make_entry(example, verify), strict)
@@ -125,7 +123,7 @@ class ExampleStore:
         found: list[Near] = []
         own = (database,) if database else ()
         for room in (*own, *self._shared_rooms()) if shared else own:  # equally near ones: the database's own first
-            table = self._visible_table(room, _TABLES[index])
+            table = self._visible_table(room, TABLES[index])
             for row in table.nearest(vector, k) if table and k > 0 else ():
                 pair, sql = row.fields.get("pair", row.id), row.fields.get("sql", row.id)
                 found.append(Near(room, index, row.id, pair, sql, row.similarity))
@@ -139,7 +137,7 @@ class ExampleStore:
         """
         rows: dict[tuple[str, str], Row] = {}
         for room in {hit.room for hit in hits}:
-            pairs = self._visible_table(room, _PAIRS)
+            pairs = self._visible_table(room, PAIRS)
             wanted = dict.fromkeys(hit.pair for hit in hits if hit.room == room)
             rows |= {(room, id_): row for id_, row in (pairs.get(list(wanted)) if pairs else {}).items()}
         found: dict[str, Found] = {}
@@ -153,7 +151,7 @@ class ExampleStore:
 
     def _stand_in(self, hit: Near) -> Row | None:
         """Another example with the same key, where the one that stood for it was removed or never written."""
-        pairs = self._visible_table(hit.room, _PAIRS)
+        pairs = self._visible_table(hit.room, PAIRS)
         names = _KEY_FIELDS.get(hit.index)
         return next(iter(pairs.having(names, hit.key, 1)), None) if pairs and names else None
 
@@ -169,7 +167,7 @@ class ExampleStore:
         """
         removed = 0
         for room in self._backend.rooms():
-            pairs = self._backend.table(room, _PAIRS)
+            pairs = self._backend.table(room, PAIRS)
             there = pairs.get(ids) if pairs else {}
             if not pairs or not there:
                 continue
@@ -200,7 +198,7 @@ class ExampleStore:
 
     def holds_own(self, database: str) -> bool:
         """Whether a database (its `database_identity`) has examples that only its own questions may see."""
-        pairs = self._backend.table(database, _PAIRS) if database else None
+        pairs = self._backend.table(database, PAIRS) if database else None
         return pairs is not None and pairs.count() > 0
 
     def count(self) -> int:
@@ -219,31 +217,22 @@ class ExampleStore:
         return Stats(databases.total(), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
 
     def reindex(self) -> int:
-        """Builds the skeleton and SQL keys anew from the pairs; gives the number of examples.
+        """Builds every index anew from the examples themselves; gives their number.
 
-        The way out after a change of masking rules; if it is interrupted, run it again. (Another embedding needs
-        another store: import the examples there.)
+        The way out where an index is damaged. Others may look things up meanwhile; what others add or remove while it
+        ends may be lost. If it is interrupted, nothing has changed: run it again. (Another embedding needs another
+        store: import the examples there.)
 
         Raises:
             ExampleStoreError: The store cannot be read or written.
         """
-        total = 0
-        for room in self._backend.rooms():
-            self._backend.clear(room, [_TABLES[index] for index in _KEY_FIELDS])
-            stream = self._made(room, "question").scan()
-            while part := list(islice(stream, _BATCH)):
-                entries = [make_entry(from_json(row.fields["example"])) for row in part]
-                self._made(room, "question").update(
-                    [entry.id for entry in entries], [entry.fields for entry in entries]
-                )
-                self._write(room, entries)
-                total += len(part)
+        total = sum(rebuild(self._backend, room, self.embedding) for room in self._backend.rooms())
         self._changed()
         return total
 
     def remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """What `make` gives, kept until the store changes: for choices that depend on all of it."""
-        shared = self._backend.table(SHARED, _PAIRS)
+        shared = self._backend.table(SHARED, PAIRS)
         state = (self._changes, shared.count() if shared else 0)  # the count sees what other processes add
         with self._lock:
             if self._remembered_at != state:
@@ -277,7 +266,7 @@ class ExampleStore:
         unknown: list[Example] = []
         simplified: list[Entry] = []
         for room, held in by_room.items():
-            pairs = self._backend.table(room, _PAIRS)
+            pairs = self._backend.table(room, PAIRS)
             there = pairs.get(list(held)) if pairs else {}
             unknown += [example for id_, example in held.items() if id_ not in there]
             for id_, row in there.items():
@@ -301,39 +290,19 @@ class ExampleStore:
         return sum(self._write(room, [entry for entry in entries if entry.room == room]) for room in rooms)
 
     def _write(self, room: str, entries: Sequence[Entry]) -> int:
-        """Writes what of the entries is not there; gives how many pairs were new."""
-        skeletons = {
-            id_: (text, {"pair": entry.id, "sql": entry.sql_id})
-            for entry in reversed(entries)
-            for id_, text in entry.skeletons.items()
-        }
-        sqls = {entry.sql_id: (entry.sql, {"pair": entry.id}) for entry in reversed(entries)}
-        pairs = {entry.id: (entry.example.question, entry.fields) for entry in entries}
-        self._write_new(self._made(room, "skeleton"), skeletons)
-        self._write_new(self._made(room, "sql"), sqls)
-        new = self._write_new(self._made(room, "question"), pairs)
+        new = write(Room(self._backend, room), self.embedding, entries)
         if new:
             self._changed()
         return new
 
-    def _write_new(self, table: VectorTable, rows: dict[str, tuple[str, dict[str, str]]]) -> int:
-        there = table.get(list(rows))
-        new = {id_: row for id_, row in rows.items() if id_ not in there}
-        if new:
-            vectors: Vectors = self.embedding([text for text, _ in new.values()])
-            table.add(list(new), vectors, [fields for _, fields in new.values()])
-        return len(new)
-
     def _made(self, room: str, index: Index) -> VectorTable:
-        table = self._backend.table(room, _TABLES[index], create=True)
-        assert table is not None
-        return table
+        return Room(self._backend, room).made(index)
 
     def _shared_rooms(self) -> tuple[str, ...]:
         """Where shared examples are: the stand-ins too as long as there are fewer than `FEW` of the store's own."""
         if not self._make_stand_ins:
             return (SHARED,)
-        pairs = self._backend.table(SHARED, _PAIRS)
+        pairs = self._backend.table(SHARED, PAIRS)
         return (SHARED,) if pairs and pairs.count() >= FEW else (SHARED, _STAND_INS)
 
     def _visible_table(self, room: str, name: str) -> VectorTable | None:
@@ -347,11 +316,11 @@ class ExampleStore:
         return self._make_stand_ins() if self._make_stand_ins else None
 
     def _scan(self, room: str) -> Iterator[Found]:
-        pairs = self._visible_table(room, _PAIRS)
+        pairs = self._visible_table(room, PAIRS)
         return (_found(row) for row in (pairs.scan() if pairs else ()))
 
     def _total(self, index: Index) -> int:
-        tables = [self._backend.table(room, _TABLES[index]) for room in self._backend.rooms()]
+        tables = [self._backend.table(room, TABLES[index]) for room in self._backend.rooms()]
         return sum(table.count() for table in tables if table)
 
     def _changed(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,11 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
-from tableturn.tools.examples import ExampleStore
-from tableturn.tools.examples.chroma_backend import ChromaBackend
+from tableturn.tools.examples import ExampleStore, HashedEmbedding, embed, mask
+from tableturn.tools.examples.backend import ANEW
+from tableturn.tools.examples.chroma_backend import FORMAT, ChromaBackend
 from tableturn.tools.examples.embedding import Vectors
+from tableturn.tools.sql import sql_skeleton
 
-from .conftest import BOATS, chroma_server
+from .conftest import BOATS, SCHEMA, chroma_server
 
 NOUNS = ["boats", "sailors", "harbours", "masts", "ropes", "cups", "races", "storms", "pilots", "islands", "tides"]
 IMPORT = f"""
@@ -73,8 +77,78 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch, ChromaBackend(tmp_path, "letters") as backend:
         patch.setattr("tableturn.tools.examples.chroma_backend.FORMAT", "0")
         backend.table("", "pairs", create=True)
-    with pytest.raises(ExampleStoreError, match="has format 0, this version reads 1"):
+    with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
         ExampleStore.open(tmp_path, Letters())
+
+
+RULED = (
+    "How many boats does each sailor own?",
+    "List the oldest, and the 3 youngest, of 'Ghent' in alphabetical order",
+    "What is the average length of boats that never sailed before 2019 or after May 3rd?",
+    "Give me the total, most, least, different, both, between, per; contain, top, more than 12.5 père o'clock",
+    "Which Sailor of boat number 7 has the name Ann Smith?",
+)
+RULED_SQL = (
+    "SELECT count(*), name FROM boat WHERE length > 12 OR name LIKE '%a%' GROUP BY 2 HAVING count(*) > 1",
+    "SELECT a FROM (SELECT 1 AS a) WHERE a NOT IN (SELECT b FROM c EXCEPT SELECT 2) ORDER BY a DESC LIMIT 3",
+    "SELECT t.x FROM t JOIN u AS v ON t.id = v.id WHERE v.y BETWEEN 1 AND 2 UNION SELECT DISTINCT z FROM w",
+)
+
+
+def test_keys_made_by_other_rules_come_with_another_version() -> None:
+    """Whoever changes `embed`, `mask` or `sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
+    vectors = np.round(embed(RULED) * 1_000).astype(np.int64).tolist()
+    keys = [vectors, [mask(text, SCHEMA) for text in RULED], [sql_skeleton(sql) for sql in RULED_SQL]]
+    digests = [hashlib.sha256(repr(part).encode()).hexdigest()[:12] for part in keys]
+    assert [HashedEmbedding.name, *digests[:1]] == ["hashed-2-256", "47c68141c134"]
+    assert [FORMAT, *digests[1:]] == ["2", "4cbf2c407d3d", "3e63047e3da0"]
+
+
+def test_another_client_goes_on_after_a_store_was_re_indexed(tmp_path: Path, chroma_url: str) -> None:
+    for place in (str(tmp_path), chroma_url):
+        with ExampleStore.open(place) as one, ExampleStore.open(place) as other:
+            one.add(BOATS)
+            assert other.nearest("question", BOATS[2].question, 1)
+            program = f"from tableturn.tools.examples import ExampleStore as S; print(S.open({place!r}).reindex())"
+            done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+            assert int(done.stdout) >= 4
+            for store in (one, other):
+                assert store.nearest("question", BOATS[2].question, 1)[0].example.question == BOATS[2].question
+                assert store.nearest("skeleton", mask(BOATS[2].question, SCHEMA), 1)
+            assert other.add([replace(BOATS[0], question="How many boats now?")]).added == 1
+            one.remove([hit.id for hit in one.list()])
+
+
+def test_re_indexing_mends_a_damaged_index(tmp_path: Path) -> None:
+    build = IMPORT.replace("range(0, 800, 100)", "range(0, 2200, 1100)").replace("start + 100", "start + 1100")
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
+    folders = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert folders, "the index is written to disk"
+    for file in (file for folder in folders for file in folder.iterdir()):
+        file.write_bytes(b"garbage" * 50)
+    with ExampleStore.open(tmp_path) as store, pytest.raises(ExampleStoreError, match=r"delete the folders .* reindex"):
+        store.count()
+    for folder in folders:
+        shutil.rmtree(folder)
+    with ExampleStore.open(tmp_path) as store:
+        assert store.reindex() == 2_200
+        for number in (0, 999, 2_199):
+            assert store.nearest("question", asked(number), 1)[0].example.question == asked(number)
+
+
+def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
+    with ExampleStore.open(tmp_path) as store:
+        store.add(BOATS)
+    with ChromaBackend(tmp_path, HashedEmbedding.name) as backend:
+        table = backend.table("", "pairs")
+        assert table is not None
+        rows = list(table.scan())
+        built = backend.table("", f"pairs{ANEW}", create=True)
+        assert built is not None
+        built.add([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
+        backend.clear("", ["pairs"])
+    with ExampleStore.open(tmp_path) as store:
+        assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
