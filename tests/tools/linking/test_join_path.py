@@ -77,3 +77,11 @@ def test_a_large_schema_is_quick() -> None:
     tables = tuple(table(f"t{number}", "id", "next") for number in range(1000))
     keys = tuple(key(f"t{number}.next", f"t{number + 1}.id") for number in range(999))
     assert len(join_path(Schema("chain", tables, keys), ["t0", "t999", "t500"])) == 999
+
+
+def test_of_two_keys_the_one_that_is_said() -> None:
+    keys = (key("ticket.closed_by", "staff.id"), key("ticket.reported_by", "staff.id"))
+    desk = Schema("desk", (table("ticket", "id", "closed_by", "reported_by"), table("staff", "id")), keys)
+
+    assert join_path(desk, ["ticket", "staff"]) == keys[:1]
+    assert join_path(desk, ["ticket", "staff"], {"report", "by"}) == keys[1:]
