@@ -19,6 +19,7 @@ from tableturn.prompts.tokens import estimate_tokens
 from ..support.scripted import ScriptedModel, rephrased, task_of, writes
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
+LYON = PARIS.replace("Paris", "Lyon")
 
 
 def talk(
@@ -76,7 +77,7 @@ def test_without_linking_the_schema_stands_as_declared(shop: Path) -> None:
 
 
 def test_full_edits_the_base_step_by_step(shop: Path) -> None:
-    (first, second), _ = talk(shop, writes(PARIS), ["Which customers live in Paris?", "and in Lyon?"])
+    (first, second), _ = talk(shop, writes(PARIS, LYON), ["Which customers live in Paris?", "and in Lyon?"])
     assert "list the edits" not in first
     assert block(second, "base-sql") == PARIS
     assert "list the edits, one short line each" in second
