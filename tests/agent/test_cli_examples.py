@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,6 +87,17 @@ def test_the_built_in_examples_can_be_imported(home: Path, tmp_path: Path) -> No
     assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, there already 1, refused 0\n")
     assert examples("reindex").stdout == f"indexed {len(seed_examples())} examples\n"
     assert len(listed("--limit", "5", "--database", "bakery")) == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
+def test_a_database_whose_name_is_no_text_has_examples_and_answers(home: Path, shop: Path) -> None:
+    odd = os.fsdecode(os.fsencode(shop.parent) + b"/sh\xffop.sqlite")
+    shop.rename(odd)
+    added = examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", odd)
+    assert (added.exit_code, added.stdout) == (0, "added 1, there already 0, refused 0\n")
+    assert "count(*)" in examples("search", "How many sales?", "--db", odd).stdout
+    answer = CliRunner().invoke(app, ["ask", "How many sales?", "--db", odd, "--model", "offline", "--json"])
+    assert (answer.exit_code, json.loads(answer.stdout)["rows"]) == (0, [[1]])
 
 
 def test_what_is_listed_as_json_can_be_imported(home: Path, shop: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +34,8 @@ class Database:
     def __init__(self, path: Path, pool: ConnectionPool) -> None:
         """Use `Database.open`."""
         self.path = path
-        self.name = path.stem
+        # A file's name may hold bytes that are no text, which neither prompts nor stores can.
+        self.name = os.fsencode(path.stem).decode("utf-8", "replace")
         self._pool = pool
         self._schema_lock = threading.Lock()
         self._schema: tuple[Catalogue, Schema] | None = None

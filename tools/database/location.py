@@ -80,7 +80,7 @@ def read_only_uri(path: Path) -> str:
     it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `unwatched`). Where a
     writer left a `-wal` file behind but no `-shm` file, SQLite makes the latter anew: nothing else shows what is in it.
     """
-    uri = f"file:{quote(str(path))}?mode=ro"
+    uri = f"file:{quote(os.fsencode(path))}?mode=ro"
     return f"{uri}&immutable=1" if unwatched(path) else uri
 
 

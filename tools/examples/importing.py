@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,9 +16,13 @@ from .entry import sound
 from .example import Example
 from .from_use import database_identity, example_of
 from .payload import from_json, from_mapping
+from .wording import one_line, quoted
 
 _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
 """What benchmarks call the fields."""
+
+_OPEN = 16
+"""Databases of a folder that are open at once: a system allows a process some hundred files."""
 
 
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
@@ -49,9 +52,9 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
 def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     """Each record's place, and what reads it."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise ExampleStoreError(f"{path} cannot be read: {error}") from None
+        raise ExampleStoreError(f"{path} cannot be read: {one_line(error)}") from None
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():
@@ -60,7 +63,7 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ExampleStoreError(f"{path} is not JSON: {error}") from None
+        raise ExampleStoreError(f"{path} is not JSON: {one_line(error)}") from None
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
@@ -91,32 +94,41 @@ def _example(item: Any, source: str) -> Example:
 
 
 class DatabaseFolder:
-    """The databases of a folder by name, opened when first needed: `NAME.sqlite` or `NAME/NAME.sqlite`."""
+    """The databases of a folder by name, opened when needed: `NAME.sqlite` or `NAME/NAME.sqlite`.
+
+    The last few stay open; one that was given before may be closed by then.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stack = ExitStack()
-        self._open = lru_cache(maxsize=None)(self._opened)
+        self._open: dict[str, Database] = {}
 
     def __call__(self, name: str) -> Database:
         """The database of that name.
 
         Raises:
-            DatabaseUnavailable: The folder has none.
+            DatabaseUnavailable: The folder has none, or it cannot be opened.
         """
-        return self._open(name)
+        database = self._open.pop(name, None) or self._opened(name)
+        self._open[name] = database  # the last one used is the last in order
+        if len(self._open) > _OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        return database
 
     def _opened(self, name: str) -> Database:
         if name != Path(name).name:
-            raise DatabaseUnavailable(f"{name!r} is not the name of a database")
-        for path in (
-            self._folder / name / f"{name}.sqlite",
-            self._folder / f"{name}.sqlite",
-            self._folder / f"{name}.db",
-        ):
-            if path.is_file():
-                return self._stack.enter_context(Database.open(path))
-        raise DatabaseUnavailable(f"{self._folder} holds no database {name!r}")
+            raise DatabaseUnavailable(f"{quoted(name)} is not the name of a database")
+        try:
+            for path in (
+                self._folder / name / f"{name}.sqlite",
+                self._folder / f"{name}.sqlite",
+                self._folder / f"{name}.db",
+            ):
+                if path.is_file():
+                    return Database.open(path)
+        except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
+            raise DatabaseUnavailable(f"{quoted(name)} is not the name of a database: {one_line(error)}") from None
+        raise DatabaseUnavailable(f"{self._folder} holds no database {quoted(name)}")
 
     def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
         """Examples with what they lack: the part of the schema that they use, and private ones their owner.
@@ -140,4 +152,5 @@ class DatabaseFolder:
 
     def close(self) -> None:
         """Closes the databases."""
-        self._stack.close()
+        while self._open:
+            self._open.popitem()[1].close()

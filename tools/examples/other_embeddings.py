@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ExampleStoreError, SettingsError
 from .embedding import Embedding, HashedEmbedding, Vectors
+from .wording import one_line, quoted
 
 _BATCH = 256
 
@@ -34,7 +35,7 @@ class OpenAIEmbedding:
         try:
             self._client = OpenAI(base_url=base_url, api_key=api_key)
         except OpenAIError as error:
-            raise ExampleStoreError(f"the embedding {model!r} cannot be used: {error}") from None
+            raise ExampleStoreError(f"the embedding {quoted(model)} cannot be used: {one_line(error)}") from None
 
     def close(self) -> None:
         """Closes the client's connections."""
@@ -50,19 +51,25 @@ class OpenAIEmbedding:
         """See `Embedding`.
 
         Raises:
-            ExampleStoreError: The server cannot be reached or refuses.
+            ExampleStoreError: The server cannot be reached, refuses, or answers with what are no vectors.
         """
-        from openai import OpenAIError
+        try:
+            parts = [self._embedded(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+            return _unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
+        except Exception as error:  # an answer of another form breaks the library's own reading at any place
+            raise ExampleStoreError(f"the embedding {quoted(self._model)} failed: {one_line(error)}") from error
 
-        rows: list[list[float]] = []
-        for start in range(0, len(texts), _BATCH):
-            part = [text or " " for text in texts[start : start + _BATCH]]
-            try:
-                answer = self._client.embeddings.create(model=self._model, input=part)
-            except OpenAIError as error:
-                raise ExampleStoreError(f"the embedding {self._model!r} failed: {error}") from None
-            rows += [item.embedding for item in answer.data]
-        return _unit(np.asarray(rows, dtype=np.float32))
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """As the server gives them.
+
+        Raises:
+            ValueError: They are not as many as the texts, not numbers, or not equally long.
+        """
+        answer = self._client.embeddings.create(model=self._model, input=[text or " " for text in texts])
+        vectors = np.asarray([item.embedding for item in answer.data], dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size or not np.isfinite(vectors).all():
+            raise ValueError(f"the answer does not hold {len(texts)} equally long vectors of numbers")
+        return vectors
 
 
 class ChromaEmbedding:
@@ -84,7 +91,7 @@ class ChromaEmbedding:
         try:
             return _unit(np.asarray(self._embed(list(texts)), dtype=np.float32))
         except Exception as error:
-            raise ExampleStoreError(f"Chroma's embedding model cannot be used: {error}") from error
+            raise ExampleStoreError(f"Chroma's embedding model cannot be used: {one_line(error)}") from error
 
 
 def make_embedding(name: str) -> Embedding:
@@ -101,7 +108,7 @@ def make_embedding(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if kind == "openai" and model:
         return OpenAIEmbedding(model)
-    raise SettingsError(f"no embedding is called {name!r}; there are hashed, chroma and openai:MODEL")
+    raise SettingsError(f"no embedding is called {quoted(name)}; there are hashed, chroma and openai:MODEL")
 
 
 def _unit(vectors: Vectors) -> Vectors:

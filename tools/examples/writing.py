@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .backend import ANEW, Backend, VectorTable
-from .embedding import Embedding
+from .embedding import Embedding, Vectors
 from .entry import Entry, make_entry
 from .payload import from_json
 from .records import Index
@@ -56,8 +56,9 @@ def write(room: Room, embedding: Embedding, entries: Sequence[Entry]) -> int:
     sqls = {entry.sql_id: (entry.sql, {"pair": entry.id}) for entry in reversed(entries)}
     pairs = {entry.id: (entry.example.question, entry.fields) for entry in entries}
     rows: dict[Index, _Rows] = {"skeleton": skeletons, "sql": sqls, "question": pairs}
-    missing = {index: _missing(room.find(index), wanted) for index, wanted in rows.items()}
-    vectors = {index: embedding([text for text, _ in new.values()]) for index, new in missing.items() if new}
+    missing: dict[Index, _Rows] = {index: _missing(room.find(index), wanted) for index, wanted in rows.items()}
+    texts: dict[Index, list[str]] = {index: [text for text, _ in new.values()] for index, new in missing.items() if new}
+    vectors: dict[Index, Vectors] = {index: embedding(of_index) for index, of_index in texts.items()}
     for index, of_index in vectors.items():
         new = missing[index]
         room.made(index).add(list(new), of_index, [fields for _, fields in new.values()])

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.errors import ExampleStoreError, SettingsError
-from tableturn.tools.examples import HashedEmbedding, OpenAIEmbedding, embed, make_embedding
+from tableturn.tools.examples import Example, ExampleStore, HashedEmbedding, OpenAIEmbedding, embed, make_embedding
+from tableturn.tools.examples.exact_backend import ExactBackend
 
 
 @given(st.lists(st.text(max_size=60), max_size=5))
@@ -68,8 +69,10 @@ def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 self.send_error(400, "no such text")
                 return
             answer = json.dumps({"object": "list", "data": data, "model": "m", "usage": {}}).encode()
+            if body["input"][0].startswith("say "):
+                answer = body["input"][0][4:].encode()
             self.send_response(200)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/html" if answer[:1] == b"<" else "application/json")
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
@@ -94,6 +97,45 @@ def test_a_server_of_openais_kind(server: tuple[str, list[dict[str, Any]]]) -> N
         assert seen[0]["input"] == ["ab", " "]
         with pytest.raises(ExampleStoreError, match="'tiny' failed"):
             embedding(["bad"])
+
+
+NO_VECTORS = (
+    "<html>Log in</html>",
+    "[]",
+    '"x"',
+    "{}",
+    "null",
+    '{"data": []}',
+    '{"data": [7]}',
+    '{"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}',
+    '{"data": [{"embedding": null}, {"embedding": null}]}',
+    '{"data": [{"embedding": [NaN, 1]}, {"embedding": [1, 1]}]}',
+    '{"data": [{"embedding": [1, 1]}]}',
+    '{"data": [{"embedding": "AAAA"}, {"embedding": "****"}]}',
+    '{"data": [{"embedding": []}, {"embedding": []}]}',
+)
+
+
+def test_an_answer_without_vectors_is_one_line_and_binds_no_store(server: tuple[str, list[dict[str, Any]]]) -> None:
+    with OpenAIEmbedding("tiny", base_url=server[0], api_key="none") as embedding:
+        for answer in NO_VECTORS:
+            with pytest.raises(ExampleStoreError, match="'tiny' failed: ") as raised:
+                embedding([f"say {answer}", "b"])
+            assert str(raised.value).isprintable()
+        with ExampleStore(ExactBackend(), embedding) as store:
+            with pytest.raises(ExampleStoreError, match="'tiny' failed"):
+                store.add([Example("bad", "SELECT 1", "d", simplified="b")])
+            assert store.stats().sql_skeletons == 0
+
+
+def test_a_servers_words_cannot_steer_a_terminal(server: tuple[str, list[dict[str, Any]]]) -> None:
+    with (
+        OpenAIEmbedding("tiny", base_url=server[0], api_key="none") as embedding,
+        pytest.raises(ExampleStoreError) as raised,
+    ):
+        embedding(['say {"data": "\x1b]0;owned\x07' + "x" * 9_000 + '"}'])
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 400
 
 
 def test_settings() -> None:

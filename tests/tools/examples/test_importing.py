@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +16,15 @@ from tableturn.tools.errors import DatabaseUnavailable, ExampleStoreError
 from tableturn.tools.examples import (
     DatabaseFolder,
     Example,
+    ExampleStore,
     database_identity,
     default_store,
     example_of,
     read_examples,
+    runs_on,
     to_json,
 )
+from tableturn.tools.examples.exact_backend import ExactBackend
 
 from .conftest import BOATS
 
@@ -94,6 +100,30 @@ def test_schemas_are_filled_in_with_what_the_sql_uses(folder: Path) -> None:
     with pytest.raises(DatabaseUnavailable, match="holds no database 'nowhere'"):
         databases("nowhere")
     databases.close()
+
+
+def test_a_name_that_no_file_can_have_is_passed_over_and_few_databases_stay_open(folder: Path) -> None:
+    for number in range(40):
+        shutil.copy(folder / "harbour.sqlite", folder / f"copy{number}.sqlite")
+    databases = DatabaseFolder(folder)
+    before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+    names = [f"copy{number}" for number in range(40)]
+    bare = [Example("Who?", "SELECT name FROM boat", name) for name in ("x" * 300, "a\0b", *names, names[0])]
+    made = list(databases.with_schemas(bare))
+    assert made[:2] == bare[:2]
+    assert all("boat(" in example.schema for example in made[2:])
+    with ExampleStore(ExactBackend()) as store:
+        done = store.add(bare[:1] + made[2:], runs_on(databases), strict=False)
+        assert (done.added, len(done.refused)) == (40, 1)
+        assert len(done.refused[0].reason) < 500
+    if before:
+        assert len(os.listdir("/proc/self/fd")) - before < 40
+    databases.close()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(to_json(BOATS[0]), encoding="utf-8-sig")
+    assert list(read_examples(tmp_path / "a.jsonl")) == [BOATS[0]]
 
 
 def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path) -> None:
