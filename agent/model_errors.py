@@ -39,6 +39,19 @@ def rejects_temperature(error: Exception) -> bool:
     return status_of(error) == 400 and "temperature" in str(error).lower()
 
 
+def loop_is_gone(error: Exception) -> bool:
+    """Whether a kept-alive connection belonged to an event loop that has ended; a further try takes another."""
+    return isinstance(error, RuntimeError) and "Event loop is closed" in str(error)
+
+
+def refuses_prompt(error: Exception) -> bool:
+    """Whether the provider turned down this very prompt, and always will: too long, or against its rules."""
+    too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
+    told = str(error).lower()
+    refused = status_of(error) == 400 and ("context length" in told or "content_filter" in told)
+    return too_long or refused or status_of(error) == 413
+
+
 def status_of(error: Exception) -> int | None:
     """The HTTP status that the error stands for; None if it isn't one."""
     status = getattr(error, "status_code", None)

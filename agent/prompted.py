@@ -13,7 +13,7 @@ from ..prompts.task import Message, Prompt, Task
 from ..prompts.tokens import PromptTooLarge, estimate_tokens
 from ..tools.errors import ModelError, ReplyError
 from .budget import current_budget
-from .model_errors import model_error, rejects_temperature
+from .model_errors import loop_is_gone, model_error, rejects_temperature
 from .model_reply import reply_text, reply_usage, was_cut, was_refused
 from .models import model_label
 from .translator import Done, Usage
@@ -197,7 +197,7 @@ async def _ainvoke(call: _Call) -> AIMessage:
         try:
             return await call.model.ainvoke(call.messages, call.config)
         except RuntimeError as error:
-            if "Event loop is closed" not in str(error):
+            if not loop_is_gone(error):
                 raise
     return await call.model.ainvoke(call.messages, call.config)
 

@@ -14,7 +14,9 @@ from . import finetune
 from .plain import plain_errors
 
 if TYPE_CHECKING:
-    from ...evals.metrics import Scores, Summary
+    from collections.abc import Sequence
+
+    from ...evals.metrics import Scores, Summary, Verdict
 
 DataOption = Annotated[
     Path | None, typer.Option("--data", envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
@@ -180,8 +182,7 @@ def score(
     _print_summary(summary, f"{questions.name} {questions.split}, {mode}")
     for note in notes:
         typer.echo(f"note: EX means little on {note}", err=True)
-    if summary.unjudged:
-        typer.echo(f"note: not judged, as the gold fails: {', '.join(summary.unjudged)}", err=True)
+    _print_doubts(summary, verdicts)
 
 
 def evaluate(
@@ -219,7 +220,8 @@ def evaluate(
 ) -> None:
     """Run the agent over a benchmark, or over your own questions, and judge its answers.
 
-    A run that was ended, however hard, goes on where it was when it is started again with the same folder.
+    A run that was ended, however hard, goes on where it was when it is started again with the same folder. Exits with 1
+    where the model could not be asked some of the questions.
     """
     if context.invoked_subcommand is not None:
         if dataset is not None:
@@ -231,7 +233,7 @@ def evaluate(
 
     from ...evals.datasets import load_dataset
     from ...evals.metrics import summarize
-    from ...evals.runner import RunSpec, run_evaluation
+    from ...evals.runner import RunSpec, RunStopped, run_evaluation
     from ...evals.runner.progress import RunProgress
     from ...evals.runner.results import run_results, write_results
     from ..settings import read_settings
@@ -248,19 +250,28 @@ def evaluate(
         )  # fmt: skip
         asked = questions.without(spec.without).first(limit)
         start = time.perf_counter()
-        with RunProgress(len(asked.questions), price) as progress:
-            answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
+        try:
+            with RunProgress(len(asked.questions), price) as progress:
+                answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
+        except RunStopped as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from error
         results = run_results(spec, asked, answered, time.perf_counter() - start)
         write_results(results, out)
+    verdicts = [verdict for _, verdict in answered]
+    summary = summarize(verdicts)
     if as_json:
         typer.echo(json.dumps({key: results[key] for key in ("run", "strict", "official", "linking", "cost")}))
-        return
-    verdicts = [verdict for _, verdict in answered]
-    _print_summary(summarize(verdicts), f"{asked.name} {asked.split}, strict")
-    for verdict in [verdict for verdict in verdicts if verdict.ex is None][:_TOLD]:
-        typer.echo(f"note: {verdict.question.id} is not judged: {verdict.error}", err=True)
-    cost = results["cost"]
-    typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
+    else:
+        _print_summary(summary, f"{asked.name} {asked.split}, strict")
+        _print_doubts(summary, verdicts)
+        cost = results["cost"]
+        typer.echo(f"{cost['llm_calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens; {out}")
+    if summary.not_asked:
+        first = next(verdict.error for verdict in verdicts if not verdict.asked)
+        told = f"{len(summary.not_asked)} of {len(verdicts)} questions have no answer: {first}"
+        typer.echo(f"{told}; start the same run again to ask them", err=True)
+        raise typer.Exit(1)
 
 
 def experiment(
@@ -313,6 +324,19 @@ def report(
     typer.echo(str(out))
 
 
+def _print_doubts(summary: Summary, verdicts: Sequence[Verdict]) -> None:
+    """Says which questions are not judged, and which golds are disputed, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.question.id in summary.unjudged]
+    notes = [f"{verdict.question.id} is not judged: {verdict.error}" for verdict in unjudged[:_TOLD]]
+    if len(unjudged) > _TOLD:
+        notes.append(f"{len(unjudged) - _TOLD} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:_TOLD]:
+        outcome = "right" if verdict.ex else "wrong"
+        notes.append(f"{verdict.question.id}, counted {outcome}, has a disputed gold: {verdict.question.disputed}")
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+
+
 def _print_summary(summary: Summary, title: str) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -321,7 +345,8 @@ def _print_summary(summary: Summary, title: str) -> None:
 
     def add(name: str, scores: Scores) -> None:
         shares = ["-" if share is None else f"{100 * share:.1f}" for share in (scores.ex, scores.em, scores.valid)]
-        table.add_row(name, str(scores.n), *shares)
+        counted = str(scores.n) if scores.judged == scores.n else f"{scores.judged} of {scores.n}"
+        table.add_row(name, counted, *shares)
 
     for level, scores in summary.by_hardness.items():
         add(level, scores)

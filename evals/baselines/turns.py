@@ -12,10 +12,11 @@ from ...tools.database import Database, Limits
 from ...tools.errors import QueryError
 from ...tools.linking import PastTurn
 from ..datasets import Question
-from ..runner.answering import failed
+from ..runner.answering import failed, not_asked
 from ..runner.record import SHOWN_ROWS, TurnRecord
 from ..runner.replay import asked_about
 from ..runner.spec import History
+from ..runner.watch import watched
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,18 @@ async def turn_by_turn(
         if record is None:
             asked_about.set(turn.id)
             start = time.perf_counter()
-            try:
-                with Database.open(str(locate(turn.database))) as database:
-                    said = await take(turn, tuple(past), database)
-                    record = _record(turn, said, database, limits, time.perf_counter() - start)
-            except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
-                record = failed(turn, error)
+            with watched() as requests:
+                try:
+                    with Database.open(str(locate(turn.database))) as database:
+                        said = await take(turn, tuple(past), database)
+                        record = _record(turn, said, database, limits, time.perf_counter() - start)
+                except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the others still count
+                    record = failed(turn, error)
+            if why := requests.unanswered(record.sql):
+                record = not_asked(turn, why)
             yield record
+            if not record.asked and history == "predicted":
+                return
         past.append(PastTurn(turn.text, sql=turn.golds[0] if history == "gold" else record.sql))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from ...tools.errors import TableturnError
+from ...tools.errors import ModelError, TableturnError
 from ..datasets import Dataset, load_dataset
 from ..metrics import Summary, Verdict, official_judge, summarize
 from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
@@ -102,6 +102,8 @@ def _measure_row(row: Row, experiment: Experiment, setup: Setup, out: Path, list
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     with listen(row.name, len(asked.questions)) as listener:
         answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener)
+    if left := [record for record, _ in answered if not record.asked]:
+        raise ModelError(f"{len(left)} of {len(answered)} questions could not be asked ({left[0].text})")
     results = run_results(spec, asked, answered, 0.0)
     write_results(results, folder)
     official = _judge(asked, answered)

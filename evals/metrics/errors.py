@@ -18,7 +18,7 @@ ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imp
 def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     """The category of a wrong answer; None for a right one."""
     question, sql = verdict.question, verdict.sql
-    if verdict.ex:
+    if verdict.ex or not verdict.asked:
         return None
     if question.disputed or verdict.ex is None:
         return "gold error"

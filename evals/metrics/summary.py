@@ -15,16 +15,18 @@ class Scores:
     """Shares from 0 to 1; None where no question could be judged.
 
     Attributes:
-        n: Questions (or interactions).
-        ex: Execution accuracy over those that have a verdict on it.
-        em: Exact set match, likewise.
-        valid: Share of predictions that run.
+        n: Questions (or interactions), all of them.
+        ex: Execution accuracy over the `judged` ones.
+        em: Exact set match over those that have a verdict on it.
+        valid: Share of predictions that run, over the `judged` ones.
+        judged: Those with a verdict on EX; an interaction has one where all of its turns have.
     """
 
     n: int
     ex: float | None
     em: float | None
     valid: float | None
+    judged: int
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Summary:
         by_turn: By place in the interaction; `>4` from the fifth on, as the official tool has it.
         by_database: By database.
         unjudged: Ids of questions without a verdict on EX, as their gold fails.
+        not_asked: Ids of questions without one as the model could not be asked.
+        disputed: Why a gold is doubtful, by question id; the question counts as any other.
         measures: Means of the dataset's own measures.
     """
 
@@ -47,6 +51,8 @@ class Summary:
     by_turn: dict[str, Scores]
     by_database: dict[str, Scores]
     unjudged: tuple[str, ...]
+    not_asked: tuple[str, ...]
+    disputed: dict[str, str]
     measures: dict[str, float]
 
 
@@ -64,7 +70,9 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         by_hardness={level: by_level[level] for level in order},
         by_turn=_grouped(verdicts, lambda verdict: _turn(verdict.question.turn)),
         by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
-        unjudged=tuple(verdict.question.id for verdict in verdicts if verdict.ex is None),
+        unjudged=tuple(verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked),
+        not_asked=tuple(verdict.question.id for verdict in verdicts if not verdict.asked),
+        disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
         measures=_means(verdicts),
     )
 
@@ -76,6 +84,7 @@ def score(verdicts: Sequence[Verdict]) -> Scores:
         ex=_share(verdict.ex for verdict in verdicts),
         em=_share(verdict.em for verdict in verdicts),
         valid=_share(verdict.valid for verdict in verdicts if verdict.ex is not None),
+        judged=sum(verdict.ex is not None for verdict in verdicts),
     )
 
 
@@ -89,6 +98,8 @@ def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
         "by_turn": {key: asdict(scores) for key, scores in summary.by_turn.items()},
         "by_database": {key: asdict(scores) for key, scores in summary.by_database.items()},
         "unjudged": list(summary.unjudged),
+        "not_asked": list(summary.not_asked),
+        "disputed": summary.disputed,
         "per_question": [
             {
                 "id": verdict.question.id,
@@ -112,6 +123,7 @@ def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
             all(verdict.em for verdict in group) for group in turns if all(verdict.em is not None for verdict in group)
         ),
         valid=_share(all(verdict.valid for verdict in group) for group in judged),
+        judged=len(judged),
     )
 
 

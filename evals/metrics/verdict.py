@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..datasets import Question
@@ -22,6 +22,7 @@ class Verdict:
         hardness: Spider's level, or the dataset's own; empty where the gold has none.
         error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
         measures: Further measures of the dataset's own, by name.
+        asked: Whether there was a prediction, or room for one: False where the model could not be asked.
     """
 
     question: Question
@@ -32,6 +33,11 @@ class Verdict:
     hardness: str
     error: str = ""
     measures: Mapping[str, float] = field(default_factory=dict[str, float])
+    asked: bool = True
+
+    def unasked(self, why: str) -> Verdict:
+        """The same without an outcome: the model could not be asked."""
+        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
 
 
 class Judge(Protocol):

@@ -26,7 +26,7 @@ class Row:
 def score_rows(runs: Sequence[Results]) -> list[Row]:
     """The main scores side by side, EX with its interval."""
     rows = [
-        Row("questions", tuple(str(run["strict"]["n"]) for run in runs)),
+        Row("questions", tuple(_counted(run["strict"]) for run in runs)),
         Row("EX, strict", tuple(_with_interval(run) for run in runs)),
         Row("EX, official", tuple(_percent(run["official"]["ex"]) for run in runs)),
         Row("EM", tuple(_percent(run["strict"]["em"]) for run in runs)),
@@ -162,7 +162,13 @@ def _with_interval(run: Results) -> str:
 
 
 def _group_cell(scores: Mapping[str, Any] | None) -> str:
-    return "" if scores is None else f"{_percent(scores['ex'])} of {scores['n']}"
+    return "" if scores is None else f"{_percent(scores['ex'])} of {scores['judged']}"
+
+
+def _counted(scores: Mapping[str, Any]) -> str:
+    """How many questions, and how many of them the shares are of where that differs."""
+    n, judged = scores["n"], scores["judged"]
+    return str(n) if judged == n else f"{n}, {judged} judged"
 
 
 def _percent(share: float | None) -> str:

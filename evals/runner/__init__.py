@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .record import TurnRecord
-from .run import Engine, Listener, run_evaluation
+from .run import Engine, Listener, RunStopped, run_evaluation
 from .spec import RunSpec
 
-__all__ = ["Engine", "Listener", "RunSpec", "TurnRecord", "run_evaluation"]
+__all__ = ["Engine", "Listener", "RunSpec", "RunStopped", "TurnRecord", "run_evaluation"]

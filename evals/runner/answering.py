@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ...tools.errors import TableturnError
 from ..datasets import Question
-from .record import TurnRecord
+from .record import NOT_ASKED, TurnRecord
 
 
 class Answering(Protocol):
@@ -15,6 +15,8 @@ class Answering(Protocol):
 
     def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Records of the turns of one interaction that `kept` lacks, in order, each as soon as it is there.
+
+        One that the model could not be asked ends them, where the turns after it would build on its answer.
 
         Args:
             turns: All turns of the interaction.
@@ -31,6 +33,11 @@ def failed(turn: Question, error: Exception) -> TurnRecord:
     """The record of a turn that an error ended: a wrong answer, while the other questions still count."""
     said = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(id=turn.id, sql="", status="failed", text=said)
+
+
+def not_asked(turn: Question, why: str) -> TurnRecord:
+    """The record of a turn for which the model gave no reply: nothing to judge."""
+    return TurnRecord(id=turn.id, sql="", status=NOT_ASKED, text=why)
 
 
 def asked_text(turn: Question) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 
 from ...agent import Conversation, TableturnError
 from ..datasets import Question
 from .agents import Agents
-from .answering import asked_text, failed
+from .answering import asked_text, failed, not_asked
 from .record import TurnRecord, record_answer
 from .replay import asked_about
 from .spec import History
+from .watch import watched
 
 
 class AgentAnswering:
@@ -59,6 +61,9 @@ class AgentAnswering:
             with self._agents.conversation(turns[0].database) as conversation:
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
                     record = await self._take(turn, conversation)
+                    if not record.asked:
+                        yield replace(record, id=to_do[0].id)
+                        return
                     if turn.id not in kept:
                         to_do.remove(turn)
                         yield record
@@ -69,10 +74,13 @@ class AgentAnswering:
     async def _take(self, turn: Question, conversation: Conversation) -> TurnRecord:
         asked_about.set(turn.id)
         start = time.perf_counter()
-        try:
-            answer = await conversation.aask(asked_text(turn))
-            seconds = time.perf_counter() - start
-            linked = await self._agents.linked(turn.database, conversation)
-        except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
-            return failed(turn, error)
-        return record_answer(turn.id, answer, linked, seconds)
+        with watched() as requests:
+            try:
+                answer = await conversation.aask(asked_text(turn))
+                seconds = time.perf_counter() - start
+                linked = await self._agents.linked(turn.database, conversation)
+                record = record_answer(turn.id, answer, linked, seconds)
+            except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
+                record = failed(turn, error)
+        why = requests.unanswered(record.sql)
+        return not_asked(turn, why) if why else record

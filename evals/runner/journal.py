@@ -41,7 +41,7 @@ class Journal:
 
     @property
     def records(self) -> Mapping[str, TurnRecord]:
-        """What is answered so far."""
+        """What is answered so far; questions that the model could not be asked are only noted in the file."""
         return self._records
 
     def add(self, record: TurnRecord) -> None:
@@ -52,10 +52,11 @@ class Journal:
         """
         if record.id in self._records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
-        self._file.write(json.dumps(asdict(record), ensure_ascii=False).encode() + b"\n")
+        self._file.write(json.dumps(asdict(record)).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._records[record.id] = record
+        if record.asked:
+            self._records[record.id] = record
 
     def _lock(self) -> None:
         try:
@@ -70,7 +71,7 @@ class Journal:
 
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Records by question id; none where there is no file.
+    """Answers by question id; none where there is no file.
 
     Raises:
         SettingsError: A whole line is no record.
@@ -88,7 +89,8 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
             record = TurnRecord(**fields)
         except (ValueError, TypeError, KeyError) as error:
             raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error
-        records[record.id] = record
+        if record.asked:
+            records[record.id] = record
     return records
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from langchain_core.caches import BaseCache
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 
-from ...agent.models import resolve_model
+from ...agent.models import model_label, resolve_model
 from ..datasets import Dataset
 from ..metrics import read_predictions
 from .replay import REPLAY, ReplayModel
 from .spec import RunSpec
+from .watch import Watch
 
 CACHE_FILE = "replies.sqlite"
 """The file in a run's folder that keeps every reply."""
@@ -35,4 +37,8 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
         files = spec.model.removeprefix(REPLAY).split(",")
         return ReplayModel(files=[read_predictions(Path(file), dataset) for file in files])
     model = resolve_model(spec.model, base_url=spec.base_url)
-    return None if model is None else model.model_copy(update={"cache": cache})
+    if model is None:
+        return None
+    given = model.callbacks
+    handlers = given.handlers if isinstance(given, BaseCallbackManager) else given or ()
+    return model.model_copy(update={"cache": cache, "callbacks": [*handlers, Watch(model_label(model))]})

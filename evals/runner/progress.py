@@ -21,7 +21,7 @@ class RunProgress:
 
     def __init__(self, total: int, price: tuple[float, float] | None = None) -> None:
         self._price = price
-        self._judged = self._right = self._calls = self._prompt = self._completion = 0
+        self._judged = self._right = self._not_asked = self._calls = self._prompt = self._completion = 0
         self._bar = Progress(
             MofNCompleteColumn(),
             BarColumn(),
@@ -46,6 +46,7 @@ class RunProgress:
         """One more question is done."""
         self._judged += verdict.ex is not None
         self._right += verdict.ex is True
+        self._not_asked += not record.asked
         self._calls += record.calls
         self._prompt += record.tokens[0]
         self._completion += record.tokens[1]
@@ -61,4 +62,5 @@ class RunProgress:
     def _description(self) -> str:
         share = f"{100 * self._right / self._judged:.1f}" if self._judged else "-"
         text = f"EX {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
+        text += f"  {self._not_asked} not asked" if self._not_asked else ""
         return text if self.cost is None else f"{text}  ${self.cost:.2f}"

@@ -17,6 +17,10 @@ LINKED_FROM = 0.1
 """Track-SQL's threshold for what is shown (2.2)."""
 
 
+NOT_ASKED = "not_asked"
+"""The status of a question that the model could not be asked: no answer, and asked again when the run goes on."""
+
+
 @dataclass(frozen=True)
 class TurnRecord:
     """An answer as a run keeps it.
@@ -24,7 +28,7 @@ class TurnRecord:
     Attributes:
         id: The question's.
         sql: The answer's query; empty where there is none.
-        status: As the answer has it, or `failed` for an error that ended the turn.
+        status: As the answer has it, `failed` for an error that ended the turn, or `NOT_ASKED`.
         rephrased: The question, self-contained.
         text: What was said, or why there is no answer.
         confidence: From 0 to 1.
@@ -54,6 +58,11 @@ class TurnRecord:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     linked: tuple[tuple[str, str | None, float], ...] = ()
+
+    @property
+    def asked(self) -> bool:
+        """Whether this is an answer, right or wrong."""
+        return self.status != NOT_ASKED
 
     @property
     def calls(self) -> int:

@@ -12,7 +12,7 @@ from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
-from ..metrics import StrictJudge, Verdict, as_json, official_judge, summarize
+from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
 from ..metrics.redundancy import Redundancy, mean_redundancy, turn_redundancy
@@ -37,7 +37,7 @@ def run_results(
     """
     strict = [verdict for _, verdict in answered]
     with official_judge(dataset) as judge:
-        official = [judge.judge(verdict.question, record.sql) for record, verdict in answered]
+        official = [_judged_likewise(judge, record, verdict) for record, verdict in answered]
     with OfficialDatabases(dataset.database) as databases:
         clauses = ClauseJudge(dataset, databases)
         differences = [_difference(verdict, clauses) for verdict in strict]
@@ -62,6 +62,12 @@ def run_results(
     }
 
 
+def _judged_likewise(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
+    """The verdict of another judge; none, again, where the model could not be asked."""
+    verdict = judge.judge(strict.question, record.sql)
+    return verdict if strict.asked else verdict.unasked(record.text)
+
+
 def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, float]:
     """TRS@0.5 and CRS@0.5 over the turns in which schema items were linked; empty where none were."""
     schemas: dict[str, Schema] = {}
@@ -80,7 +86,7 @@ def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -
 
 def write_results(results: dict[str, Any], out: Path) -> None:
     """Writes the file into the run's folder, whole."""
-    write_whole(out / RESULTS_FILE, json.dumps(results, ensure_ascii=False))
+    write_whole(out / RESULTS_FILE, json.dumps(results))
 
 
 def read_results(out: Path) -> dict[str, Any]:

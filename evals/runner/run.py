@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ...tools.errors import TableturnError
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
-from .answering import Answering
+from .answering import Answering, not_asked
 from .journal import JOURNAL_FILE, Journal
 from .local_engine import local_engine, run_settings
 from .record import TurnRecord
@@ -19,6 +20,14 @@ from .spec import RunSpec, begin, check_folder
 
 Engine = Literal["local", "ray"]
 """Where questions are answered: in this process, or on a Ray cluster."""
+
+
+GIVE_UP_AFTER = 8
+"""Questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong."""
+
+
+class RunStopped(TableturnError):
+    """A run cannot go on now; what it has is kept, and it goes on from there when it is started again."""
 
 
 class Listener(Protocol):
@@ -43,9 +52,11 @@ def run_evaluation(
         engine: Where they are answered; no answer depends on it, and an ended run may go on on the other.
 
     Returns:
-        Records with strict verdicts, in the dataset's order.
+        Records with strict verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
+        False) have none, and are asked again when the run is started again.
 
     Raises:
+        RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
         SettingsError: The folder holds another run, settings are wrong, or the engine is not installed.
         ModelError: The model cannot be set up.
     """
@@ -56,8 +67,8 @@ def run_evaluation(
         # Only what can be run at all takes the folder.
         begin(spec, out)
         run = _Run(asked, answering, journal, listener)
-        verdicts = asyncio.run(run.all(jobs))
-        return [(journal.records[question.id], verdicts[question.id]) for question in asked.questions]
+        done = asyncio.run(run.all(jobs))
+        return [done[question.id] for question in asked.questions]
 
 
 def _engine(engine: Engine, spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> AbstractContextManager[Answering]:
@@ -77,10 +88,11 @@ class _Run:
         self._judge = StrictJudge(dataset)
         # SQLite connections belong to the thread that opened them: one thread judges.
         self._judging = ThreadPoolExecutor(1)
-        self._verdicts: dict[str, Verdict] = {}
+        self._done: dict[str, tuple[TurnRecord, Verdict]] = {}
+        self._in_vain = 0
 
-    async def all(self, jobs: int) -> dict[str, Verdict]:
-        """Answers and judges everything; verdicts by question id."""
+    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
+        """Answers and judges everything; records and verdicts by question id."""
         interactions = iter(self._dataset.interactions)
         try:
             async with asyncio.TaskGroup() as group:
@@ -91,7 +103,7 @@ class _Run:
         finally:
             self._judging.submit(self._judge.close).result()
             self._judging.shutdown()
-        return self._verdicts
+        return self._done
 
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
         """One of the workers, who share the iterator."""
@@ -99,16 +111,37 @@ class _Run:
             kept = {turn.id: record for turn in turns if (record := self._journal.records.get(turn.id))}
             for turn in turns:
                 if turn.id in kept:
-                    await self._judged(turn)
+                    await self._judged(turn, kept[turn.id])
             if len(kept) < len(turns):
-                by_id = {turn.id: turn for turn in turns}
-                async for record in self._answering.answers(turns, kept):
-                    self._journal.add(record)
-                    await self._judged(by_id[record.id])
+                await self._answered({turn.id: turn for turn in turns}, kept)
 
-    async def _judged(self, turn: Question) -> None:
-        record = self._journal.records[turn.id]
+    async def _answered(self, turns: Mapping[str, Question], kept: Mapping[str, TurnRecord]) -> None:
+        """Has the turns that `kept` lacks answered; those left over build on one that the model could not be asked."""
+        left = dict.fromkeys(name for name in turns if name not in kept)
+        why = ""
+        async for record in self._answering.answers(tuple(turns.values()), kept):
+            self._journal.add(record)
+            self._check_asked(record)
+            why = why if record.asked else record.text
+            del left[record.id]
+            await self._judged(turns[record.id], record)
+        for name in left:
+            await self._judged(turns[name], not_asked(turns[name], why))
+
+    def _check_asked(self, record: TurnRecord) -> None:
+        """Stops the run where the model cannot be asked time after time."""
+        self._in_vain = 0 if record.asked else self._in_vain + 1
+        if self._in_vain == GIVE_UP_AFTER:
+            raise RunStopped(
+                f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
+                f"{len(self._journal.records)} of {len(self._dataset.questions)} are answered, "
+                "and the same run with the same folder goes on from there"
+            )
+
+    async def _judged(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
         verdict = await loop.run_in_executor(self._judging, self._judge.judge, turn, record.sql)
-        self._verdicts[turn.id] = verdict
+        if not record.asked:
+            verdict = verdict.unasked(record.text)
+        self._done[turn.id] = (record, verdict)
         self._listener(record, verdict)

@@ -9,14 +9,17 @@ import time
 from pathlib import Path
 
 import pytest
+from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import Dataset, load_dataset, read_plain
 from tableturn.evals.metrics import Verdict
-from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
+from tableturn.evals.runner import RunSpec, RunStopped, TurnRecord, run_evaluation
 from tableturn.evals.runner.journal import Journal, read_journal
 from tableturn.evals.runner.results import run_results
+from tableturn.evals.runner.run import GIVE_UP_AFTER
 from tableturn.tools.errors import SettingsError
+from typer.testing import CliRunner
 
-from tests.support.openai_server import Behaviour, OpenAIServer, says
+from tests.support.openai_server import Behaviour, OpenAIServer, fails, says
 
 from .conftest import make_database
 
@@ -187,3 +190,44 @@ def test_offline_over_a_few_dialogues(data_dir: Path, tmp_path: Path) -> None:
     )
     assert [record.id for record, _ in answered] == [question.id for question in dataset.first(4).questions]
     assert all(verdict.ex is not None for _, verdict in answered)
+
+
+def test_what_could_not_be_asked_is_no_answer_and_is_asked_again(tmp_path: Path) -> None:
+    """A server that is down for a while: its turns, and those that build on them, are left for the next start."""
+    dataset, out = questions_file(tmp_path, 6, turns=2), tmp_path / "run"
+
+    def troubled(body: dict[str, object]) -> Behaviour:
+        return fails(401) if "asked 2?" in str(body["messages"]) else answering(body)
+
+    with OpenAIServer(lambda body: script(body)) as server:
+        script = troubled
+        done = CliRunner().invoke(app, command(server, dataset, out)[3:])
+        assert done.exit_code == 1
+        assert "2 of 6 questions have no answer: not asked: " in done.stderr
+        assert "check the API key" in done.stderr
+        for scores in (json.loads(done.stdout)["strict"], json.loads(done.stdout)["official"]):
+            assert scores["not_asked"] == ["3", "4"]
+            assert (scores["n"], scores["judged"], scores["ex"], scores["unjudged"]) == (6, 4, 1.0, [])
+            assert (scores["interactions"]["n"], scores["interactions"]["judged"]) == (3, 2)
+        assert "3" not in read_journal(out / "journal.jsonl")
+        script = answering
+        again = CliRunner().invoke(app, command(server, dataset, out)[3:])
+    assert again.exit_code == 0, again.stderr
+    scores = json.loads(again.stdout)["strict"]
+    assert (scores["judged"], scores["ex"], scores["not_asked"]) == (6, 1.0, [])
+
+
+def test_a_run_stops_where_nothing_can_be_asked(tmp_path: Path) -> None:
+    path, out = questions_file(tmp_path, 20), tmp_path / "run"
+    with OpenAIServer([fails(401)]) as server:
+        done = CliRunner().invoke(app, command(server, path, out)[3:])
+        asked = len(server.requests)
+        spec = RunSpec(str(path), model="openai:scripted", base_url=server.base_url, baseline="zero-shot")
+        with pytest.raises(RunStopped, match="0 of 20 are answered"):
+            run_evaluation(spec, read_plain(path), tmp_path / "other", jobs=1, listener=silent)
+    assert done.exit_code == 1
+    assert (
+        f"{GIVE_UP_AFTER} questions in a row could not be asked (model scripted does not accept the key" in done.stderr
+    )
+    assert asked < 20 * 2
+    assert not (out / "results.json").exists()
