@@ -131,17 +131,19 @@ def build(
     """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
     from dataclasses import asdict
 
-    from ...evals.datasets import load_dataset
-    from ...evals.suite import build_suite
+    from ...evals.datasets import load_dataset, schema_name
+    from ...evals.suite import build_suite, check_folder
 
     with plain_errors():
         questions = load_dataset(dataset, split, data).without(without or ())
         golds: dict[str, list[str]] = {}
         for question in questions.questions:
             golds.setdefault(question.database, []).append(question.golds[0])
+        for name in golds:
+            check_folder(schema_name(name), out, questions.database(name))
         reports = []
         for name, queries in golds.items():
-            reports.append(build_suite(questions.database(name), queries, out))
+            reports.append(build_suite(questions.database(name), queries, out, name=schema_name(name)))
             found = reports[-1]
             line = f"{name}: {found.killed} of {found.mutants} mutants told apart by {found.databases} databases"
             typer.echo(f"{line}, {found.seconds} s", err=as_json)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import quote
 
 from ...tools.errors import DatabaseUnavailable, SettingsError
 
@@ -48,6 +49,7 @@ class Dataset:
         databases: Folders in which `NAME/NAME.sqlite` is looked for, in this order.
         tables: Spider's tables.json files, from which EM takes foreign keys.
         root: The folder that it was loaded from; None for a file of one's own.
+        moved: Whether `databases` are others than the questions name (`on`).
     """
 
     name: str
@@ -56,6 +58,7 @@ class Dataset:
     databases: tuple[Path, ...]
     tables: tuple[Path, ...] = ()
     root: Path | None = None
+    moved: bool = False
 
     def database(self, name: str) -> Path:
         """The file of a database.
@@ -64,12 +67,19 @@ class Dataset:
             DatabaseUnavailable: None of the folders has it.
         """
         for root in self.databases:
-            # A name with a suffix is a file of one's own; benchmarks give each database a folder.
-            for path in (root / name / f"{name}.sqlite", root / name):
-                if path.is_file():
-                    return path
+            if found := next((path for path in self._places(root, name) if path.is_file()), None):
+                return found
         looked = ", ".join(str(root) for root in self.databases) or "no folder at all"
         raise DatabaseUnavailable(f"{self.name} {self.split}: no database {name!r}; looked in {looked}")
+
+    def _places(self, root: Path, name: str) -> Iterator[Path]:
+        """Where a database may be in a folder."""
+        # A name with a suffix is a file of one's own; benchmarks give each database a folder.
+        folder = schema_name(name) if self.moved else name
+        yield root / folder / f"{folder}.sqlite"
+        # The file that the questions name would otherwise be taken for the one that should stand in its stead.
+        if not self.moved or not (Path(name).is_absolute() or ".." in Path(name).parts):
+            yield root / name
 
     @property
     def interactions(self) -> Sequence[tuple[Question, ...]]:
@@ -96,4 +106,13 @@ class Dataset:
 
     def on(self, databases: Path | None) -> Dataset:
         """The same questions on other databases of the same schemas, such as a test suite's; None changes nothing."""
-        return self if databases is None else replace(self, databases=(databases,))
+        return self if databases is None else replace(self, databases=(databases,), moved=True)
+
+
+def schema_name(database: str) -> str:
+    """What a database is called in a folder of suites: no two have the same name, and none leads out of the folder.
+
+    >>> schema_name("concert_singer"), schema_name("clinic.sqlite"), schema_name("old/clinic.db")
+    ('concert_singer', 'clinic', 'old%2Fclinic.db')
+    """
+    return quote(database.removesuffix(".sqlite"), safe=" ")

@@ -7,13 +7,14 @@ place.
 
 from __future__ import annotations
 
-from .execution import Execution, OfficialDatabases, execute_both, suite_files
+from .execution import MANIFEST, Execution, OfficialDatabases, execute_both, suite_files
 from .hardness import Hardness, hardness
 from .matching import differing_clauses, exact_set_match
 from .names import Names, read_foreign_key_maps
 from .parsing import Unparsed, parse
 
 __all__ = [
+    "MANIFEST",
     "Execution",
     "Hardness",
     "Names",

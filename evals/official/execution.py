@@ -23,6 +23,9 @@ from ...tools.errors import DatabaseUnavailable, QueryFailed
 from .columns import some_column_order
 from .names import Names
 
+MANIFEST = "suite.json"
+"""What `suite build` leaves in the folder of a suite: which files there are its own."""
+
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
 # A name or string in quotes is one lexeme, so that the word within it stays, as it does in sqlparse.
@@ -129,9 +132,10 @@ def suite_files(main: Path, name: str) -> list[Path]:
 
     Args:
         main: The schema's first database.
-        name: The schema's name.
+        name: The schema's name; for a file of one's own, whose folder may hold others, only a manifest tells.
     """
-    if main.parent.name != name:
+    folder = main.parent
+    if folder.name != name and not (folder.name == main.stem and (folder / MANIFEST).is_file()):
         return [main]
     return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
 

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .build import SuiteReport, build_random_suite, build_suite
+from .write import check_folder
 
-__all__ = ["SuiteReport", "build_random_suite", "build_suite"]
+__all__ = ["SuiteReport", "build_random_suite", "build_suite", "check_folder"]

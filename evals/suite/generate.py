@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from ...tools.database.names import quoted
 from ...tools.database.schema import ColumnSchema, Schema, TableSchema
 from ...tools.database.table import Cell
+from .keys import respect_keys
+from .memory import blank
 
 _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
 
@@ -50,19 +54,27 @@ def generate(
     """A database in memory.
 
     Args:
-        ddl: CREATE statements of the original.
+        ddl: CREATE statements of the original; one that this SQLite cannot run is passed over.
         schema: The original's, with sample values.
         constants: Values by column name in lower case (`column_constants`).
         shape: What it is like.
         generator: Decides everything else: the same one gives the same database.
     """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = blank()
     for statement in ddl:
-        connection.execute(statement)
+        with suppress(sqlite3.Error, sqlite3.Warning):
+            connection.execute(statement)
     connection.execute("BEGIN")
     made: dict[tuple[str, str], list[Cell]] = {}
     for table in _parents_first(schema):
         _fill(connection, table, schema, constants, shape, generator, made)
+    respect_keys(connection, schema, generator)
+    for table in schema.tables:
+        if table.kind == "virtual":
+            _fill(connection, table, schema, constants, shape, generator, made)
+            # A full-text table of another one's content holds that and nothing else.
+            with suppress(sqlite3.Error):
+                connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
     connection.execute("COMMIT")
     return connection
 
@@ -100,19 +112,21 @@ def _fill(
         _pool(table, column, schema, constants.get(column.name.lower(), ()), shape, generator, made)
         for column in columns
     ]
-    names = ", ".join('"' + column.name.replace('"', '""') + '"' for column in columns)
-    name = table.name.replace('"', '""')
-    insert = f'INSERT OR IGNORE INTO "{name}" ({names}) VALUES ({", ".join("?" * len(columns))})'
+    names = ", ".join(quoted(column.name) for column in columns)
+    name = quoted(table.name)
+    insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
     for _ in range(generator.randint(max(shape.rows // 2, 1), shape.rows)):
         row = [
             None if _may_be_null(column) and generator.random() < shape.nulls else generator.choice(pool)
             for column, pool in zip(columns, pools, strict=True)
         ]
-        connection.execute(insert, row)
+        # Text in an integer key is an error, which IGNORE does not cover.
+        with suppress(sqlite3.Error):
+            connection.execute(insert, row)
     for column in columns:
-        quoted = column.name.replace('"', '""')
-        rows = connection.execute(f'SELECT DISTINCT "{quoted}" FROM "{name}" WHERE "{quoted}" IS NOT NULL')
-        made[table.name.lower(), column.name.lower()] = [row[0] for row in rows]
+        with suppress(sqlite3.Error):
+            values = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
+            made[table.name.lower(), column.name.lower()] = [row[0] for row in connection.execute(values)]
 
 
 def _may_be_null(column: ColumnSchema) -> bool:
@@ -129,11 +143,15 @@ def _pool(
     made: Mapping[tuple[str, str], list[Cell]],
 ) -> list[Cell]:
     """What a column's values are drawn from; as often from each part as the shape says."""
-    for key in schema.foreign_keys:
-        for own, other in zip(key.columns, key.ref_columns, strict=True):
-            parent = made.get((key.ref_table.lower(), other.lower()))
-            if key.table.lower() == table.name.lower() and own.lower() == column.name.lower() and parent:
-                return parent
+    parents = [
+        parent
+        for key in schema.foreign_keys
+        for own, other in zip(key.columns, key.ref_columns, strict=True)
+        if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
+        if (parent := made.get((key.ref_table.lower(), other.lower())))
+    ]
+    if parents:
+        return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
     others = _others(column, shape.variety, generator)
     if column.primary_key:
         return [*others, *constants, *(_numbered(column, number) for number in range(1, shape.rows + 1))]

@@ -110,8 +110,12 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
     are used once before it is set.
     """
     opened = connect(path)
-    connection = opened.sqlite
-    connection.text_factory = str
+    opened.sqlite.text_factory = str
+    return guarded(opened.sqlite, catalogue, opened.immutable)
+
+
+def guarded(connection: sqlite3.Connection, catalogue: Catalogue, immutable: bool = False) -> QueryConnection:
+    """Set the guard of a connection that is already open; closes it if that fails."""
     try:
         connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
         for name in catalogue.virtual_tables:
@@ -123,7 +127,7 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
     except BaseException:
         connection.close()
         raise
-    return QueryConnection(connection, guard, catalogue, opened.immutable)
+    return QueryConnection(connection, guard, catalogue, immutable)
 
 
 def _touch(connection: sqlite3.Connection, table: str) -> None:
