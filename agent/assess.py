@@ -10,7 +10,7 @@ from ..tools.database import Schema
 from ..tools.errors import SQLParseError
 from ..tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ..tools.linking import STAR, PastTurn
-from ..tools.sql import Asked, Finding, check, used_items
+from ..tools.sql import Asked, Finding, check, sought, used_items
 from ..tools.values import ValueMatch
 from .effects import Body, do
 from .feedback import describe
@@ -22,14 +22,19 @@ from .straying import LIKELY
 
 
 def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
-    """The attempt with its findings, its fit and what it names, and the findings themselves."""
+    """The attempt with its findings, its fit, what it names and looks for, and the findings themselves."""
     schema = yield from do(run.resources.database.schema)
     items: list[LinkedItem] = [(table, column, p) for table, column, p in state.get("items", [])]
 
     def look() -> tuple[tuple[Finding, ...], Attempt]:
         sql = attempt.sql
         found = check(sql, schema, values=run.resources.values, asked=_asked(state, run.settings))
-        return found, replace(attempt, fit=_fit(sql, state, schema, items), named=_named(sql, schema, items))
+        return found, replace(
+            attempt,
+            fit=_fit(sql, state, schema, items),
+            named=_named(sql, schema, items),
+            sought=sought(sql, schema, run.resources.values),
+        )
 
     findings, fitted = yield from do(look)
     assessed = replace(

@@ -1,7 +1,8 @@
 """Which attempt is the answer: drafts vote by their results, and each is weighed by how it fits the question.
 
-All weights are in nats. They were set beforehand, not fitted to any benchmark's gold: a draft's fit is a sum of
-logarithms of probabilities that are not independent, so it counts for less than half.
+All weights are in nats, and were set by hand: a draft's fit is a sum of logarithms of probabilities that are not
+independent, so it counts for less than half; what findings cost is reckoned from how often Spider train's gold queries
+have them. No weight was fitted to a development set.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .comparing import is_empty, same_answer
-from .records import Attempt
-from .straying import strays
+from .comparing import agreement, compare_code, differs, is_empty, same_answer
+from .records import Attempt, CodeResult
+from .straying import lessens, strays
 
 VOTE = 1.0
 """What one more draft with the same result is worth: less than if drafts did not err together."""
@@ -28,6 +29,9 @@ FAULT, DOUBT, EMPTY = 5.0, 2.5, 3.0
 Of Spider train's gold queries 0 %, 2.6 % and 1.4 % show these. Of published drafts 9 % have a warning and 8 % are
 empty; if one draft in five is wrong, that is a third of the wrong ones: logarithms of 13 and 24.
 """
+
+CLEAR = 1.0
+"""By how much a revision has to be better than what it replaces: revising alone is no sign of it."""
 
 
 @dataclass(frozen=True)
@@ -79,41 +83,52 @@ def _group(members: Sequence[Attempt]) -> Group:
 
 
 def votes(attempt: Attempt, attempts: Sequence[Attempt]) -> int:
-    """Candidates with the attempt's result, less those with another; failed ones don't vote."""
-    others = [other for other in attempts if other.source == "candidate" and other.result is not None]
-    return sum(1 if same_answer(attempt, other) else -1 for other in others)
+    """Candidates with the attempt's result, less those with another; failed ones, and ones cut short, don't vote."""
+    agreeing = [agreement(attempt, other) for other in attempts if other.source == "candidate"]
+    return agreeing.count(True) - agreeing.count(False)
 
 
-def choose(attempts: Sequence[Attempt], said: str) -> Attempt:
-    """The attempt to answer with: the last one that is no worse than any before it, starting from the first draft.
+def choose(attempts: Sequence[Attempt], said: str, code: CodeResult | None = None) -> Attempt:
+    """The attempt to answer with: the first draft, unless a revision is clearly better than all before it.
 
     Candidates that were not selected are out of it.
 
     Args:
         attempts: In the order in which they were made.
         said: The person's words; see `straying.strays`.
+        code: What the pandas code gave; it speaks against an attempt that differs from it.
     """
     first, *later = [attempt for attempt in attempts if attempt.source != "candidate"]
     best = first
     for attempt in later:
-        if not _worse(attempt, best, said):
+        if objection(attempt, best, said, code) is None:
             best = attempt
     return best
 
 
-def _worse(attempt: Attempt, than: Attempt, said: str) -> bool:
-    if attempt.result is None or than.result is None:
-        return attempt.result is None
-    if attempt.source == "edited":
-        return False  # a person wrote it
+def objection(attempt: Attempt, than: Attempt, said: str, code: CodeResult | None = None) -> str | None:
+    """Why an attempt does not replace the one before it, in words that follow "it"; None where it does."""
+    if attempt.result is None:
+        return "did not run"
+    if than.result is None or attempt.source == "edited":
+        return None  # anything is better than nothing, and what a person wrote counts
     if is_empty(attempt.result) and not is_empty(than.result):
-        return True
+        return "gave no rows"
+    gained = FIT * (_fit(attempt) - _fit(than))
     # No finding against the one before excuses a revision that answers something else.
-    return merit(attempt) < merit(than) or _fits_less(attempt, than) or strays(attempt, than, said)
+    if gained < -VOTE or strays(attempt, than, said):
+        return "answered something else than was asked"
+    if gained < CLEAR and lessens(attempt, than):
+        return "gave less than was asked, or the opposite"
+    better = _standing(attempt, code) - _standing(than, code)
+    return None if better >= CLEAR else "was not clearly better"
 
 
-def _fits_less(attempt: Attempt, than: Attempt) -> bool:
-    """Whether it fits the question so much less that findings alone must not decide."""
-    if than.fit is None:
-        return False
-    return FIT * (than.fit - (UNREAD if attempt.fit is None else attempt.fit)) > VOTE
+def _fit(attempt: Attempt) -> float:
+    return UNREAD if attempt.fit is None else attempt.fit
+
+
+def _standing(attempt: Attempt, code: CodeResult | None) -> float:
+    """Its merit, in the light of what the code gave and of what the model said of it."""
+    against = [differs(compare_code(attempt, code)), attempt.doubted]
+    return merit(attempt) - DOUBT * sum(against)

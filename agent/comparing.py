@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..tools.database import Table
+from ..tools.errors import SQLParseError
 from ..tools.results import same_result
 from ..tools.sandbox import Comparison, SandboxResult, results_agree
-from ..tools.sql.ordering import is_ordered
+from ..tools.sql import is_ordered, parse_select
 from .records import Attempt, CodeResult, Result
 
 
@@ -31,9 +32,29 @@ def _table(result: Result) -> Table:
     return Table(result.columns, ("mixed",) * len(result.columns), result.rows, result.truncated, 0.0)
 
 
-def same_answer(one: Attempt, other: Attempt) -> bool:
-    """Whether both ran and gave the same result; in the same order where both set one."""
+def agreement(one: Attempt, other: Attempt) -> bool | None:
+    """Whether both gave the same result, in the same order where both set one; None where that cannot be told.
+
+    Of results that were both cut, the first rows tell nothing, unless they are the same query's.
+    """
     if one.result is None or other.result is None:
+        return None
+    if one.result.truncated and other.result.truncated:
+        return True if _same_text(one.sql, other.sql) else None
+    if one.result.truncated or other.result.truncated:
         return False
     ordered = is_ordered(one.sql) and is_ordered(other.sql)
     return same_result(one.result.rows, other.result.rows, ordered=ordered)
+
+
+def same_answer(one: Attempt, other: Attempt) -> bool:
+    """Whether both surely gave the same result."""
+    return agreement(one, other) is True
+
+
+def _same_text(sql: str, other: str) -> bool:
+    """Whether two queries are written alike."""
+    try:
+        return parse_select(sql) == parse_select(other)
+    except SQLParseError:
+        return sql.strip() == other.strip()

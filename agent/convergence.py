@@ -49,7 +49,8 @@ def stop_reason(
     if len(tried) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
             return Stop("converged", "the settings ask for one attempt")
-        return Stop("capped", f"{len(tried)} attempts were made, and the settings allow no more")
+        made = "1 attempt was" if len(tried) == 1 else f"{len(tried)} attempts were"
+        return Stop("capped", f"{made} made, and the settings allow no more")
     return None
 
 
@@ -81,4 +82,4 @@ def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, setting
 
 def _repeats(sql: str, other: str, schema: Schema) -> bool:
     """Whether two queries are one after regularisation; what cannot be parsed has to be the same text."""
-    return sql.split() == other.split() or same_sql(sql, other, schema)
+    return sql.strip() == other.strip() or same_sql(sql, other, schema)

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..prompts.replies import Intent
 from ..tools.database.table import Cell, Table
 from ..tools.errors import TableturnError
+from ..tools.sql import Sought
 
 T = TypeVar("T")
 
@@ -84,6 +85,8 @@ class Attempt:
         confidence: The translator's own; None where it gave none.
         fit: Log-probability of its form and schema items for the question, in nats; None where it cannot be told.
         named: Names of the columns that it uses and that the question probably asks for.
+        sought: Texts and numbers that it looks for, and whether the database has them.
+        doubted: Whether the model, asked what the query means, found that it differs from the question.
     """
 
     sql: str
@@ -97,6 +100,8 @@ class Attempt:
     confidence: float | None = None
     fit: float | None = None
     named: tuple[str, ...] = ()
+    sought: tuple[Sought, ...] = ()
+    doubted: bool = False
 
     @property
     def row_count(self) -> int | None:

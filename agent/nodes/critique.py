@@ -19,6 +19,8 @@ from ..records import Attempt, CodeResult, dump, dump_all, load, load_all
 from ..resources import Run
 from ..state import AgentState
 
+_DIFFERS = "The question differs:"
+
 
 def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
@@ -47,7 +49,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         result=result_csv(last.result, within) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
-    last = replace(last, feedback=feedback.text)
+    last = replace(last, feedback=feedback.text, doubted=_DIFFERS in explanation)
     run.emit({"event": "revising", "feedback": feedback.problems})
     return {
         "attempts": dump_all([*earlier, last]),
@@ -77,5 +79,5 @@ def _explain(
     except (ReplyError, ModelError, NotUnderstood) as error:
         return "", [f"the query was not explained: {error}"]
     meaning, differences = done.reply.meaning, done.reply.differences
-    text = f"The query means: {meaning}" + (f"\nThe question differs: {differences}" if differences else "")
+    text = f"The query means: {meaning}" + (f"\n{_DIFFERS} {differences}" if differences else "")
     return text, list(done.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,8 @@ from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.values import ValueMatch
-from ..choosing import choose, votes
-from ..comparing import compare_code, differs
+from ..choosing import choose, objection, votes
+from ..comparing import compare_code, differs, same_answer
 from ..confidence import confidence
 from ..effects import Body, do
 from ..learning import save_answer
@@ -67,10 +68,12 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
 
 
 def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
-    chosen = choose(attempts, _words(state, rephrasing)) if attempts else None
     code_record = state.get("code_result")
     code = load(CodeResult, code_record) if code_record else None
-    said = _say(state, chosen, code)
+    words = _words(state, rephrasing)
+    chosen = choose(attempts, words, code) if attempts else None
+    discarded = _discarded(attempts, chosen, words, code) if chosen else ""
+    said = _say(state, chosen, code, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -95,12 +98,22 @@ def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple
         translator=translator.name,
         model=translator.model,
         notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks, *doubts),
-        stopped=state.get("stopped", "") or said.text,
+        stopped="; ".join(filter(None, [state.get("stopped", "") or said.text, discarded])),
         simplified=rephrasing.simplified,
         self_contained=rephrasing.self_contained,
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
     )
+
+
+def _discarded(attempts: Sequence[Attempt], chosen: Attempt, words: str, code: CodeResult | None) -> str:
+    """Why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
+    tried = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last = tried[-1]
+    if chosen is last or chosen.result is None or same_answer(chosen, last):
+        return ""
+    place = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
+    return f"attempt {place} is the answer, because the last one {objection(last, chosen, words, code)}"
 
 
 def _words(state: AgentState, rephrasing: Rephrasing) -> str:
@@ -122,14 +135,16 @@ class _Said:
     by_code: bool = False
 
 
-def _say(state: AgentState, chosen: Attempt | None, code: CodeResult | None) -> _Said:
+def _say(state: AgentState, chosen: Attempt | None, code: CodeResult | None, *, discarded: bool) -> _Said:
+    """Caveats are of the last attempt, and so is convergence: neither is said of another one."""
     outcome = state.get("outcome")
     if outcome:
         ended = load(Outcome, outcome)
         return _Said(ended.status, ended.text)
     if chosen is not None and chosen.result is not None:
-        status: Status = "capped" if state.get("stop") == "capped" else "converged"
-        known = (*state.get("caveats", []), *remarks(chosen, chosen.result, status))
+        status: Status = "capped" if discarded or state.get("stop") == "capped" else "converged"
+        caveats = [] if discarded else state.get("caveats", [])
+        known = (*caveats, *remarks(chosen, chosen.result, status))
         return _Said(status, _phrased(chosen.result), known, chosen.result)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()

@@ -75,6 +75,7 @@ BENCHES: Mapping[str, Bench] = {
         needs_data=True,
     ),
     "regularize": Bench("regularize", "gold SQL with the same result once regularised", needs_data=True),
+    "revisions": Bench("revisions", "mutated gold queries of Spider train as drafts and as revisions", needs_data=True),
     "sandbox": Bench("sandbox", "escapes held, milliseconds that a warm run adds, and what 10,000 runs leave behind"),
     "schema-scale": Bench("schema_scale", "reading and rendering a schema of a thousand tables"),
     "score-speed": Bench(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..datasets import Dataset, load_dataset
+from ..datasets import Dataset, Question, load_dataset
 from ..metrics import OfficialJudge, Verdict, read_predictions
 from ..runner import RunSpec, TurnRecord, run_evaluation
 
@@ -80,6 +80,19 @@ def play(
         answered = run_evaluation(spec, whole, out / "run", jobs=1, listener=_silent)
     with OfficialJudge(asked) as judge:
         return [Judged(record, judge.judge(verdict.question, record.sql).ex is True) for record, verdict in answered]
+
+
+def revised(
+    asked: Dataset,
+    questions: Sequence[Question],
+    drafts: Mapping[str, str],
+    revisions: Mapping[str, str],
+    settings: Mapping[str, Any],
+) -> dict[str, bool]:
+    """Whether each question's answer is right where its draft is followed by its revision."""
+    some = replace(asked, questions=tuple(questions))
+    files = [{found.id: file[found.id] for found in questions} for file in (drafts, revisions)]
+    return {judged.record.id: judged.right for judged in play(some, some, files, settings)} if questions else {}
 
 
 def share(right: Sequence[bool]) -> float:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tableturn.agent.choosing import choose, group
-from tableturn.agent.records import Attempt, PlainCell, Result
+from tableturn.agent.choosing import choose, group, votes
+from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
+from tableturn.tools.sql import Sought
 
 SAID = "Which volvo is it?"
+
+AGAINST: tuple[dict[str, Any], ...] = ({"findings": ("x",)}, {"doubted": True}, {"rows": ()})
+"""What may speak against a draft."""
 
 ONE, TWO = (("Ada",),), (("Bo",),)
 
@@ -82,9 +87,78 @@ def test_a_revision_keeps_the_texts_that_are_looked_for() -> None:
     assert choose([draft, respelled], SAID) is respelled
 
 
-def test_an_equally_good_revision_counts() -> None:
-    revised = ran("b", TWO)
-    assert choose([ran("a"), revised], SAID) is revised
+def test_a_revision_has_to_be_clearly_better() -> None:
+    draft, revised = ran("a"), ran("b", TWO)
+    assert choose([draft, revised], SAID) is draft, "an equally good one"
+    for against in AGAINST:
+        assert choose([ran("a", **against), revised], SAID) is revised
+
+
+def test_what_the_code_gave_speaks_against_a_draft() -> None:
+    draft, revised = ran("a"), ran("b", TWO)
+    assert choose([draft, revised], SAID, CodeResult(Result(("name",), TWO))) is revised
+    assert choose([draft, revised], SAID, CodeResult(Result(("name",), ONE))) is draft
+
+
+def shown(held: str, missing: str) -> tuple[Sought, Sought]:
+    return Sought("t", "b", held, held=True), Sought("t", "b", missing, held=False)
+
+
+@pytest.mark.parametrize(("draft_rows", "warned"), [((), ()), ((), ("no row has it",)), (((0,),), ("no row has it",))])
+def test_a_text_that_no_row_has_gives_way_to_one_that_a_row_has(draft_rows: Any, warned: tuple[str, ...]) -> None:
+    stored, missing = shown("united states", "usa")
+    draft = ran("SELECT a FROM t WHERE b = 'USA'", draft_rows, findings=warned, sought=(missing,))
+    revised = ran("SELECT a FROM t WHERE b = 'United States'", TWO, sought=(stored,))
+    assert choose([draft, revised], "in the USA") is revised
+    elsewhere = replace(revised, sought=(replace(stored, column="c"),))
+    assert choose([draft, elsewhere], "in the USA") is draft, "in another column it mends nothing"
+    unheld = replace(revised, sought=(replace(stored, held=False),))
+    assert choose([draft, unheld], "in the USA") is draft
+    known = replace(draft, sought=(replace(missing, held=True),))
+    assert choose([known, revised], "in the USA") is known, "what the database has stays"
+
+
+def test_a_number_that_no_row_has_gives_way_too() -> None:
+    draft = ran("SELECT a FROM t WHERE b = 98", (), sought=(Sought("t", "b", "98", held=False),))
+    revised = ran("SELECT a FROM t WHERE b = 1998", TWO, sought=(Sought("t", "b", "1998", held=True),))
+    assert choose([draft, revised], "Since '98?") is revised
+    assert choose([draft, replace(revised, sought=())], "Since '98?") is draft
+
+
+@pytest.mark.parametrize(
+    ("said", "sql", "worse"),
+    [
+        ("The different kinds?", "SELECT DISTINCT kind FROM t", "SELECT kind FROM t"),
+        ("How many unique kinds?", "SELECT count(DISTINCT kind) FROM t", "SELECT count(kind) FROM t"),
+        ("Which are not in Bo?", "SELECT a FROM t WHERE b != 'bo'", "SELECT a FROM t WHERE b = 'bo'"),
+        ("Who has no pet?", "SELECT a FROM t EXCEPT SELECT a FROM p", "SELECT a FROM t"),
+        ("Older than 5?", "SELECT a FROM t WHERE age > 5", "SELECT a FROM t WHERE age < 5"),
+        ("The newest?", "SELECT a FROM t ORDER BY y DESC LIMIT 1", "SELECT a FROM t ORDER BY y LIMIT 1"),
+        ("a and b?", "SELECT max(a), b FROM t GROUP BY b", "SELECT max(t.a) FROM t GROUP BY b"),
+        ("More than one?", "SELECT a FROM t GROUP BY a HAVING count(*) > 1", "SELECT a FROM t GROUP BY a"),
+        ("Over two hundred?", "SELECT a FROM t WHERE b > 200", "SELECT a FROM t"),
+    ],
+)
+def test_what_was_asked_is_not_dropped_whatever_else_is_mended(said: str, sql: str, worse: str) -> None:
+    for against in AGAINST:
+        draft = ran(sql, **against)
+        assert choose([draft, ran(worse, TWO)], said) is draft
+
+
+def test_what_fits_clearly_better_may_turn_an_order_round() -> None:
+    draft = ran("SELECT a FROM t ORDER BY y LIMIT 1", fit=-9.0)
+    turned = ran("SELECT a FROM t ORDER BY y DESC LIMIT 1", TWO, fit=-3.0)
+    assert choose([draft, turned], "The newest?") is turned
+
+
+def test_cut_results_are_not_the_same_for_their_first_rows() -> None:
+    def cut(sql: str) -> Attempt:
+        return Attempt(sql, result=Result(("name",), ONE, truncated=True), fit=-5.0, source="candidate")
+
+    assert len(group([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
+    assert len(group([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
+    assert len(group([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, "one goes on, the other does not"
+    assert votes(cut("SELECT a FROM t"), [cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")]) == 1
 
 
 def test_candidates_that_were_not_selected_are_out() -> None:
@@ -98,7 +172,7 @@ def test_a_text_in_double_quotes_is_one() -> None:
 
 
 def test_a_revision_keeps_the_columns_that_are_asked_for() -> None:
-    draft = ran("SELECT rank FROM t ORDER BY height DESC LIMIT 1", fit=-14.0, named=("height", "rank"))
+    draft = ran("SELECT rank FROM t ORDER BY height DESC LIMIT 1", (), fit=-14.0, named=("height", "rank"))
     assert choose([draft, ran("SELECT count(*) FROM t", TWO, fit=-11.0)], SAID) is draft
     other = ran("SELECT rank FROM t WHERE height = (SELECT max(height) FROM t)", fit=-14.0, named=("height", "rank"))
     assert choose([draft, other], SAID) is other
@@ -115,12 +189,12 @@ def test_a_revision_keeps_the_columns_that_are_asked_for() -> None:
     ],
 )
 def test_a_revision_looks_for_nothing_that_nobody_named(said: str, sql: str, *, counts: bool) -> None:
-    draft, revision = ran("SELECT id FROM t"), ran(sql, TWO)
+    draft, revision = ran("SELECT id FROM t", findings=("x",)), ran(sql, TWO)
     assert (choose([draft, revision], said) is revision) == counts
 
 
 def test_a_number_that_was_asked_for_stays() -> None:
-    draft = ran("SELECT a FROM t WHERE price > 1000")
+    draft = ran("SELECT a FROM t WHERE price > 1000", findings=("x",))
     assert choose([draft, ran("SELECT DISTINCT kind FROM t", TWO, fit=-4.0)], "Above 1000?") is draft
     mended = ran("SELECT a FROM t WHERE price > 100", TWO, fit=-4.0)
     assert choose([draft, mended], "Above 100?") is mended

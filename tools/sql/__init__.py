@@ -13,11 +13,13 @@ from .check import check
 from .constants import Constants, constants
 from .explain import explain
 from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity
+from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
 from .ordering import is_ordered
 from .parse import parse_select
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
+from .sought import Contents, Sought, sought
 from .vectors import FEATURES, vectorize
 
 __all__ = [
@@ -26,20 +28,25 @@ __all__ = [
     "Asked",
     "ColumnValues",
     "Constants",
+    "Contents",
     "Finding",
     "FindingKind",
+    "Form",
     "Mention",
     "Severity",
+    "Sought",
     "UsedItems",
     "check",
     "constants",
     "explain",
+    "form",
     "is_ordered",
     "parse_select",
     "question_skeleton",
     "regularize",
     "same_sql",
     "skeleton_similarity",
+    "sought",
     "sql_skeleton",
     "used_items",
     "vectorize",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema
-from .conditions import base_column, conjuncts, literal
+from .conditions import conjuncts, literal, operands
 from .findings import ColumnValues, Finding
 from .names import fold, quote_text
 from .parse import SQLITE
@@ -51,7 +51,7 @@ def _comparisons(
             yield Finding("always_empty", "error", message, place, f"write {better}")
         if isinstance(node, exp.Between):
             yield from _empty_range(node, resolution)
-        for column, operand in _operands(node, resolution):
+        for column, operand in operands(node, resolution):
             value = literal(operand, resolution)
             if value is None:
                 continue
@@ -60,21 +60,6 @@ def _comparisons(
             spelled = isinstance(node, exp.EQ | exp.NEQ | exp.In) and column[1].kind != "number"
             if spelled and isinstance(value, str) and values is not None:
                 yield from _unknown_value(node, column[0], value, values)
-
-
-def _operands(node: exp.Expr, resolution: Resolution) -> Iterator[tuple[tuple[Reference, ColumnSchema], exp.Expr]]:
-    """Pairs of a table column and what it is compared with."""
-    left = base_column(node.this, resolution)
-    if isinstance(node, exp.In):
-        yield from ((left, item) for item in node.expressions if left is not None)
-    elif isinstance(node, exp.Between):
-        yield from ((left, node.args[key]) for key in ("low", "high") if left is not None)
-    elif left is not None:
-        yield left, node.expression
-    else:
-        right = base_column(node.expression, resolution)
-        if right is not None:
-            yield right, node.this
 
 
 def _wrong_type(node: exp.Expr, column: tuple[Reference, ColumnSchema], value: str | float) -> Iterator[Finding]:
@@ -125,7 +110,7 @@ def _contradictions(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
             yield Finding("always_empty", "error", f"{place} never holds.", place)
         if not isinstance(part, exp.EQ):
             continue
-        for (reference, _), operand in _operands(part, resolution):
+        for (reference, _), operand in operands(part, resolution):
             value = literal(operand, resolution)
             if value is None:
                 continue

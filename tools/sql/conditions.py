@@ -81,3 +81,18 @@ def literal(node: exp.Expr, resolution: Resolution) -> str | float | None:
             return None
     reference = resolution.at(node)
     return reference.column if reference is not None and reference.kind == "string" else None
+
+
+def operands(node: exp.Expr, resolution: Resolution) -> Iterator[tuple[tuple[Reference, ColumnSchema], exp.Expr]]:
+    """Pairs of a table column and what it is compared with."""
+    left = base_column(node.this, resolution)
+    if isinstance(node, exp.In):
+        yield from ((left, item) for item in node.expressions if left is not None)
+    elif isinstance(node, exp.Between):
+        yield from ((left, node.args[key]) for key in ("low", "high") if left is not None)
+    elif left is not None:
+        yield left, node.expression
+    else:
+        right = base_column(node.expression, resolution)
+        if right is not None:
+            yield right, node.this

@@ -46,9 +46,14 @@ def constants(sql: str) -> Constants:
     texts = [str(literal.this) for literal in literals if literal.is_string]
     # SQLite reads "Paris" in double quotes as a text where there is no such column.
     texts += [column.name for column in tree.find_all(exp.Column) if _may_be_text(column)]
-    plain = (text.strip("% ").casefold() for text in texts)
+    plain = (plain_text(text) for text in texts)
     numbers = (str(literal.this) for literal in literals if not literal.is_string)
     return Constants(frozenset(filter(None, plain)), frozenset(filter(_NUMBER.fullmatch, numbers)))
+
+
+def plain_text(text: str) -> str:
+    """A text as `Constants` has it."""
+    return text.strip("% ").casefold()
 
 
 def _may_be_text(column: exp.Column) -> bool:

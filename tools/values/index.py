@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..database import Database, Limits
 from ..errors import QueryError
@@ -78,7 +78,20 @@ class ValueIndex:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
         indexed = self._ask(lambda store: self._indexed(store, table, column, text))
-        return self._database_holds(table, column, text) if indexed is None else indexed
+        return self._database_has(table, column, "=", text) if indexed is None else indexed
+
+    def matches(self, table: str, column: str, pattern: str) -> bool:
+        """Whether a column has a value that is LIKE the pattern; no where that takes too long to say.
+
+        Args:
+            table: In any case.
+            column: In any case; of an unknown one, the answer is no.
+            pattern: With `%` and `_`, as LIKE takes them.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
+        """
+        return self._database_has(table, column, "LIKE", pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """The column's values nearest to a text, nearest first; empty if none is near.
@@ -108,12 +121,12 @@ class ValueIndex:
             return True
         return False if known.state == "whole" else None
 
-    def _database_holds(self, table: str, column: str, text: str) -> bool:
+    def _database_has(self, table: str, column: str, compared: Literal["=", "LIKE"], text: str) -> bool:
         if self._database.schema().column(table, column) is None:
             return False
         quoted = text.replace("'", "''")
         name, source = (part.replace('"', '""') for part in (column, table))
-        sql = f'SELECT 1 FROM "{source}" WHERE "{name}" = \'{quoted}\' LIMIT 1'
+        sql = f'SELECT 1 FROM "{source}" WHERE "{name}" {compared} \'{quoted}\' LIMIT 1'
         try:
             return bool(self._database.execute(sql, Limits(rows=1)).rows)
         except QueryError:

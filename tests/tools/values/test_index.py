@@ -42,6 +42,21 @@ def test_holds(index: ValueIndex, table: str, column: str, text: str, held: bool
 
 
 @pytest.mark.parametrize(
+    ("table", "column", "pattern", "held"),
+    [
+        ("customer", "country", "%states%", True),
+        ("Customer", "Country", "fr_nce", True),
+        ("customer", "country", "%usa%", False),
+        ("customer", "name", "%O'N%", True),
+        ("customer", "nowhere", "%", False),
+        ("nowhere", "name", "%", False),
+    ],
+)
+def test_matches(index: ValueIndex, table: str, column: str, pattern: str, held: bool) -> None:
+    assert index.matches(table, column, pattern) is held
+
+
+@pytest.mark.parametrize(
     ("column", "text", "nearest"),
     [
         ("country", "Frnace", "France"),
