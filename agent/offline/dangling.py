@@ -1,35 +1,33 @@
-"""Questions that speak of "them" and of nothing else: without a turn before, only the person knows who they are."""
+"""Questions that speak of "them" before anything that they could be: only the person knows who is meant."""
 
 from __future__ import annotations
 
 import re
 
 from ...tools.database.schema import Schema
+from ...tools.errors import NotUnderstood
+from .reading import Reading
 
-MOST = 6
+_MOST = 6
 """Tables that are offered, at most."""
 
-_PRONOUN = r"(?:them|they|those|these|it|this|that|ones?)"
-_FILLER = (
-    r"(?:show|list|give|tell|display|find|return|get|print|count|sort|order|how|many|much|are|is|was|were|there|all|of"
-    r"|what|who|which|the|a|me|us|to|please|can|could|would|you|i|want|like|see|do|does|we|have|now|again|about|and|some"
-    r"|each|every|number)"
+_PRONOUN = re.compile(
+    r"\b(?:all )?(?:of )?(?P<pronoun>th(?:em|eirs?|ey)|hers?|his|him|he|she|its|th[eo]se(?! (?!are|were|have|is)\w))\b",
+    re.IGNORECASE,
 )
-_WHOLE = re.compile(rf"^\W*(?:(?:{_FILLER}|{_PRONOUN})\b\W*)+$", re.IGNORECASE)
-_MEANT = re.compile(rf"\b(?:all )?(?:of )?(?P<pronoun>{_PRONOUN})\b(?: all\b)?", re.IGNORECASE)
 
 
-def pronoun(question: str) -> str | None:
-    """The word that stands for what is asked about; None where the question names something itself."""
-    found = _MEANT.search(question) if _WHOLE.match(question) else None
-    return found["pronoun"] if found else None
+class Dangling(NotUnderstood):
+    """What a word stands for was never said; `words` holds it."""
 
 
-def named(question: str, meant: str) -> str:
-    """The question with what its pronoun stands for in its place."""
-    return _MEANT.sub(lambda _: meant.strip(" .?!"), question, count=1)
+def dangling(question: str, reading: Reading) -> re.Match[str] | None:
+    """The pronoun of a first question that comes before all that it could stand for, as `pronoun`."""
+    found = _PRONOUN.search(question)
+    named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
+    return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
 def offered(schema: Schema) -> tuple[str, ...]:
     """What it could stand for: the database's tables."""
-    return tuple(table.name.replace("_", " ") for table in schema.tables[:MOST])
+    return tuple(table.name.replace("_", " ") for table in schema.tables[:_MOST])

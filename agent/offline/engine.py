@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from ...tools.database import Database
 from ...tools.database.schema import Schema
@@ -19,34 +19,29 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from .confidence import confidence, signals
 from .cut import cut
-from .dangling import named, pronoun
-from .followup import complements, edited, follows, unanchored
+from .dangling import Dangling, dangling
+from .followup import complements, edited, follows
 from .parse import Parse, parse
 from .reading import Reading
-from .rivals import Rival, ask_back, chosen, rivals
+from .rivals import Rival, chosen, rivals
 from .unread import unplaced, unread
 
 _CACHED = 64
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
-_DENIAL = re.compile(
-    r"\b(?:not|no|never|without|except|excluding|exclude|none|nobody|nothing|neither|lacking)\b|\w+n['’]t\b",
-    re.IGNORECASE,
-)
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|sure|right|correct|exactly|ok(?:ay)?|please do)\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$",
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
-_GREETING = re.compile(
-    r"^(?:\W*\b(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|there"
-    r"|very much|"
-    r"so much|for that|that(?:'s| is) (?:great|good|interesting|helpful)|interesting|oh|wow|sure|yes|no|good"
-    r" (?:morning|day))\b)+"
-    r"\s*[,.!]+\s*",
-    re.IGNORECASE,
+_POLITE = (
+    r"(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|sure"
+    r"|yes|no|got it|i see|very|much|so|that|is|it|all|for|now|your|help|you(?:'re)?|welcome|morning|evening|have|a|day"
+    r"|helpful|interesting|sounds|how are|please|well|fine|was|the|there|oh|wow)\b"
 )
+_GREETING = re.compile(rf"^(?:\W*\b{_POLITE})+\s*[,.!]+\s*", re.IGNORECASE)
+_SMALL_TALK = re.compile(rf"^\W*(?:{_POLITE}\W*)+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,6 @@ class Answer:
         unread: Words that played no part.
         follow_up: Whether the previous query was edited.
         choices: Readings that tie with this one, itself included; empty where it is the only best one.
-        asks: The question that settles which is meant.
         signals: What the confidence weighs.
     """
 
@@ -72,7 +66,6 @@ class Answer:
     unread: tuple[str, ...]
     follow_up: bool
     choices: tuple[str, ...] = ()
-    asks: str = ""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
@@ -84,7 +77,7 @@ class Engine:
         self._values = values
         self._lock = threading.Lock()
         self._names: NameIndex | None = None
-        self._answers: OrderedDict[tuple[str, str, str], Answer | NotUnderstood] = OrderedDict()
+        self._tried = lru_cache(_CACHED)(self._try_to_answer)
 
     def names(self) -> NameIndex:
         """The index of the database's present schema."""
@@ -100,66 +93,70 @@ class Engine:
         Args:
             question: As asked.
             base_sql: The previous query; empty if there is none.
-            clarification: What was asked back about this question and what the person said; remembered for it.
+            clarification: What was asked back about this question and what the person said.
 
         Raises:
             NotUnderstood: It cannot be read.
         """
-        names = self.names()
-        key = (question, base_sql, names.schema.version)
-        with self._lock:
-            known = self._answers.get(key)
-        if known is None or clarification:
-            try:
-                known = self._answer(question, base_sql, names, clarification)
-            except NotUnderstood as error:
-                known = error
-            with self._lock:
-                self._answers[key] = known
-                while len(self._answers) > _CACHED:
-                    self._answers.popitem(last=False)
-        if isinstance(known, NotUnderstood):
-            raise NotUnderstood(str(known), known.words)
-        return known
+        found = self._tried(question, base_sql, clarification, self.names())
+        if isinstance(found, Answer):
+            return found
+        raise type(found)(str(found), found.words)
 
-    def _answer(self, question: str, base_sql: str, names: NameIndex, clarification: tuple[str, str] | None) -> Answer:
+    def _try_to_answer(
+        self, question: str, base_sql: str, clarification: tuple[str, str] | None, names: NameIndex
+    ) -> Answer | NotUnderstood:
         question = _GREETING.sub("", question) or question
-        if clarification is not None and not base_sql and pronoun(question):
-            question = named(question, clarification[1])
-        elif clarification is not None:
-            values = self._find(question)
-            options = rivals(question, parse(question, names, values), names, values)
-            said = chosen(clarification[1], options)
-            if said is not None:
-                return self._made(said.parse, said.parse.frame, False)
-            if not (options and _YES.match(clarification[1])):
-                question = _clarified(question, clarification)
+        try:
+            settled = self._settled(question, base_sql, names, clarification) if clarification else question
+            if isinstance(settled, Parse):
+                return self._made(settled, settled.frame, False)
+            return self._answer(settled, base_sql, names)
+        except NotUnderstood as error:
+            return error
+
+    def _settled(self, question: str, base_sql: str, names: NameIndex, clarification: tuple[str, str]) -> Parse | str:
+        """The reading that the person chose, else the question with what they said in it."""
+        asked, said = clarification
+        values = self._find(question)
+        parsed = parse(question, names, values)
+        agrees = _YES.match(said) is not None
+        if not (base_sql or agrees) and (pronoun := dangling(question, parsed.reading)):
+            return f"{question[: pronoun.start()]}{said.strip(' .?!')}{question[pronoun.end() :]}"
+        options = rivals(question, parsed, names, values)
+        picked = chosen(said, options)
+        if picked is not None:
+            return picked.parse
+        if agrees:
+            return question if options else _ASKED.sub("", asked)
+        return f"{question.rstrip(' ?.!')}. {said}"
+
+    def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
         base = read_sql(base_sql, names.schema) if base_sql else None
         values = self._find(question)
         parsed = parse(question, names, values, base.used() if base else ())
         shorter = cut(base, parsed) if base is not None else None
-        follow_up = base is not None and (shorter is not None or follows(question, parsed, base))
+        if shorter is not None:
+            reading = Reading(names, [], "", fired=["cut"])
+            return self._made(replace(parsed, frame=shorter, reading=reading), shorter, True)
+        follow_up = base is not None and follows(question, parsed, base)
         if base is not None and not follow_up and all(mark.kind not in "tx" for mark in parsed.reading.marks):
             parsed = parse(question, names, values)
-        beyond = tuple(word for word in parsed.reading.text.split() if word in UNSPEAKABLE)
+        reading = parsed.reading
+        beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
         if beyond:
             raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
-        if base is None and (word := unanchored(question, parsed.reading)):
-            raise NotUnderstood(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-        frame = parsed.frame
-        if base is not None and follow_up:
-            frame = shorter or edited(base, question, parsed.reading)
-        if shorter is not None:
-            parsed = replace(parsed, frame=frame, reading=Reading(names, [], "", fired=["cut"]))
-        nothing = not parsed.reading.marks and not parsed.reading.pending and frame in (base, parsed.frame)
-        if (nothing and shorter is None) or not frame.used():
-            words = unplaced(parsed.reading)
+        if base is None and (pronoun := dangling(question, reading)):
+            word = pronoun["pronoun"]
+            raise Dangling(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
+        frame = edited(base, question, reading) if base is not None and follow_up else parsed.frame
+        nothing = not reading.marks and not reading.pending and frame in (base, parsed.frame)
+        if nothing or not frame.used():
+            words = unplaced(reading)
             raise NotUnderstood(_nothing(words, names.schema), words)
-        if _NEGATION.search(parsed.reading.text) and not (follow_up and complements(question)):
-            words = tuple(_DENIAL.findall(question))
-            raise NotUnderstood(f"I could not place what is denied: {', '.join(words)}. Put it another way.", words)
-        tied = () if follow_up else rivals(question, parsed, names, values)
-        return self._made(parsed, frame, follow_up, tied)
+        if _NEGATION.search(reading.text) and not (follow_up and complements(question)):
+            raise NotUnderstood("I could not place what is denied. Put it another way.", unplaced(reading))
+        return self._made(parsed, frame, follow_up, () if follow_up else rivals(question, parsed, names, values))
 
     def _find(self, question: str) -> tuple[ValueMatch, ...]:
         return tuple(self._values.find(question, _VALUES)) if self._values else ()
@@ -177,7 +174,6 @@ class Engine:
             unread=left_out,
             follow_up=follow_up,
             choices=tuple(rival.phrase for rival in tied),
-            asks=ask_back(tied) if tied else "",
             signals=found,
         )
 
@@ -213,12 +209,9 @@ class Engine:
         return replace(condition, value=near[0]) if near else condition
 
 
-def _clarified(question: str, clarification: tuple[str, str]) -> str:
-    """The question with what was settled about it: what was asked back if the person agrees, else their answer."""
-    asked, answer = clarification
-    if _YES.match(answer):
-        return _ASKED.sub("", asked)
-    return f"{question.rstrip(' ?.!')}. {answer}"
+def small_talk(text: str) -> bool:
+    """Whether nothing is asked: greetings and thanks."""
+    return _SMALL_TALK.match(text) is not None
 
 
 def _nothing(words: tuple[str, ...], schema: Schema) -> str:

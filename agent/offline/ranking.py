@@ -6,7 +6,7 @@ import re
 
 from ...tools.frames import Column, Condition, Term
 from ...tools.mentions.lexicon import ORDINALS
-from .reading import Found, Reading, pattern
+from .reading import Found, pattern
 
 _KEYS = r"(?P<keys>(?:(?:amount|level|value) of )?@[cxat]\d+(?:(?: ,)?(?: and)? {K})*)"
 _DIRECTION = r"(?P<way>#asc|#desc|#alpha|#agedesc|#ageasc)"
@@ -223,14 +223,8 @@ def each(found: Found) -> str | None:
         return f"#each {found['computed']}" if is_asked else None
     if not found["e"]:
         reading.per_subject = True
-    elif is_entity(reading, found["e"]):
+    elif reading.is_entity(found["e"]):
         reading.group_tables.append(reading.table(found["e"]))
     else:
         reading.group.append(reading.column(found["e"]))
     return ""
-
-
-def is_entity(reading: Reading, marker: str) -> bool:
-    """Whether words that may name a table or a column stand for the table's rows."""
-    mark = reading.mark(marker)
-    return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))

@@ -77,6 +77,11 @@ class Reading:
         number = int(marker[2:])
         return self.terms.get(number) or Term(self.marks[number].column)
 
+    def is_entity(self, marker: str) -> bool:
+        """Whether words that may name a table or a column stand for the table's rows."""
+        mark = self.mark(marker)
+        return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
+
     def add_term(self, term: Term, like: Mention | None = None) -> str:
         """A new marker: `@a` for an aggregate, `@c` for a column."""
         made = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")

@@ -61,7 +61,7 @@ def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
     return named[0] if len(named) == 1 else None
 
 
-def ask_back(options: Iterable[Rival]) -> str:
+def ask_back(choices: Iterable[str]) -> str:
     """The question that settles it."""
-    *others, last = (option.phrase for option in options)
+    *others, last = choices
     return f"Do you mean {', '.join(others)} or {last}?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...tools.frames import Column, Condition, Frame, Term
@@ -12,6 +13,18 @@ from .reading import Reading
 _REST = re.compile(
     r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|whose|have|has|had|from|by|in) "
 )
+_NAMED = ("@c", "@x", "@t")
+_AND = (",", "and", "#and", "#both")
+_OWN = ("their", "its", "respective", "corresponding", "associated")
+_BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
+_COMPARED = ("=", "<", "<=", ">", ">=")
+_ASKED = {
+    "when": "date time year",
+    "where": "location address place city",
+    "how old": "age",
+    "how (?:long|tall|high|big|large|heavy)": "length height duration milliseconds size weight",
+}
+"""Question words, with the column words that answer them."""
 
 
 def select_terms(reading: Reading) -> tuple[Term, ...]:
@@ -34,41 +47,24 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     is_open = True
     added = False
     before = head = ""
-    for at, word in enumerate(words):
-        after = words[at + 1] if at + 1 < len(words) else ""
-        theirs = before in ("their", "its") and not (terms or more)
-        if theirs and head and re.match(r"@[cxt]", word):
+    for word, after in zip(words, [*words[1:], ""], strict=False):
+        if before in ("their", "its") and head and word[:2] in _NAMED and not (terms or more):
             terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
             is_open = added = True
-        if word in (",", "and", "#and", "#both"):
+        if word in _AND:
             is_open = added = True
-        elif re.match(r"@[ca]|@x", word) and is_open and not _only_table(reading, word):
+        elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_entity(word):
             terms.extend(_shown(reading, word))
-        elif re.match(r"@[tx]", word):
-            if added and terms and is_open and not re.match(r"@[ca]", after):
+        elif word[:2] in ("@t", "@x"):
+            if added and terms and is_open and after[:2] not in ("@c", "@a"):
                 terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
             head = head or word
-            is_open = not (terms or more or before in ("of", "for", "all", "#who", "from", "in", "#each"))
+            is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
-        added = added and word in (
-            ",",
-            "and",
-            "#and",
-            "#both",
-            "their",
-            "its",
-            "respective",
-            "corresponding",
-            "associated",
-        )
-        before = word if word not in ("respective", "corresponding", "associated") else before
+        added = added and word in (*_AND, *_OWN)
+        before = word if word not in _OWN[2:] else before
     return terms
-
-
-def _only_table(reading: Reading, marker: str) -> bool:
-    mark = reading.mark(marker)
-    return marker.startswith("@x") and (mark.column is None or mark.hits[0].column is None)
 
 
 def _shown(reading: Reading, marker: str) -> list[Term]:
@@ -80,122 +76,80 @@ def _shown(reading: Reading, marker: str) -> list[Term]:
     return [term]
 
 
-def subject(reading: Reading) -> str | None:
-    """The table that the question is about: the first one left, else one that a term counts or shows."""
-    left = reading.markers("tx")
-    if left:
-        return reading.table(left[0])
-    return None
-
-
 def to_frame(reading: Reading) -> Frame:
     """The frame that the reading amounts to; without `select` if the question names nothing to show."""
+    heads = [reading.table(marker) for marker in reading.markers("tx")]
+    head = heads[0] if heads else None
     terms = list(select_terms(reading))
-    head = subject(reading)
-    if "#distinct" in reading.text:
-        reading.distinct = True
-    for marker in reading.markers("tx"):
-        reading.need(reading.table(marker))
-    group: list[Column] = []
-    counts = any(t.aggregate for t in (*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)))
-    for table in reading.group_tables:
-        if not counts:
-            reading.need(table)
-            continue
-        key = reading.names.key(table)
-        title = reading.names.title(table)
+    for table in (*heads, *reading.group_tables):
         reading.need(table)
-        group.append(key or title[0])
-        if not any(term.column and term.column.table == table and not term.aggregate for term in terms):
-            terms[:0] = [Term(column) for column in title]
-    for column in reading.group:
-        if counts:
-            group.append(column)
-        if Term(column) not in terms and column not in reading.quiet:
-            terms.insert(0, Term(column))
-    if "#all" in reading.text and not terms:
-        terms = [Term()]
-    if not terms and head is None and reading.where and (first := reading.where[0][0].term.column):
-        terms = [Term(column) for column in reading.names.title(first.table)]
-    if not terms and (asked := _asked(reading, head)) is not None:
-        terms = [Term(asked)]
-    if not terms and head is not None:
-        terms = [Term(column) for column in reading.names.title(head)]
+    group: list[Column] = []
+    if any(t.aggregate for t in (*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order))):
+        for table in reading.group_tables:
+            title = reading.names.title(table)
+            group.append(reading.names.key(table) or title[0])
+            if not any(term.column and term.column.table == table and not term.aggregate for term in terms):
+                terms[:0] = [Term(column) for column in title]
+        group += reading.group
+    terms[:0] = [
+        Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms and c not in reading.quiet
+    ]
+    terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
         group = _subject_key(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and any(not t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
-    if (reading.group or reading.group_tables) and not counts:
-        terms, group = _totals(reading, terms, group)
-    if not terms and head is None and reading.group_tables:
-        terms = [Term(column) for column in reading.names.title(reading.group_tables[0])]
-    order = list(reading.order)
-    if reading.pending and any(term.column or term.aggregate for term in terms):
-        term = _pending_key(reading, terms)
-        order.append((term, reading.pending in ("#desc", "#agedesc")))
     frame = Frame(
         select=tuple(terms),
         tables=tuple(reading.tables),
         where=tuple(reading.where),
         group=tuple(dict.fromkeys(group)),
         having=tuple(reading.having),
-        order=tuple(order),
+        order=order_of(reading, terms),
         limit=reading.limit,
         offset=reading.offset if reading.limit else 0,
-        distinct=reading.distinct,
+        distinct=reading.distinct or "#distinct" in reading.text,
     )
-    if (
-        frame.having
-        and len(terms) == 1
-        and terms[0].aggregate == "count"
-        and not reading.group
-        and not reading.group_tables
-    ):
-        frame = _count_groups(frame, reading, head)
-    return combined(frame, reading)
+    counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
+    return combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
-_ASKED = (
-    (re.compile(r"(?:^|\. )when\b"), ("date", "time", "year")),
-    (re.compile(r"(?:^|\. )where\b"), ("location", "address", "place", "city")),
-    (re.compile(r"(?:^|\. )how old\b"), ("age",)),
-    (
-        re.compile(r"(?:^|\. )how (?:long|tall|high|big|large|heavy)\b"),
-        ("length", "height", "duration", "milliseconds", "size", "weight"),
-    ),
-)
-"""Question words, with the column words that answer them."""
+def _implied(reading: Reading, head: str | None) -> list[Term]:
+    """What is shown where nothing is named: what answers the question word, else what the rows are called."""
+    if "#all" in reading.text:
+        return [Term()]
+    first = reading.where[0][0].term.column if reading.where else None
+    table = head or (first.table if first else next(iter(reading.group_tables), None))
+    for regex, hints in _ASKED.items():
+        tables = [table] if table else reading.near()[:1]
+        if re.search(rf"(?:^|\. ){regex}\b", reading.text) and (found := reading.names.called(hints.split(), tables)):
+            return [Term(found)]
+    return [Term(column) for column in reading.names.title(table)] if table else []
 
 
-def _asked(reading: Reading, head: str | None) -> Column | None:
-    """The column that a bare `when`, `where` or `how old` asks for."""
-    tables = [head] if head is not None else reading.near()[:1]
-    for regex, hints in _ASKED:
-        if regex.search(reading.text) and (found := reading.names.called(hints, tables)):
-            return found
-    return None
+def order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool], ...]:
+    """The order that is asked for; one without a key is that of what is shown."""
+    shown = [term for term in terms if term.column or term.aggregate]
+    if not reading.pending or not shown:
+        return tuple(reading.order)
+    key = shown[-1]
+    if reading.pending == "#alpha":
+        key = next((t for t in shown if t.column and reading.names.kind(t.column) == "text"), shown[0])
+    return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
+
+
+def rows_of(key: Column, inner: Frame) -> Frame:
+    """The number of rows of the key's table that a query picks."""
+    return Frame((Term(key, "count", True),), (key.table,), ((Condition(Term(key), "in", inner),),))
 
 
 def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
     """`how many cities have more than 3 airports` counts groups, not rows."""
-    term = frame.select[0]
     table = next((t for t in frame.used() if t != reading.counted), head)
-    key = term.column or (reading.names.key(table) if table else None)
+    key = frame.select[0].column or (reading.names.key(table) if table else None)
     if key is None:
         return frame
-    inner = replace(frame, select=(Term(key),), group=(key,), order=(), limit=None)
-    return Frame((Term(key, "count", True),), (key.table,), ((Condition(Term(key), "in", inner),),))
-
-
-def _totals(reading: Reading, terms: list[Term], group: list[Column]) -> tuple[list[Term], list[Column]]:
-    """`the total sales per country`, where the total is a column, adds it up."""
-    asked = [marker for marker in reading.markers("c") if reading.mark(marker).text.lower().startswith("total")]
-    if not asked:
-        return terms, group
-    total = reading.term(asked[0])
-    terms = [Term(total.column, "sum") if term == total else term for term in terms]
-    keys = [reading.names.key(table) or reading.names.title(table)[0] for table in reading.group_tables]
-    return terms, [*group, *reading.group, *keys]
+    return rows_of(key, replace(frame, select=(Term(key),), group=(key,), order=(), limit=None))
 
 
 def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
@@ -216,43 +170,18 @@ def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[
     return [key] if (named or head == table) and table != reading.counted else plain
 
 
-def _pending_key(reading: Reading, terms: list[Term]) -> Term:
-    if reading.pending == "#alpha":
-        for term in terms:
-            if term.column and reading.names.kind(term.column) == "text":
-                return term
-    return terms[-1] if reading.pending != "#alpha" and terms else terms[0] if terms else Term()
-
-
 def combined(frame: Frame, reading: Reading) -> Frame:
     """The frame with the set operation that the reading found, if it did."""
     if reading.combine is None:
         return frame
     operator, conditions = reading.combine
+    also = tuple((condition,) for condition in conditions)
     if len(frame.select) == 1 and frame.select[0].aggregate == "count":
-        table = frame.tables[0] if frame.tables else frame.used()[0]
-        key = frame.select[0].column or reading.names.key(table)
+        key = frame.select[0].column or reading.names.key((*frame.tables, *frame.used())[0])
         if key is not None:
-            also = Frame((Term(key),), frame.tables, tuple((condition,) for condition in conditions))
-            return replace(
-                frame, select=(Term(key, "count", True),), where=(*frame.where, (Condition(Term(key), "in", also),))
-            )
+            other = Condition(Term(key), "in", Frame((Term(key),), frame.tables, also))
+            return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
     replaced = {condition.term for condition in conditions}
-    kept = tuple(
-        group
-        for group in frame.where
-        if not (len(group) == 1 and group[0].term in replaced and group[0].operator in ("=", "<", "<=", ">", ">="))
-    )
-    other = Frame(frame.select, frame.tables, (*kept, *((c,) for c in conditions)), frame.group, frame.having)
-    return Frame(
-        frame.select,
-        frame.tables,
-        frame.where,
-        frame.group,
-        frame.having,
-        distinct=frame.distinct,
-        combine=(operator, other),
-    )
-
-
-__all__ = ["Condition", "select_terms", "subject", "to_frame"]
+    kept = (g for g in frame.where if not (len(g) == 1 and g[0].term in replaced and g[0].operator in _COMPARED))
+    other = Frame(frame.select, frame.tables, (*kept, *also), frame.group, frame.having)
+    return replace(frame, order=(), limit=None, offset=0, combine=(operator, other))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from typing import TypeVar, cast
 
 from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
@@ -22,8 +23,9 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
-from .dangling import offered, pronoun
-from .engine import Answer, Engine
+from .dangling import Dangling, offered
+from .engine import Answer, Engine, small_talk
+from .rivals import ask_back
 
 R = TypeVar("R")
 _DECLINE = 0.12
@@ -35,15 +37,10 @@ _DECLINE_AT_ALL = 0.35
 _DECLINE_WITH_UNREAD = 0.4
 """Confidence below which a question is declined where only verbs were not understood ("who *placed* orders")."""
 
-_VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
+_REMEMBERED = 1_024
+"""Clarifications that are kept for the writing of their SQL."""
 
-_SMALL_TALK = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful"
-    r"|awesome|"
-    r"sure|yes|no|got it|i see|very|much|so|that|is|it|all|for|now|your|help|you(?:'re)?|welcome|morning|evening|"
-    r"have|a|day|helpful|interesting|sounds|how are|please|very well|fine|was|the|there)\b\W*)+$",
-    re.IGNORECASE,
-)
+_VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
 
 
 class OfflineTranslator:
@@ -60,6 +57,8 @@ class OfflineTranslator:
 
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
         self._engine = Engine(database, values if values is not None else ValueIndex.open(database))
+        self._lock = threading.Lock()
+        self._clarified: dict[tuple[str, str, str], tuple[str, str]] = {}
 
     def do(self, task: Task[R]) -> Done[R]:
         """See `Translator.do`.
@@ -93,32 +92,46 @@ class OfflineTranslator:
                 raise NotUnderstood(f"The offline translator cannot do a {type(task).__name__}; choose a model.")
 
     def _rephrase(self, task: RephraseTask) -> Rephrasing:
-        if _SMALL_TALK.match(task.question):
+        if small_talk(task.question):
             reply = "You are welcome. Ask me something about this database."
             return Rephrasing(task.question, task.question, "small_talk", reply)
-        meant = None if task.clarification or _base(task.history) else pronoun(task.question)
-        if meant is not None:
-            asks, choices = f'What does "{meant}" stand for?', offered(task.schema)
-            return Rephrasing(task.question, task.question, "ambiguous", asks, choices)
+        base = _base(task.history)
         try:
-            answer = self._engine.answer(task.question, _base(task.history), task.clarification)
+            answer = self._engine.answer(task.question, base, task.clarification)
+        except Dangling as error:
+            asks = f'What does "{error.words[0]}" stand for?'
+            return Rephrasing(task.question, task.question, "ambiguous", asks, offered(task.schema))
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
-        if _doubtful(answer):
-            return Rephrasing(task.question, task.question, "unanswerable", _unsure(answer))
         sentence = give_me(answer.frame)
+        if task.clarification is not None:
+            self._remember((task.question, base, sentence), task.clarification)
+        if _doubtful(answer):
+            return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
         if answer.choices:
-            return Rephrasing(sentence, sentence, "ambiguous", answer.asks, answer.choices)
+            return Rephrasing(sentence, sentence, "ambiguous", ask_back(answer.choices), answer.choices)
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:
-        answer = self._engine.answer(task.question, _base(task.history))
+        answer = self._read(task)
         if answer.confidence < _DECLINE:
             raise NotUnderstood(_unsure(answer), answer.unread)
         return _draft(answer)
 
     def _revise(self, task: ReviseTask) -> Draft:
-        return _draft(self._engine.corrected(self._engine.answer(task.generate.question, _base(task.generate.history))))
+        return _draft(self._engine.corrected(self._read(task.generate)))
+
+    def _remember(self, key: tuple[str, str, str], clarification: tuple[str, str]) -> None:
+        with self._lock:
+            self._clarified[key] = clarification
+            if len(self._clarified) > _REMEMBERED:
+                del self._clarified[next(iter(self._clarified))]
+
+    def _read(self, task: GenerateTask) -> Answer:
+        """The answer to a turn, with what its rephrasing settled: two conversations may settle one question apart."""
+        base = _base(task.history)
+        settled = self._clarified.get((task.question, base, task.rephrasing.rephrased))
+        return self._engine.answer(task.question, base, settled)
 
 
 def _base(history: tuple[PastTurn, ...]) -> str:

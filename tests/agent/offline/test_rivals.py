@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tableturn.agent import SQLAgent
 from tableturn.agent.offline import OfflineTranslator
 from tableturn.agent.offline.engine import Engine
 from tableturn.prompts.generate import GenerateTask
@@ -50,6 +51,28 @@ def test_the_answer_settles_it_for_the_turn(offline: OfflineTranslator, shop: Da
     assert told.rephrased == f"Give me the average rating of {table}s."
     draft = offline.do(GenerateTask(QUESTION, told, shop.schema())).reply
     assert draft.sql == f"SELECT AVG(rating) FROM {table}"
+
+
+def test_each_conversation_settles_it_for_itself(offline: OfflineTranslator, shop: Database) -> None:
+    asked = _rephrase(offline, shop)
+    told = {said: _rephrase(offline, shop, (asked.reply, said)) for said in (CLIENTS, WAREHOUSES)}
+
+    drafts = {said: offline.do(GenerateTask(QUESTION, one, shop.schema())).reply.sql for said, one in told.items()}
+
+    assert drafts == {CLIENTS: "SELECT AVG(rating) FROM client", WAREHOUSES: "SELECT AVG(rating) FROM warehouse"}
+    assert _rephrase(offline, shop) == asked
+
+
+def test_conversations_take_turns(shop: Database) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        chats = {"clients": agent.conversation(), "warehouses": agent.conversation()}
+        assert {chat.ask(QUESTION).status for chat in chats.values()} == {"needs_clarification"}
+        answers = {said: chat.ask(said) for said, chat in chats.items()}
+        assert agent.ask(QUESTION).status == "needs_clarification"
+    assert [answer.sql for answer in answers.values()] == [
+        "SELECT AVG(rating) FROM client",
+        "SELECT AVG(rating) FROM warehouse",
+    ]
 
 
 def test_yes_chooses_nothing(offline: OfflineTranslator, shop: Database) -> None:
