@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..tools.errors import ExampleRefused
@@ -12,6 +12,9 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..tools.examples import Example, ExampleStore
+
+_LOOKED_THROUGH = 50
+"""Nearest questions among which the very same one is: nothing is nearer than it."""
 
 _WHY_NOT: dict[Status, str] = {
     "failed": "it failed",
@@ -62,7 +65,7 @@ def save_answer(
     store = resources.examples.saving()
     example = example_of(database, asked, sql, simplified=simplified, shared=shared)
     done = store.add([example], runs_on(database, settings.limits))
-    outdated = [] if shared else _other_answers(store, example)
+    outdated = _other_answers(store, example)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
 
@@ -91,14 +94,20 @@ def _sql(answer: AnswerRecord, resources: Resources) -> str:
 
 
 def _other_answers(store: ExampleStore, example: Example) -> list[str]:
-    """What was approved earlier for the same question on the same database, with other SQL: the last word counts."""
+    """What was approved earlier for the same question on the same database, with other SQL: the last word counts.
+
+    Shared or not: a wrong answer that stays in one place would go on being shown beside the right one in the other.
+    """
     from ..tools.examples import example_id
 
-    near = store.nearest("question", example.question, 20, example.owner, shared=False)
+    own = store.nearest("question", example.question, _LOOKED_THROUGH, example.owner, shared=False)
+    shared = store.nearest("question", example.question, _LOOKED_THROUGH)
+    same_answer = {example_id(replace(example, shared=shared)) for shared in (False, True)}
     return [
         hit.id
-        for hit in near
+        for hit in (*own, *shared)
         if hit.example.source == example.source
+        and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and hit.id != example_id(example)
+        and hit.id not in same_answer
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...prompts.replies import Rephrasing
+from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, regular_example
 from ...tools.values import ValueMatch
 from ..effects import Body, do
@@ -38,17 +39,22 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         database=identity,
     )
 
-    def find() -> tuple[Example, ...]:
-        return call_tool(
-            run.resources.tools.find_examples,
-            question=rephrasing.rephrased,
-            selector=settings.examples,
-            query=query,
-            numbers=_numbers(settings),
-            own=settings.own_examples,
-        )
+    def find() -> tuple[tuple[Example, ...], tuple[str, ...]]:
+        run.resources.examples.store()  # one that cannot be opened at all is an error of whoever set it up
+        try:
+            found = call_tool(
+                run.resources.tools.find_examples,
+                question=rephrasing.rephrased,
+                selector=settings.examples,
+                query=query,
+                numbers=example_numbers(settings),
+                own=settings.own_examples,
+            )
+        except ExampleStoreError as error:
+            return (), (f"answered without examples: {error}",)
+        return found, ()
 
-    examples = yield from do(find)
+    examples, notes = yield from do(find)
     if settings.regular_examples:
         examples = tuple(map(regular_example, examples))
     own = sum(example.owner == identity for example in examples)
@@ -56,11 +62,13 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     update: dict[str, Any] = {"examples": dump_all(examples), "next": then}
     if own:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
-        update["notes"] = [*state.get("notes", []), f"{note} of this database shown to the model"]
+        notes = (*notes, f"{note} of this database shown to the model")
+    if notes:
+        update["notes"] = [*state.get("notes", []), *notes]
     return update
 
 
-def _numbers(settings: Settings) -> dict[str, int | str]:
+def example_numbers(settings: Settings) -> dict[str, int | str]:
     """How many examples, in the chosen selector's own terms."""
     numbers: dict[str, dict[str, int | str]] = {
         "skeleton": {"k1": settings.k_question_skeleton, "k2": settings.k_simplified_skeleton},

@@ -140,6 +140,26 @@ def test_the_last_answer_to_a_question_counts(shop: Path, tmp_path: Path) -> Non
     assert kept(place) == [{"question": "Give me them.", "sql": LYON, "shared": False}]
 
 
+@pytest.mark.parametrize(("first", "then"), [(False, True), (True, True), (True, False)])
+def test_the_last_answer_counts_whether_shared_or_not(shop: Path, first: bool, then: bool) -> None:
+    with ExampleStore.open() as store:
+        for sql, shared in ((PARIS, first), (LYON, then)):
+            with SQLAgent(shop, model=told("Give me them.", sql), examples=store) as agent:
+                saved = agent.approve(agent.ask("Who?"), shared=shared)
+                assert agent.approve(agent.ask("Who?"), shared=shared).replaced == 0
+        assert saved.replaced == 1
+        assert [(hit.example.sql, hit.example.shared) for hit in store.list()] == [(LYON, then)]
+
+
+def test_what_other_databases_share_is_not_replaced(shop: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copy(shop, tmp_path / "elsewhere.db"))
+    with ExampleStore.open() as store:
+        for path, sql in ((shop, PARIS), (other, LYON)):
+            with SQLAgent(path, model=told("Give me them.", sql), examples=store) as agent:
+                assert agent.approve(agent.ask("Who?"), shared=True).replaced == 0
+        assert store.count() == 2
+
+
 def test_what_is_shared_is_shown_to_others(shop: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = Path(shutil.copy(shop, tmp_path / "other" / "elsewhere.db"))
@@ -256,8 +276,13 @@ def test_a_real_server_keeps_what_two_agents_approve(shop: Path, tmp_path: Path)
             assert "Stratus people" not in said
             server.kill()
             server.wait(10)
+            answer = agent.ask("Who?")
+            assert answer.status == "converged"
+            assert any(url in note for note in answer.notes)
             with pytest.raises(ExampleStoreError, match=url):
-                agent.ask("Who?")
+                agent.approve(answer)
+    with SQLAgent(shop, model=writes(PARIS), examples=url) as late, pytest.raises(ExampleStoreError, match=url):
+        late.ask("Who?")
 
 
 @pytest.mark.parametrize(
