@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..tools.errors import SettingsError
+from .settings import Settings
 
 if TYPE_CHECKING:
     from ..tools.examples import ExampleStore
@@ -66,7 +67,9 @@ class AgentExamples:
 
     @staticmethod
     def _unmade(given: ExampleStore | str | Path) -> bool:
-        return isinstance(given, str | Path) and "://" not in str(given) and not Path(given).exists()
+        from ..tools.examples import is_made
+
+        return isinstance(given, str | Path) and not is_made(given)
 
     def _opened(self) -> ExampleStore:
         from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
@@ -84,3 +87,13 @@ class AgentExamples:
         if self._built_in is None:
             self._built_in = self._stack.enter_context(default_store())
         return self._built_in
+
+
+def example_numbers(settings: Settings) -> dict[str, int | str]:
+    """How many examples, in the chosen selector's own terms."""
+    numbers: dict[str, dict[str, int | str]] = {
+        "skeleton": {"k1": settings.k_question_skeleton, "k2": settings.k_simplified_skeleton},
+        "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
+        "voted": {"n": settings.n_voted, "m": settings.m_votes, "method": settings.clustering},
+    }
+    return numbers.get(settings.examples, {"k": settings.k_question})

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from ...tools.examples import Added, Example, ExampleStore, Found
+    from ...tools.examples import Added, Example, ExampleQuery, ExampleStore, Found
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
@@ -64,33 +65,60 @@ def import_(
 ) -> None:
     """Add the examples of files. What is there already is skipped, so an interrupted import is just run again.
 
-    What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused.
+    What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused, and
+    with 2 where a file could not be read.
     """
     from itertools import chain
 
-    from ...tools.examples import DatabaseFolder, read_examples, runs_on, seed_examples
+    from ...tools.examples import DatabaseFolder, runs_on, seed_examples
 
-    refused: list[str] = []
+    problems = _Problems()
     with _opened(store, embedding) as examples:
         done = [examples.add(seed_examples())] if seeds else []
-        read = chain.from_iterable(read_examples(file, refused.append) for file in files)
+        read = chain.from_iterable(_read(file, problems) for file in files)
         if databases is None:
-            done.append(examples.add(_owned(read, refused.append), strict=False))
+            done.append(examples.add(_without_databases(read, problems.refuse), strict=False))
         else:
             with closing(DatabaseFolder(databases)) as folder:
                 done.append(examples.add(folder.with_schemas(read), runs_on(folder), strict=False))
-    refused += [refusal.reason for part in done for refusal in part.refused]
-    for reason in refused:
+    for refusal in (refusal for part in done for refusal in part.refused):
+        problems.refuse(refusal.reason)
+    _report(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
+    raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
+
+
+@dataclass
+class _Problems:
+    """What went wrong with an import's files, said at once: an error later on must not keep it back."""
+
+    refused: int = 0
+    unreadable: int = 0
+
+    def refuse(self, reason: str) -> None:
+        self.refused += 1
         typer.echo(reason, err=True)
-    _report(done, len(refused))
-    raise typer.Exit(1 if refused else 0)
+
+    def unread(self, reason: str) -> None:
+        self.unreadable += 1
+        typer.echo(f"tableturn: {reason}", err=True)
 
 
-def _owned(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
-    """Those that somebody could find: a private example without its database is seen by no question."""
+def _read(file: Path, problems: _Problems) -> Iterator[Example]:
+    """A file's examples; one that cannot be read keeps back none of the others'."""
+    from ...tools.errors import ExampleStoreError
+    from ...tools.examples import read_examples
+
+    try:
+        yield from read_examples(file, problems.refuse)
+    except ExampleStoreError as error:
+        problems.unread(str(error))
+
+
+def _without_databases(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
+    """The shared ones, as nobody's: a file is not to be believed whose an example is."""
     for example in read:
-        if example.shared or example.owner:
-            yield example
+        if example.shared:
+            yield replace(example, owner="")
         else:
             refuse(f"refused {example.question[:80]!r}: it is not shared, so its database is needed: --databases")
 
@@ -107,7 +135,7 @@ def list_(
     """List examples with their identifiers."""
     from itertools import islice
 
-    with _opened(store, embedding) as examples:
+    with _opened(store, embedding, make=False) as examples:
         _print(islice(examples.list(database, source), limit), as_json)
 
 
@@ -117,24 +145,41 @@ def search(
     db: Annotated[str | None, typer.Option("--db", help="The database that it is asked of.")] = None,
     by: Annotated[str, typer.Option("--by", help="skeleton, question, draft, voted or random.")] = "skeleton",
     draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
+    simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
     as_json: JsonOption = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
 ) -> None:
-    """Show the examples that a question would be given."""
+    """Show the examples that a question would be given under the default settings.
+
+    As an agent does: those approved on its database first, and the built-in ones where the store shares few. An agent
+    goes by its rephrasing of the question, and by the part of the schema that it keeps, instead of the whole.
+    """
     from typing import cast
 
-    from ...tools.database import Database
-    from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
+    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, make_selector
+    from ..example_stores import example_numbers
+    from ..settings import Settings
 
-    with _opened(store, embedding) as examples:
-        query = ExampleQuery(question, draft_sql=draft)
-        if db:
-            with Database.open(db) as database:
-                asked_of = database_identity(database)
-                query = ExampleQuery(question, schema=database.schema(), draft_sql=draft, database=asked_of)
-        chosen = make_selector(cast("SelectorKind", by), examples).select(query)
+    settings = Settings()
+    numbers = example_numbers(settings.model_copy(update={"examples": by}))
+    with _opened(store, embedding, make=False, seeds=True) as examples:
+        query = _query(question, simplified, draft, db, settings.values)
+        others = make_selector(cast("SelectorKind", by), examples, **numbers)
+        chosen = OwnFirst(examples, others, settings.own_examples).select(query)
         _print((Found(example_id(example), example) for example in chosen), as_json)
+
+
+def _query(question: str, simplified: str, draft: str, db: str | None, values: int) -> ExampleQuery:
+    from ...tools.database import Database
+    from ...tools.examples import ExampleQuery, database_identity
+    from ...tools.values import ValueIndex
+
+    if db is None:
+        return ExampleQuery(question, simplified, draft_sql=draft)
+    with Database.open(db) as database:
+        mentioned = tuple(ValueIndex.open(database).find(question, max(values, 10)))
+        return ExampleQuery(question, simplified, database.schema(), mentioned, draft, database_identity(database))
 
 
 @app.command()
@@ -144,7 +189,7 @@ def remove(
     embedding: EmbeddingOption = "hashed",
 ) -> None:
     """Remove examples. Exits with 1 where one was not there."""
-    with _opened(store, embedding) as examples:
+    with _opened(store, embedding, make=False) as examples:
         removed = examples.remove(ids)
     typer.echo(f"removed {removed}")
     raise typer.Exit(0 if removed == len(set(ids)) else 1)
@@ -155,7 +200,7 @@ def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: Emb
     """Count the examples."""
     from dataclasses import asdict
 
-    with _opened(store, embedding) as examples:
+    with _opened(store, embedding, make=False) as examples:
         found = examples.stats()
     if as_json:
         typer.echo(json.dumps(asdict(found)))
@@ -169,29 +214,42 @@ def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: Emb
 @app.command()
 def reindex(store: StoreOption = None, embedding: EmbeddingOption = "hashed") -> None:
     """Build the store's indexes anew from its examples."""
-    with _opened(store, embedding) as examples:
+    with _opened(store, embedding, make=False) as examples:
         typer.echo(f"indexed {examples.reindex()} examples")
 
 
 @contextmanager
-def _opened(store: str | None, embedding: str) -> Generator[ExampleStore]:
-    """The store; an error of ours becomes one line and exit code 2."""
-    from ...tools.errors import TableturnError
-    from ...tools.examples import ExampleStore, default_location, make_embedding
+def _opened(store: str | None, embedding: str, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
+    """The store; an error of ours becomes one line and exit code 2.
 
+    Args:
+        store: Its place; None for the default.
+        embedding: As `make_embedding` names it.
+        make: Whether one that is not there is made. What only reads must not: a mistyped place would look empty.
+        seeds: Whether the built-in examples are looked through too, as an agent's are.
+    """
+    from ...tools.errors import ExampleStoreError, TableturnError
+    from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
+
+    place = store or default_location()
     try:
-        with ExampleStore.open(store or default_location(), make_embedding(embedding)) as opened:
+        chosen = make_embedding(embedding)
+        if not make and not is_made(place):
+            raise ExampleStoreError(
+                f"there is no example store at {place}: `tableturn examples add` or `import` makes one"
+            )
+        with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
             yield opened
     except TableturnError as error:
         typer.echo(f"tableturn: {error}", err=True)
         raise typer.Exit(2) from error
 
 
-def _report(done: Sequence[Added], refused: int = 0) -> None:
+def _report(done: Sequence[Added], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
-    typer.echo(f"added {added}, there already {known}, refused {refused}{told}")
+    typer.echo(f"added {added}, there already {known}, refused {refused}{told}{remark}")
 
 
 def _print(found: Iterable[Found], as_json: bool) -> None:
@@ -203,5 +261,7 @@ def _print(found: Iterable[Found], as_json: bool) -> None:
             sys.stdout.write(json.dumps({"id": hit.id, **json.loads(to_json(hit.example))}, ensure_ascii=False) + "\n")
         else:
             example = hit.example
-            told = f"{hit.id}  {example.database}  {example.source}\n  {example.question}\n  {example.sql}"
-            typer.echo(safe(told))
+            seen = "shared" if example.shared else f"for {example.owner or example.database} alone"
+            added = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
+            head = f"{hit.id}  {example.database}  {example.source}  {added}  {seen}"
+            typer.echo(safe(f"{head}\n  {example.question}\n  {example.sql}"))

@@ -9,10 +9,10 @@ from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, regular_example
 from ...tools.values import ValueMatch
 from ..effects import Body, do
+from ..example_stores import example_numbers
 from ..material import kept_schema
 from ..records import Attempt, dump_all, load, load_all
 from ..resources import Run, call_tool
-from ..settings import Settings
 from ..state import AgentState
 
 
@@ -66,13 +66,3 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if notes:
         update["notes"] = [*state.get("notes", []), *notes]
     return update
-
-
-def example_numbers(settings: Settings) -> dict[str, int | str]:
-    """How many examples, in the chosen selector's own terms."""
-    numbers: dict[str, dict[str, int | str]] = {
-        "skeleton": {"k1": settings.k_question_skeleton, "k2": settings.k_simplified_skeleton},
-        "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
-        "voted": {"n": settings.n_voted, "m": settings.m_votes, "method": settings.clustering},
-    }
-    return numbers.get(settings.examples, {"k": settings.k_question})

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tableturn.agent import SQLAgent
 from tableturn.agent.cli.app import app
-from tableturn.tools.examples import seed_examples, to_json
+from tableturn.tools.database import Database
+from tableturn.tools.examples import database_identity, seed_examples, to_json
 from typer.testing import CliRunner, Result
+
+from tests.support.scripted import ScriptedModel
+
+UNRUN = "; no SQL was run: that needs --databases\n"
 
 
 @pytest.fixture
@@ -51,6 +58,8 @@ def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
     found = examples("search", "How many sales?", "--db", shop)
     assert "SELECT count(*) FROM sale" in found.stdout
     assert "sale" not in examples("search", "How many sales?").stdout
+    assert "shop@" in examples("list").stdout
+    assert "no example selector is called 'best'" in examples("search", "Who?", "--by", "best").stderr
     assert examples("remove", kept["id"]).stdout == "removed 1\n"
     assert examples("remove", kept["id"]).exit_code == 1
     assert "0 examples" in examples("stats").stdout
@@ -84,9 +93,63 @@ def test_the_built_in_examples_can_be_imported(home: Path, tmp_path: Path) -> No
     file = tmp_path / "one.jsonl"
     file.write_text(to_json(seed_examples()[0]))
     done = examples("import", "--seeds", file)
-    assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, there already 1, refused 0\n")
+    assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, there already 1, refused 0{UNRUN}")
     assert examples("reindex").stdout == f"indexed {len(seed_examples())} examples\n"
     assert len(listed("--limit", "5", "--database", "bakery")) == 5
+
+
+@pytest.mark.parametrize("command", [("stats",), ("list",), ("search", "Who?"), ("remove", "x"), ("reindex",)])
+def test_what_only_reads_makes_no_store(home: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "empty").mkdir()
+    for arguments in ((), ("--store", tmp_path / "nowhere" / "x"), ("--store", tmp_path / "empty")):
+        done = examples(*command, *arguments)
+        assert done.exit_code == 2
+        assert "there is no example store at" in done.stderr
+    assert not home.exists()
+    assert [*tmp_path.rglob("*")] == [tmp_path / "empty"]
+
+
+def test_search_shows_what_an_agent_would_show(home: Path, shop: Path) -> None:
+    assert examples("add", "How many sales in Ghent?", "SELECT count(*) FROM sale", "--db", shop).exit_code == 0
+    model = ScriptedModel(script=lambda _: "```sql\nSELECT town FROM sale\n```")
+    asked = "Which towns have the most sales?"
+    settings = {"rephrase": "never", "simplify": False}
+    with SQLAgent(shop, model=model, settings=settings, examples=home / "examples") as agent:
+        events = list(agent.conversation().stream(asked))
+    shown = next(event.data["examples"] for event in events if event.name == "retrieve")
+    found = [json.loads(line) for line in examples("search", asked, "--db", shop, "--json").stdout.splitlines()]
+    assert [row["question"] for row in found] == [row["question"] for row in shown]
+    assert found[0]["question"] == "How many sales in Ghent?"
+    assert len(found) > 3
+    plain = examples("search", asked, "--db", shop, "--simplified", "List towns from A to Z.", "--json").stdout
+    assert len(plain.splitlines()) > 3
+
+
+def test_an_owner_is_not_believed_from_a_file(home: Path, shop: Path, tmp_path: Path) -> None:
+    with Database.open(shop) as database:
+        victim = database_identity(database)
+    file = tmp_path / "claims.jsonl"
+    row = {"question": "Who?", "sql": "SELECT town FROM sale", "database": "shop", "owner": victim}
+    file.write_text("\n".join(json.dumps({**row, "shared": shared}) for shared in (True, False)))
+    done = examples("import", file)
+    assert (done.exit_code, done.stdout) == (1, f"added 1, there already 0, refused 1{UNRUN}")
+    assert "its database is needed" in done.stderr
+    assert [kept["owner"] for kept in listed()] == [""]
+    (tmp_path / "b").mkdir()
+    other = shutil.copy(shop, tmp_path / "b")
+    done = examples("import", file, "--databases", Path(other).parent, "--store", tmp_path / "s")
+    assert "belongs to another database" in done.stderr
+    assert [kept["owner"] for kept in listed("--store", tmp_path / "s")] == [""]
+
+
+def test_an_unreadable_file_keeps_back_nothing_of_the_others(home: Path, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.json"
+    good.write_text("no example\n" + to_json(seed_examples()[0]))
+    bad.write_text("{")
+    done = examples("import", good, bad, good)
+    assert (done.exit_code, done.stdout) == (2, f"added 1, there already 1, refused 2{UNRUN}")
+    assert "line 1: not a line of JSON" in done.stderr
+    assert f"{bad} is not JSON" in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
@@ -112,7 +175,6 @@ def test_what_is_listed_as_json_can_be_imported(home: Path, shop: Path, tmp_path
     [
         (("import", "missing.jsonl"), "missing.jsonl cannot be read"),
         (("stats", "--embedding", "bert"), "no embedding is called 'bert'"),
-        (("search", "Who?", "--by", "best"), "no example selector is called 'best'"),
         (("add", "Who?", "SELECT 1", "--db", "missing.db"), "missing.db"),
         (("stats", "--store", "http://127.0.0.1:9"), "127.0.0.1:9"),
     ],
@@ -130,7 +192,7 @@ def test_an_import_goes_on_past_what_is_no_example(home: Path, shop: Path, tmp_p
     rows = [fields, {**fields, "question": "\ud800"}, {**fields, "sql": "selec " * 3_000}, {**fields, "shared": False}]
     file.write_text("\n".join(["[" * 99_999, *map(json.dumps, rows)]))
     done = examples("import", file)
-    assert (done.exit_code, done.stdout) == (1, "added 1, there already 0, refused 4\n")
+    assert (done.exit_code, done.stdout) == (1, f"added 1, there already 0, refused 4{UNRUN}")
     assert f"{file}, line 1: not a line of JSON" in done.stderr
     assert done.stderr.count("\n") == 4
     assert max(map(len, done.stderr.splitlines())) < 500

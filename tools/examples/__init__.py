@@ -12,7 +12,7 @@ from .example import Example
 from .from_use import database_identity, example_of, runs_on
 from .importing import DatabaseFolder, read_examples
 from .keys import example_id
-from .location import default_location
+from .location import default_location, is_made
 from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
 from .own import OwnFirst
@@ -61,6 +61,7 @@ __all__ = [
     "embed",
     "example_id",
     "example_of",
+    "is_made",
     "make_embedding",
     "make_selector",
     "mask",

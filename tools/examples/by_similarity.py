@@ -37,9 +37,9 @@ class BySkeleton:
     """k1 by the question's skeleton, then k2 by its simplified form's, without repeats (revision chain 3.1.3).
 
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
-    speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL. On Spider
-    train with databases held out that is worth 7 points of skeleton agreement at 8 (57.2 to 64.3 in a hundred
-    questions). Without a simplified form all k1 + k2 go by the question. `pool=0` is the paper's way.
+    speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
+    (`tableturn bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
+    `pool=0` is the paper's way.
     """
 
     store: ExampleStore
@@ -63,7 +63,7 @@ class BySkeleton:
         key = mask(text, query.schema, query.values)
         if not self.pool:
             return self.store.near("skeleton", key, self.k1 + self.k2, query.database)
-        return by_votes(self.store.near("skeleton", key, self.pool, query.database))
+        return by_votes(self.store.near("skeleton", key, max(self.pool, self.k1 + self.k2), query.database))
 
     def _kind(self, hit: Near) -> str:
         return hit.sql if self.pool else hit.pair

@@ -146,9 +146,16 @@ class DatabaseFolder:
         return replace(example, schema=made.schema)
 
     def _owned(self, example: Example) -> Example:
-        if example.shared or example.owner:
+        """A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is shared.
+
+        A private one that names another owner stays as it is, to be refused (`runs_on`).
+        """
+        if example.shared and not example.owner:
             return example
-        return replace(example, owner=database_identity(self(example.database)))
+        identity = database_identity(self(example.database))
+        if example.shared and example.owner != identity:
+            return replace(example, owner="")
+        return replace(example, owner=example.owner or identity)
 
     def close(self) -> None:
         """Closes the databases."""

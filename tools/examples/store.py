@@ -61,8 +61,7 @@ class ExampleStore:
         self.embedding: Embedding = embedding or HashedEmbedding()
         self._lock = threading.Lock()
         self._changes = 0
-        self._remembered: dict[Hashable, Any] = {}
-        self._remembered_at: tuple[int, int] = (-1, -1)
+        self._remembered: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
     def open(cls, location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
@@ -230,16 +229,18 @@ class ExampleStore:
         self._changed()
         return total
 
-    def remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
-        """What `make` gives, kept until the store changes: for choices that depend on all of it."""
-        shared = self._backend.table(SHARED, PAIRS)
-        state = (self._changes, shared.count() if shared else 0)  # the count sees what other processes add
+    def remembered(self, key: Hashable, make: Callable[[], _T], database: str = "") -> _T:
+        """What `make` gives, kept until the examples change that a database's questions may see.
+
+        Of what other processes change, the number of those examples tells.
+        """
+        tables = [self._backend.table(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
+        state = (self._changes, *(table.count() if table else 0 for table in tables))
         with self._lock:
-            if self._remembered_at != state:
-                self._remembered_at, self._remembered = state, {}
-            if key not in self._remembered:
-                self._remembered[key] = make()
-            return self._remembered[key]
+            known = self._remembered.get(key)
+            if known is None or known[0] != state:
+                known = self._remembered[key] = (state, make())
+            return known[1]
 
     def close(self) -> None:
         """Gives back files and connections."""
