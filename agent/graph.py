@@ -46,7 +46,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "generate": (generate, ("execute", "respond")),
     "reason": (reason, ("execute", "respond", "generate")),
     "execute": (execute, ("critique", "respond")),
-    "critique": (critique, ("revise", "retrieve", "respond")),
+    "critique": (critique, ("revise", "retrieve", "generate", "respond")),
     "revise": (revise, ("execute", "respond")),
     "respond": (respond, (END,)),
 }

@@ -6,7 +6,7 @@ from ..prompts.generate import GenerateTask
 from ..prompts.replies import Rephrasing
 from ..tools.database import Schema
 from ..tools.examples import Example, database_identity
-from ..tools.linking import PastTurn, widen
+from ..tools.linking import PastTurn, requested, widen
 from ..tools.values import ValueMatch
 from .effects import Body, do
 from .memory import window
@@ -21,14 +21,18 @@ MOST_UNSHOWN = 60
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
 
 
-def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[Schema]:
-    """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part."""
+def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
+    """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part.
 
-    def look() -> Schema:
+    Returns:
+        It, and whether it is in order of probability.
+    """
+
+    def look() -> tuple[Schema, bool]:
         schema = run.schema()
-        if sum(len(table.columns) for table in schema.tables) <= MOST_COLUMNS:
-            return schema
-        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept
+        if schema.shown_columns <= MOST_COLUMNS:
+            return schema, False
+        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept, True
 
     return (yield from do(look))
 
@@ -66,6 +70,10 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         unshown=unshown,
+        requested=frozenset[str]().union(
+            *(requested(schema, attempt.sql) for attempt in load_all(Attempt, state.get("attempts")))
+        ),
+        ranked=settings.link_schema,
         stars=tuple((table, place) for table, place in state.get("stars", [])),
         marked=frozenset((table, column) for table, column in state.get("marked", [])),
         database=database_identity(run.resources.database),

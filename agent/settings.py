@@ -175,6 +175,11 @@ class Settings(BaseModel):
     max_attempts: int = Field(
         default=3, ge=1, le=20, description="Queries run for one turn at most, the draft included (N_max, IC-Loop cap)."
     )
+    draft_again: bool = Field(
+        default=True,
+        description="Where max_attempts is 1: a draft that fails for a table or column that was not shown is written "
+        "once more, with that shown; no paper does.",
+    )
     gate: bool = Field(
         default=True,
         description="An attempt that runs, is non-empty and statically clean, uses the values that the question "

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..tools.database.render import render_schema
 from ..tools.database.schema import Schema
+from ..tools.linking import requested
 from .material import Material, fit
 from .replies import Explanation
 from .reply_text import clean_reply, find_json, text_field
@@ -24,7 +25,8 @@ class ExplainTask(Task[Explanation]):
         question: As the person put it.
         rephrased: Self-contained.
         sql: The query to explain.
-        schema: The tables that the query uses are enough.
+        schema: The tables that the query uses are enough; they stay longest where room is short.
+        ranked: Whether the schema is in order of probability, not as declared.
     """
 
     name: ClassVar[str] = "explain"
@@ -33,10 +35,12 @@ class ExplainTask(Task[Explanation]):
     rephrased: str
     sql: str
     schema: Schema
+    ranked: bool = True
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, Material(schema=self.schema, samples=0), self._messages)
+        used = requested(self.schema, self.sql)
+        return fit(budget, Material(self.schema, samples=0, requested=used, ranked=self.ranked), self._messages)
 
     def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         schema_text = render_schema(shown.schema, "compact", samples=0)

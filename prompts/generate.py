@@ -42,6 +42,8 @@ class GenerateTask(Task[Draft]):
         marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
         stars: Tables of which all columns are asked for, and where to say so (Track-SQL's all-column intent).
         unshown: Names of tables that the schema shown lacks, most likely first.
+        requested: Names of tables that earlier attempts reached for; they stay longest where room is short.
+        ranked: Whether the schema is in order of probability, not as declared.
         evidence: Knowledge that comes with the question (BIRD); empty if none.
         database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
             are none.
@@ -61,6 +63,8 @@ class GenerateTask(Task[Draft]):
     marked: frozenset[tuple[str, str]] = frozenset()
     stars: tuple[tuple[str, int], ...] = ()
     unshown: tuple[str, ...] = ()
+    requested: frozenset[str] = frozenset()
+    ranked: bool = True
     evidence: str = ""
     database: str = ""
 
@@ -76,7 +80,15 @@ class GenerateTask(Task[Draft]):
     def material(self) -> Material:
         """What the prompt shows if it fits."""
         examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
-        return Material(self.schema, self.history, examples, values=self.values, others=self.unshown)
+        return Material(
+            self.schema,
+            self.history,
+            examples,
+            values=self.values,
+            others=self.unshown,
+            requested=self.requested,
+            ranked=self.ranked,
+        )
 
     def schema_text(self, shown: Material) -> str:
         """What is left of the schema, written in this task's style."""

@@ -17,6 +17,15 @@ from .tokens import PromptTooLarge, estimate_messages
 NO_SCHEMA = Schema("", ())
 """For tasks that show none."""
 
+_FIRST_TABLES = 4
+"""So many tables stay, with their keys, as long as there is an earlier turn that can go."""
+
+_STEP = 4
+"""How many places in a table a place among the tables is worth."""
+
+_Cuts = list[tuple[str, str | None]]
+"""Columns of tables, and tables."""
+
 
 @dataclass(frozen=True)
 class Material:
@@ -29,8 +38,11 @@ class Material:
         examples: Few-shot examples, most useful first.
         values: Database values that the question mentions, best first.
         samples: Sample values shown with each column.
-        schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does.
+        schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does; of
+            many tables the last go before the columns of the first.
         history: Earlier turns, oldest first; the oldest goes first.
+        requested: Names of tables that queries of this turn reached for: they count as the most probable ones.
+        ranked: Whether the schema is in order of probability, not as declared.
     """
 
     schema: Schema = NO_SCHEMA
@@ -41,14 +53,21 @@ class Material:
     samples: int = 3
     others: tuple[str, ...] = ()
     programs: tuple[SeedProgram, ...] = ()
+    requested: frozenset[str] = frozenset()
+    ranked: bool = True
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
         return sum(self._counts)
 
     @cached_property
-    def _spare(self) -> list[tuple[str, str]]:
-        return _spare_columns(self.schema)
+    def _spare(self) -> _Cuts:
+        return _cuts(self.schema, self.requested)
+
+    @cached_property
+    def _last(self) -> _Cuts:
+        """The first tables, which stay longer than anything else."""
+        return [(name, None) for name in reversed(_order(self.schema, self.requested)[1:_FIRST_TABLES])]
 
     @cached_property
     def _counts(self) -> tuple[int, ...]:
@@ -61,7 +80,7 @@ class Material:
             int(self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)),
             len(self._spare),
             len(self.history),
-            max(0, len(self.schema.tables) - 1),
+            len(self._last),
         )
 
     def cut(self, steps: int) -> tuple[Material, tuple[str, ...]]:
@@ -70,9 +89,13 @@ class Material:
         for count in self._counts:
             taken.append(min(count, steps))
             steps -= taken[-1]
-        programs, others, dialogues, examples, values, samples, columns, turns, tables = taken
-        left = Material(
-            schema=_without(self.schema, set(self._spare[:columns]), tables),
+        programs, others, dialogues, examples, values, samples, spare, turns, last = taken
+        schema = _without(self.schema, {*self._spare[:spare], *self._last[:last]})
+        of_columns = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
+        least = "the least likely ones" if self.ranked else "the last ones"
+        left = replace(
+            self,
+            schema=schema,
             history=self.history[turns:],
             examples=self.examples[: len(self.examples) - examples],
             dialogues=self.dialogues[: len(self.dialogues) - dialogues],
@@ -87,9 +110,9 @@ class Material:
             _said(examples, len(self.examples), "examples"),
             _said(values, len(self.values), "database values that the question mentions"),
             "The prompt has no room for sample values of the columns." if samples else "",
-            _said(columns, _columns(self.schema), "columns, the least likely ones"),
+            _said(of_columns - schema.shown_columns, of_columns, f"columns of the tables shown, {least}"),
             _said(turns, len(self.history), "earlier turns, the oldest"),
-            _said(tables, len(self.schema.tables), "tables, the least likely ones"),
+            _said(len(self.schema.tables) - len(schema.tables), len(self.schema.tables), f"tables, {least}"),
         )
         return left, tuple(sentence for sentence in said if sentence)
 
@@ -137,10 +160,6 @@ def _said(gone: int, total: int, what: str) -> str:
     return f"The prompt has no room for {gone} of {total} {what}." if gone else ""
 
 
-def _columns(schema: Schema) -> int:
-    return sum(len(table.columns) for table in schema.tables)
-
-
 def _keys(schema: Schema) -> set[tuple[str, str]]:
     """Columns of primary and foreign keys, lower case: without them tables cannot be joined."""
     keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.primary_key}
@@ -150,26 +169,35 @@ def _keys(schema: Schema) -> set[tuple[str, str]]:
     return keys
 
 
-def _spare_columns(schema: Schema) -> list[tuple[str, str]]:
-    """Columns that may go, in the order to go: by rank in their table, then by rank of the table, last first.
+def _order(schema: Schema, requested: frozenset[str]) -> list[str]:
+    """The tables' names, those that stay longest first."""
+    return sorted((table.name for table in schema.tables), key=lambda name: name not in requested)
 
-    A table whose columns are all spare keeps its first one, so that no table is shown empty.
+
+def _cuts(schema: Schema, requested: frozenset[str]) -> _Cuts:
+    """Columns, and tables after the first few, in the order to go: by place of the table and in the table, last first.
+
+    A column of a table further up counts as much as one that stands further up in its table, a table as its first
+    column. A table whose columns are all spare keeps its first one, so that no table is shown empty.
     """
     keys = _keys(schema)
-    ranked: list[tuple[int, int, str, str]] = []
-    for table_rank, table in enumerate(schema.tables):
-        spare = [(n, c.name) for n, c in enumerate(table.columns) if (table.name.lower(), c.name.lower()) not in keys]
-        if len(spare) == len(table.columns):
+    ranked: list[tuple[int, int, str, str | None]] = []
+    for table_rank, name in enumerate(_order(schema, requested)):
+        columns = [column.name for column in table.columns] if (table := schema.table(name)) else []
+        spare = [(rank, column) for rank, column in enumerate(columns) if (name.lower(), column.lower()) not in keys]
+        if len(spare) == len(columns):
             spare = spare[1:]
-        ranked.extend((rank, table_rank, table.name, name) for rank, name in spare)
+        ranked.extend((_STEP * table_rank + rank, table_rank, name, column) for rank, column in spare)
+        if table_rank >= _FIRST_TABLES:
+            ranked.append((_STEP * table_rank - 1, table_rank, name, None))
     ranked.sort(key=lambda entry: entry[:2], reverse=True)
-    return [(table, name) for _, _, table, name in ranked]
+    return [(table, column) for _, _, table, column in ranked]
 
 
-def _without(schema: Schema, gone: set[tuple[str, str]], tables: int) -> Schema:
-    if not gone and not tables:
+def _without(schema: Schema, gone: set[tuple[str, str | None]]) -> Schema:
+    if not gone:
         return schema
-    kept = schema.tables[: len(schema.tables) - tables]
+    kept = [table for table in schema.tables if (table.name, None) not in gone]
     part = schema.part(
         [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in kept]
     )

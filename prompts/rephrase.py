@@ -36,6 +36,7 @@ class RephraseTask(Task[Rephrasing]):
         question: This turn's, as the person put it.
         history: Earlier turns, oldest first.
         schema: What the database offers; a turn that asks for something else is unanswerable.
+        ranked: Whether that is in order of probability, not as declared.
         clarification: What was asked back about this question and what the person answered, once that happened.
         simplify: Whether the simplified form is asked for in the same call.
         style: `credit` follows the paper's dialogue prompt; `full` asks for JSON with the intent and the choices.
@@ -51,11 +52,15 @@ class RephraseTask(Task[Rephrasing]):
     simplify: bool = True
     style: Literal["credit", "full"] = "full"
     dialogues: tuple[SeedDialogue, ...] = ()
+    ranked: bool = True
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        everything = Material(schema=self.schema, history=self.history, dialogues=self.dialogues, samples=0)
-        return fit(budget, everything, self._messages)
+        return fit(
+            budget,
+            Material(self.schema, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked),
+            self._messages,
+        )
 
     def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         return render_messages(

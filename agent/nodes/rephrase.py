@@ -30,7 +30,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         notes += yield from annotate(run)
     try:
         if run.settings.rephrase == "always":
-            schema = yield from overview(question, history, run)
+            schema, ranked = yield from overview(question, history, run)
             credit = run.settings.prompt_style == "credit"
             dialogues = (yield from do(seed_dialogues)) if credit else ()
             task = RephraseTask(
@@ -41,6 +41,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
                 simplify=run.settings.simplify,
                 style="credit" if credit else "full",
                 dialogues=dialogues,
+                ranked=ranked,
             )
             done = yield from ask(task)
             rephrasing, told = done.reply, done.notes

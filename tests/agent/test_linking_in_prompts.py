@@ -165,3 +165,54 @@ def test_a_table_out_of_sight_is_reached_by_its_name(wide: Path, name: str) -> N
 def test_a_table_named_in_the_question_is_shown(wide: Path) -> None:
     (prompt, *_), _ = talk(wide, writes("SELECT zq1 FROM qqzx"), ["Show zq1 of qqzx"], prompt_tokens=3_000)
     assert "qqzx(" in block(prompt, "schema")
+
+
+def test_without_linking_a_large_schema_says_nothing_untrue_and_gives_what_is_named(wide: Path) -> None:
+    model = writes("SELECT wrong FROM qqzx", "SELECT zq1 FROM qqzx")
+    (first, second), _ = talk(wide, model, ["What did the vendors send?"], link_schema=False, prompt_tokens=3_000)
+    assert "qqzx(" not in first
+    assert "qqzx(" in block(second, "schema")
+    for prompt in (first, second):
+        assert "least likely" not in prompt
+        assert "seem to matter" not in prompt
+        assert "the last ones" in prompt
+
+
+@pytest.mark.parametrize("budget", [700, 3_000])
+def test_a_table_that_was_asked_for_is_shown_whole_where_room_is_short(wide: Path, budget: int) -> None:
+    model = writes("SELECT wrong FROM qqzx", "SELECT zq1 FROM qqzx")
+    settings = {"rephrase": "never", "prompt_tokens": budget, "preset": "craft", "reason": "off"}
+    (first, second, *_), _ = talk(wide, model, ["What did the vendors send?"], **settings)
+    assert "zq1" not in first
+    assert "Of the database's 1000 tables" in second
+    assert all(f"zq{n}" in block(second, "schema") for n in range(9))
+
+
+@pytest.mark.parametrize("preset", ["track", "credit"])
+def test_a_single_draft_that_reached_for_what_it_was_not_shown_is_written_once_more(wide: Path, preset: str) -> None:
+    model = writes("SELECT wrong FROM qqzx", "SELECT zq1 FROM qqzx")
+    with SQLAgent(wide, model=model, settings={"examples": "none", "preset": preset, "rephrase": "never"}) as agent:
+        answer = agent.ask("What did the vendors send?")
+    first, second = (prompt for prompt in model.prompts if task_of(prompt) == "sql")
+    assert "zq1" not in first
+    assert "zq1" in second
+    assert answer.rows == (("here",),)
+    assert any("written again" in note for note in answer.notes)
+
+
+def test_a_single_draft_is_not_written_again_in_vain(wide: Path, shop: Path) -> None:
+    for path, sql, more in (
+        (wide, "SELECT wrong FROM qqzx", {"draft_again": False}),
+        (shop, "SELECT wrong FROM customers", {"link_threshold": 0.0}),
+        (shop, "SELECT name FROM customers", {}),
+    ):
+        model = writes(sql)
+        prompts, _ = talk(path, model, ["What did the vendors send?"], preset="track", **more)
+        assert len(prompts) == 1
+
+
+def test_the_explanation_is_asked_for_with_the_part_that_is_shown(wide: Path) -> None:
+    model = writes("SELECT id FROM qqzx WHERE 0", "SELECT zq1 FROM qqzx")
+    talk(wide, model, ["What did the vendors send?"], preset="revision", prompt_tokens=3_000)
+    explain = next(prompt for prompt in model.prompts if "You check queries by reading them back" in prompt)
+    assert "qqzx(" in block(explain, "schema")

@@ -95,6 +95,23 @@ def test_keys_stay_and_the_least_likely_columns_go_first() -> None:
     assert [column.name for column in left.schema.tables[1].columns] == ["best"], "no table is left without a column"
 
 
+def test_unlikely_tables_go_before_the_columns_of_likely_and_requested_ones() -> None:
+    tables = tuple(TableSchema(f"t{n}", tuple(ColumnSchema(f"c{m}") for m in range(5))) for n in range(20))
+    everything = Material(Schema("s", tables), requested=frozenset({"t19"}))
+    left, sentences = everything.cut(75)
+    shown = {table.name: len(table.columns) for table in left.schema.tables}
+    assert shown["t0"] == shown["t19"] == 5
+    assert len(shown) < 10
+    assert any("tables, the least likely ones" in sentence for sentence in sentences)
+    least, _ = everything.cut(everything.steps())
+    assert [table.name for table in least.schema.tables] == ["t19"]
+
+
+def test_a_schema_as_declared_is_not_called_ranked() -> None:
+    _, sentences = Material(SCHEMA, ranked=False).cut(3)
+    assert any("the last ones" in sentence for sentence in sentences)
+
+
 def test_foreign_keys_stay_as_long_as_their_tables() -> None:
     tables = tuple(TableSchema(name, (ColumnSchema("x"), ColumnSchema("ref"))) for name in ("a", "b"))
     schema = Schema("s", tables, (ForeignKey("b", ("ref",), "a", ("ref",)),))

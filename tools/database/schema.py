@@ -63,6 +63,7 @@ class TableSchema:
 
     Attributes:
         row_count: None where counting was not possible within its bound.
+        total_columns: How many columns the table has; more than `len(columns)` in a part.
     """
 
     name: str
@@ -70,6 +71,11 @@ class TableSchema:
     kind: Literal["table", "view", "virtual"] = "table"
     row_count: int | None = None
     comment: str = ""
+    total_columns: int = 0
+
+    def __post_init__(self) -> None:
+        if self.total_columns < len(self.columns):
+            object.__setattr__(self, "total_columns", len(self.columns))
 
     @cached_property
     def _by_name(self) -> Mapping[str, ColumnSchema]:
@@ -107,6 +113,21 @@ class Schema:
     def __post_init__(self) -> None:
         if self.total_tables < len(self.tables):
             object.__setattr__(self, "total_tables", len(self.tables))
+
+    @property
+    def total_columns(self) -> int:
+        """How many columns the tables have, those that are left out of this part of them included."""
+        return sum(table.total_columns for table in self.tables)
+
+    @property
+    def shown_columns(self) -> int:
+        """How many columns of the tables are here."""
+        return sum(len(table.columns) for table in self.tables)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether tables, or columns of the tables, are left out."""
+        return self.total_tables > len(self.tables) or self.total_columns > self.shown_columns
 
     @cached_property
     def _by_name(self) -> Mapping[str, TableSchema]:

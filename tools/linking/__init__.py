@@ -2,8 +2,18 @@
 
 from .context import base_turn
 from .join_path import join_path
-from .keep import widen
+from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
-__all__ = ["STAR", "LinkedSchema", "PastTurn", "SchemaItem", "SchemaLinker", "base_turn", "join_path", "widen"]
+__all__ = [
+    "STAR",
+    "LinkedSchema",
+    "PastTurn",
+    "SchemaItem",
+    "SchemaLinker",
+    "base_turn",
+    "join_path",
+    "requested",
+    "widen",
+]

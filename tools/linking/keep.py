@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..database.schema import Schema
+from ..database.schema import Schema, TableSchema
 from ..errors import SQLParseError
 from ..sql import parse_select
 from ..sql.resolve import resolve
+from ..sql.scope import Resolution
 from ..sql.suggest import nearest_names
 from .join_path import join_path
 from .linked import STAR, SchemaItem
@@ -27,7 +28,7 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         schema: The whole schema.
         items: Scored items, most probable first.
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
-        max_columns: How many columns to show, joins' keys aside, and five times how many tables; None for all over the
+        max_columns: How many columns to show, keys aside, and five times how many tables; None for all over the
             threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
@@ -53,45 +54,76 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
     """A part of a schema with the tables and columns that a query reaches for beyond it.
 
     A table that the part lacks comes whole and first: whoever wrote the query knew only its name. Where the schema has
-    no table of a name, those come whose names are most like it.
+    no table of a name, those come whose names are most like it; where the tables have no column of a name, they come
+    whole.
 
     Args:
         schema: The whole schema.
         part: What was shown.
         sql: A query, runnable or not; what cannot be parsed reaches for nothing.
     """
-    use = past_use(sql, schema)
-    named = use.tables | _meant(sql, schema)
+    named = requested(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in missing}
     columns |= {table.name: [column.name for column in table.columns] for table in part.tables}
+    use = past_use(sql, schema)
     for table, column in sorted(use.columns):
         _add(columns, schema, table, [column])
+    for table in _lacking(sql, schema):
+        _add(columns, schema, table.name, [column.name for column in table.columns])
     return schema.part(list(columns.items()))
 
 
-def _meant(sql: str, schema: Schema) -> frozenset[str]:
-    """The tables most like those that a query names in vain."""
-    try:
-        scopes = resolve(parse_select(sql), schema).scopes
-    except SQLParseError:
-        return frozenset()
+def requested(schema: Schema, sql: str) -> frozenset[str]:
+    """The tables that a query names, and those most like the ones that it names in vain."""
+    resolution = _resolved(sql, schema)
+    sources = [source for scope in resolution.scopes for source in scope.sources]
     names = [table.name for table in schema.tables]
-    vain = {source.node.name for scope in scopes for source in scope.sources if not source.known}
-    return frozenset(near for name in vain for near in nearest_names(name, names))
+    vain = {source.node.name for source in sources if not source.known}
+    meant = {near for name in vain for near in nearest_names(name, names)}
+    return frozenset({source.table.name for source in sources if source.table} | meant)
+
+
+def _lacking(sql: str, schema: Schema) -> list[TableSchema]:
+    """The tables in which a query looks for a column that is not there."""
+    return [
+        source.table
+        for reference in _resolved(sql, schema).references
+        if reference.kind == "unknown" and reference.scope
+        for source in reference.scope.sources
+        if source.table and reference.node.table.lower() in ("", source.name)
+    ]
+
+
+def _resolved(sql: str, schema: Schema) -> Resolution:
+    """What a query's names stand for; nothing where it cannot be parsed."""
+    try:
+        return resolve(parse_select(sql), schema)
+    except SQLParseError:
+        return Resolution()
 
 
 def _first(items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
-    """The items up to the last one that there is room for."""
+    """The most probable tables that there is room for, and their most probable columns.
+
+    Tables and columns are counted apart: in a crowd of tables those outrank columns that were not scored one by one,
+    and a table without the columns asked for is of no use.
+    """
     if max_columns is None:
         return items
-    columns = tables = 0
-    for number, item in enumerate(items):
-        columns += item.column not in (None, STAR)
-        tables += item.column is None
-        if columns > max_columns or tables > max(1, max_columns // _COLUMNS_A_TABLE):
-            return items[:number]
-    return items
+    room = max_columns
+    tables: set[str] = set()
+    first: list[SchemaItem] = []
+    for item in items:
+        if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
+            continue
+        if item.column not in (None, STAR):
+            if not room:
+                continue
+            room -= 1
+        tables.add(item.table)
+        first.append(item)
+    return first
 
 
 def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:

@@ -187,6 +187,22 @@ def test_a_crowd_of_tables_is_cut_with_the_columns(linker: SchemaLinker) -> None
     assert len(shown) < 4
 
 
+def test_tables_that_crowd_do_not_crowd_out_their_columns() -> None:
+    sensors = (table(f"sensor_{n:03}", "id", "taken", "temperature", "humidity", "pressure") for n in range(100))
+    linked = SchemaLinker(Schema("plant", tuple(sensors))).link("What is the average temperature?", max_columns=400)
+    assert len(linked.kept.tables) == 80
+    assert all(len(table.columns) == 5 for table in linked.kept.tables)
+
+
+def test_a_part_tells_how_many_columns_it_lacks() -> None:
+    part = CONCERTS.part([("singer", ["Name"])])
+    assert (part.total_columns, part.shown_columns) == (4, 1)
+    assert part.is_part
+    assert not CONCERTS.is_part
+    wider = widen(CONCERTS, part, "SELECT Agge FROM singer")
+    assert wider.total_columns == wider.shown_columns == 4, "a column named in vain brings its table's columns"
+
+
 def test_learned_associations_speak_for_names() -> None:
     linker = SchemaLinker(CONCERTS)
     names = linker._names  # pyright: ignore[reportPrivateUsage]
