@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from ..prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
+from ..prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
 from ..tools.annotations import Annotations, AnnotationStore
 from ..tools.database import Schema
 from ..tools.errors import ModelError, NotUnderstood, ReplyError
 from .effects import Body, ask, do
 from .resources import Run
+
+Name = TypeVar("Name")
 
 COLUMNS_A_CALL = 50
 TABLES_A_CALL = 20
@@ -29,10 +33,12 @@ class Described:
     Attributes:
         calls: Requests that were made, as tasks: second tries not counted.
         left: Columns and tables that are not described yet.
+        cut: Replies that were cut at the output limit.
     """
 
     calls: int
     left: int
+    cut: int = 0
 
 
 def annotate(run: Run) -> Body[list[str]]:
@@ -49,17 +55,19 @@ def annotate(run: Run) -> Body[list[str]]:
         done = yield from describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
-    return [f"{done.left} columns and tables are not described yet"] if done.left else []
+    cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
+    return [f"{done.left} columns and tables are not described yet{cut}"] if done.left else []
 
 
 def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int) -> Body[Described]:
     """Describes what is not described, as far as the calls reach; each reply is kept before the next is asked for.
 
-    Columns and tables with a comment of their own are passed over. What a reply leaves out is not asked for again.
+    Columns and tables with a comment of their own are passed over. What a reply leaves out is not asked for again; what
+    is lacking since a reply was cut at the output limit is, fewer at once.
 
     Args:
         schema: As the database has it.
-        store: The annotations of this version of it.
+        store: Its annotations.
         calls: Tasks at most.
         prompt_tokens: Budget of one prompt.
 
@@ -68,40 +76,67 @@ def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_token
         NotUnderstood: There is no model.
     """
     known = store.read()
-    columns_a_call = max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN))
-    tables_a_call = max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE))
-    made = 0
+    most = _Most(
+        max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN)),
+        max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE)),
+    )
+    made = cut = 0
     while made < calls:
-        found = yield from _columns(schema, known, columns_a_call)
-        found = found or (yield from _tables(schema, known, tables_a_call))
+        found = yield from _columns(schema, known, most.columns)
+        found = found or (yield from _tables(schema, known, most.tables))
         if found is None:
             break
-        known = yield from do(lambda found=found: store.add(found))
+        if found.cut:
+            most, cut = most.fewer(), cut + 1
+        known = yield from do(lambda found=found: store.add(found.said))
         made += 1
-    return Described(made, len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema)))
+    return Described(made, len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema)), cut)
 
 
-def _columns(schema: Schema, known: Annotations, most: int) -> Body[Annotations | None]:
+@dataclass(frozen=True)
+class _Most:
+    """How many columns and tables a call asks for."""
+
+    columns: int
+    tables: int
+
+    def fewer(self) -> _Most:
+        return _Most(max(1, self.columns // 2), max(1, self.tables // 2))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a call found, and whether its reply was cut."""
+
+    said: Annotations
+    cut: bool
+
+
+def _columns(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
     lacking = tuple(known.undescribed_columns(schema)[:most])
     if not lacking:
         return None
     said = yield from _asked(AnnotateColumnsTask(lacking), len(lacking))
     places = [(table.name, column.name) for table, column in lacking]
-    return Annotations(columns=dict(zip(places, said, strict=True)))
+    return _Found(Annotations(columns=_had(places, said)), None in said)
 
 
-def _tables(schema: Schema, known: Annotations, most: int) -> Body[Annotations | None]:
+def _tables(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
     lacking = tuple(known.undescribed_tables(known.on(schema))[:most])
     if not lacking:
         return None
     said = yield from _asked(AnnotateTablesTask(lacking), len(lacking))
-    return Annotations(tables=dict(zip([table.name for table in lacking], said, strict=True)))
+    return _Found(Annotations(tables=_had([table.name for table in lacking], said)), None in said)
 
 
-def _asked(task: AnnotateColumnsTask | AnnotateTablesTask, count: int) -> Body[tuple[str, ...]]:
-    """The reply; empty phrases where it could not be used."""
+def _had(names: Sequence[Name], said: Phrases) -> dict[Name, str]:
+    return {name: phrase for name, phrase in zip(names, said, strict=True) if phrase is not None}
+
+
+def _asked(task: AnnotateColumnsTask | AnnotateTablesTask, count: int) -> Body[Phrases]:
+    """The reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
     try:
         done = yield from ask(task)
-    except ReplyError:
-        return ("",) * count
+    except ReplyError as error:
+        return (None if error.kind == "cut" and count > 1 else "",) * count
     return done.reply

@@ -228,7 +228,7 @@ def _within_budget(tuning: Tuning, prompt: Prompt, spent: Usage) -> Tuning:
 def _read(task: Task[R], message: AIMessage) -> R:
     text = reply_text(message)
     if was_cut(message):
-        raise ReplyError("the reply was cut at the output limit", "cut", "Answer more briefly.")
+        return task.parse_cut(text)
     if was_refused(message) and not text.strip():
         raise ReplyError("the model refused to answer", "refused", "Only a database query is asked for.")
     return task.parse(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from ..tools.annotations import Annotations, AnnotationStore
+from ..tools.annotations import Annotations, AnnotationStore, schema_key
 from ..tools.database import Database, Schema
 from ..tools.linking import SchemaLinker
 from ..tools.values import ValueIndex
@@ -36,11 +36,11 @@ class Schemas:
 
     def annotations(self) -> AnnotationStore:
         """What is described of the schema as it stands now."""
-        version = self._database.schema().version
+        schema = self._database.schema()
         with self._lock:
-            if version not in self._stores:
-                self._stores = {version: AnnotationStore(version)}
-            return self._stores[version]
+            if schema.version not in self._stores:
+                self._stores = {schema.version: AnnotationStore(schema_key(schema))}
+            return self._stores[schema.version]
 
     def schema(self, annotated: bool) -> Schema:
         """The schema; `annotated` with what is described of it, as far as it has no comments of its own."""

@@ -5,6 +5,7 @@ The paper asks once for each column; here one request describes many, by numbers
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,6 +18,9 @@ from .task import Prompt, Task
 from .templating import line, render_messages
 from .tokens import PromptTooLarge, estimate_messages
 
+Phrases = tuple[str | None, ...]
+"""A phrase for each thing asked about: empty where the reply has none, None where it was cut before."""
+
 PHRASE_LIMIT = 80
 """Characters of a description."""
 
@@ -27,11 +31,12 @@ _COLUMNS_OF_TABLE = (40, 10)
 """Columns that stand for a table; fewer where the budget is too small."""
 
 _ENTRY = re.compile(r"^\W*(\d{1,4})\W+(.+)$", re.MULTILINE)
+_WHOLE = re.compile(r'"\s*(\d{1,4})\s*"\s*:\s*("(?:[^"\\]|\\.)*")')
 _HINT = 'Reply with one JSON object, each number as a key and its short description as the value: {"1": "..."}.'
 
 
 @dataclass(frozen=True)
-class AnnotateColumnsTask(Task[tuple[str, ...]]):
+class AnnotateColumnsTask(Task[Phrases]):
     """Asks for a short phrase on each column, in the order given; an empty one where the reply has none.
 
     Attributes:
@@ -46,9 +51,13 @@ class AnnotateColumnsTask(Task[tuple[str, ...]]):
         """See `Task.render`."""
         return _largest("annotate_columns", self, _SAMPLES, budget)
 
-    def parse(self, text: str) -> tuple[str, ...]:
+    def parse(self, text: str) -> Phrases:
         """The phrases; see `_phrases`."""
         return _phrases(text, len(self.columns))
+
+    def parse_cut(self, text: str) -> Phrases:
+        """The phrases that are whole; see `_whole_phrases`."""
+        return _whole_phrases(text, len(self.columns))
 
     def values(self, column: ColumnSchema, number: int) -> str:
         """Some of a column's values, as literals."""
@@ -56,7 +65,7 @@ class AnnotateColumnsTask(Task[tuple[str, ...]]):
 
 
 @dataclass(frozen=True)
-class AnnotateTablesTask(Task[tuple[str, ...]]):
+class AnnotateTablesTask(Task[Phrases]):
     """Asks for a short phrase on each table, in the order given, from what is known of its columns.
 
     Attributes:
@@ -71,12 +80,16 @@ class AnnotateTablesTask(Task[tuple[str, ...]]):
         """See `Task.render`."""
         return _largest("annotate_tables", self, _COLUMNS_OF_TABLE, budget)
 
-    def parse(self, text: str) -> tuple[str, ...]:
+    def parse(self, text: str) -> Phrases:
         """The phrases; see `_phrases`."""
         return _phrases(text, len(self.tables))
 
+    def parse_cut(self, text: str) -> Phrases:
+        """The phrases that are whole; see `_whole_phrases`."""
+        return _whole_phrases(text, len(self.tables))
 
-def _largest(template: str, task: Task[tuple[str, ...]], amounts: tuple[int, ...], budget: int) -> Prompt:
+
+def _largest(template: str, task: Task[Phrases], amounts: tuple[int, ...], budget: int) -> Prompt:
     tokens = 0
     for amount in amounts:
         messages = render_messages(template, task=task, amount=amount)
@@ -88,7 +101,7 @@ def _largest(template: str, task: Task[tuple[str, ...]], amounts: tuple[int, ...
     )
 
 
-def _phrases(text: str, count: int) -> tuple[str, ...]:
+def _phrases(text: str, count: int) -> Phrases:
     """The phrases by number, from JSON or from a numbered list.
 
     Raises:
@@ -104,6 +117,30 @@ def _phrases(text: str, count: int) -> tuple[str, ...]:
     if not any(phrases):
         raise ReplyError("the reply describes nothing", "malformed", _HINT)
     return phrases
+
+
+def _whole_phrases(text: str, count: int) -> Phrases:
+    """The phrases of a reply that was cut at the output limit.
+
+    Raises:
+        ReplyError: Not one is whole (`cut`).
+    """
+    said: dict[str, str] = dict(_WHOLE.findall(text))
+    lines = text.split("\n")[:-1]
+    said = said or {entry[1]: entry[2] for line_ in lines if (entry := _ENTRY.match(line_))}
+    phrases = tuple(
+        _phrase(_unescaped(said[str(number)])) if str(number) in said else None for number in range(1, count + 1)
+    )
+    if not any(phrases):
+        raise ReplyError("the reply was cut at the output limit", "cut", "Answer more briefly.")
+    return phrases
+
+
+def _unescaped(said: str) -> str:
+    try:
+        return str(json.loads(said, strict=False))
+    except ValueError:
+        return said
 
 
 def _phrase(said: str) -> str:

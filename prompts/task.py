@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
+from ..tools.errors import ReplyError
+
 R = TypeVar("R")
 
 
@@ -60,3 +62,11 @@ class Task(ABC, Generic[R]):
         Raises:
             ReplyError: If it holds no answer in the asked form; its `hint` is for a second try.
         """
+
+    def parse_cut(self, text: str) -> R:
+        """What a reply holds that was cut at the output limit, where a part of it is of use.
+
+        Raises:
+            ReplyError: It holds nothing that is (`cut`).
+        """
+        raise ReplyError("the reply was cut at the output limit", "cut", "Answer more briefly.")

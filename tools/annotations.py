@@ -1,4 +1,4 @@
-"""What columns and tables hold, in a few words each (Track-SQL 2.2 and B.3): kept by schema version, put on schemas.
+"""What columns and tables hold, in a few words each (Track-SQL 2.2 and B.3): kept by schema, put on schemas.
 
 Whoever describes them - a model, a person - is none of this module's business. The words are data like any other: they
 are shown on one line and delimited, and never taken for an instruction.
@@ -6,6 +6,7 @@ are shown on one line and delimited, and never taken for an instruction.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -65,21 +66,36 @@ class Annotations:
         return [table for table in schema.tables if not table.comment and table.name not in self.tables]
 
 
+def schema_key(schema: Schema) -> str:
+    """What annotations of a schema are kept by: equal for schemas of the same names, types and declared keys.
+
+    The database's name and place do not count, nor does what it holds: a copy, or a file that was rewritten, keeps its
+    annotations.
+    """
+    tables = [
+        (table.name, table.kind, [(c.name, c.type, c.primary_key) for c in table.columns]) for table in schema.tables
+    ]
+    keys = [(k.table, k.columns, k.ref_table, k.ref_columns) for k in schema.foreign_keys if not k.inferred]
+    return hashlib.sha256(repr((tables, keys)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 class AnnotationStore:
-    """The annotations of one version of a schema, in a file of the cache folder.
+    """The annotations of one schema, in a file of the cache folder.
 
     What is added is there at once and survives the process; where the folder cannot be written, it lasts as long as
     this object. May be used from several threads; of processes that add at the same time, the last one wins.
     """
 
-    def __init__(self, version: str, folder: Path | None = None) -> None:
+    def __init__(self, key: str, folder: Path | None = None) -> None:
         """Reads what is there; a damaged file counts as none.
 
         Args:
-            version: The schema's.
+            key: The schema's `schema_key`.
             folder: Another cache folder.
         """
-        self.path = (folder or cache_folder()) / "annotations" / f"{version or 'unnamed'}.json"
+        self._key = key
+        self._folder = folder
+        self.path = (folder or cache_folder()) / "annotations" / f"{key}.json"
         self._lock = threading.Lock()
         self._held = _read(self.path)
 
@@ -98,8 +114,23 @@ class AnnotationStore:
             self._write()
             return self._held
 
+    def afresh(self) -> AnnotationStore:
+        """A store beside this one in which all is described anew, until `take_over` puts it in this one's place."""
+        return AnnotationStore(f"{self._key}.afresh", self._folder)
+
+    def take_over(self, anew: AnnotationStore) -> None:
+        """Adds what was described anew, and empties that store; where it has no words, the old ones stay."""
+        found = anew.read()
+        self.add(
+            Annotations(
+                {name: said for name, said in found.tables.items() if said or name not in self._held.tables},
+                {place: said for place, said in found.columns.items() if said or place not in self._held.columns},
+            )
+        )
+        anew.clear()
+
     def clear(self) -> None:
-        """Forgets everything, so that all is described anew."""
+        """Forgets everything."""
         with self._lock:
             self._held = Annotations()
             self.path.unlink(missing_ok=True)

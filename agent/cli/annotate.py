@@ -18,10 +18,13 @@ def annotate(
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
     calls: Annotated[int, typer.Option("--calls", min=0, max=1_000, help="Requests for descriptions at most.")] = 100,
-    again: Annotated[bool, typer.Option("--again", help="Forget what was described before.")] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Describe all anew; what there was is replaced when done."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Have a model describe columns, then tables, for linking and prompts; kept until the schema changes.
+    """Have a model describe columns, then tables, for linking and prompts; kept until names, types or keys change.
 
     A run that was ended goes on where it was. Agents use the descriptions where the setting `annotate` is on.
     """
@@ -37,21 +40,24 @@ def annotate(
     try:
         resources = opened.resources
         schema, store = resources.database.schema(), resources.schemas.annotations()
-        if again:
-            store.clear()
+        described = store.afresh() if again else store
         tally = Tally(left_of(settings, {}))
-        body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
+        body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
         try:
             done = run(body, resources.translator(settings), tally)
         except ModelError as error:
             raise ModelError(f"{error}; what was described is kept, and the same command goes on from there") from error
     finally:
         opened.close()
-    known = store.read()
+    if again and not done.left:
+        store.take_over(described)
+        described = store
+    known = described.read()
     found = {
         "tables": sum(map(bool, known.tables.values())),
         "columns": sum(map(bool, known.columns.values())),
         "left": done.left,
+        "cut": done.cut,
         "calls": tally.usage.llm_calls,
         "prompt_tokens": tally.usage.prompt_tokens,
         "completion_tokens": tally.usage.completion_tokens,
@@ -60,5 +66,7 @@ def annotate(
         typer.echo(json.dumps(found))
         return
     typer.echo(f"{found['tables']} tables and {found['columns']} columns described, {found['calls']} calls")
+    if done.cut:
+        typer.echo(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
     if done.left:
         typer.echo(f"{done.left} are left: run it again to go on")

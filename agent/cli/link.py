@@ -41,7 +41,7 @@ def link(
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
     from time import perf_counter
 
-    from ...tools.annotations import AnnotationStore
+    from ...tools.annotations import AnnotationStore, schema_key
     from ...tools.database import Database, Limits
     from ...tools.errors import QueryError, SettingsError
     from ...tools.linking import SchemaLinker, base_turn
@@ -60,7 +60,7 @@ def link(
     with Database.open(db) as database:
         schema = database.schema()
         if annotations:
-            schema = AnnotationStore(schema.version).read().on(schema)
+            schema = AnnotationStore(schema_key(schema)).read().on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _with_items(turns, linker)
         began = perf_counter()
