@@ -1,5 +1,7 @@
 """HTTP clients for a model's server that is not trusted to end its replies, or to keep them short.
 
+They also keep to the turn's budgets request by request: the client library repeats failed ones by itself.
+
 A blocking request cannot be called off once it has begun: without a bound of its own it would read for ever.
 """
 
@@ -12,6 +14,8 @@ from typing import cast
 
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+from .budget import current_allowance
 
 MOST_BYTES = 32_000_000
 """Longest reply that is read: far more than any model writes."""
@@ -32,9 +36,24 @@ def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
         response.stream = _AsyncBounded(cast("httpx.AsyncByteStream", response.stream), seconds)
 
     return (
-        DefaultHttpxClient(event_hooks={"response": [bound]}),
-        DefaultAsyncHttpxClient(event_hooks={"response": [abound]}),
+        DefaultHttpxClient(event_hooks={"request": [_count], "response": [bound]}),
+        DefaultAsyncHttpxClient(event_hooks={"request": [_acount], "response": [abound]}),
     )
+
+
+def _count(request: httpx.Request) -> None:
+    """Counts a request.
+
+    Raises:
+        BudgetReached: It must not be sent; the client library takes that for none of the failures that it repeats.
+    """
+    allowance = current_allowance()
+    if allowance is not None:
+        allowance.send()
+
+
+async def _acount(request: httpx.Request) -> None:
+    _count(request)
 
 
 class _Meter:

@@ -17,6 +17,9 @@ from .translator import Usage
 LEAST_REPLY = 50
 """Tokens of a reply that are worth asking for."""
 
+LEAST_SECONDS = 0.1
+"""What a query or code gets where the turn's time is up: most need less, and it may be the one answer there is."""
+
 
 class BudgetReached(ModelError):
     """One more request would pass a budget of the turn; the message names it."""
@@ -70,8 +73,7 @@ class Budget:
         """
         self.check_seconds()
         left = self.after(spent)
-        if not left.calls:
-            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+        left.check_calls()
         tokens = left.tokens - prompt
         if tokens < LEAST_REPLY:
             raise BudgetReached("the turn's budget of tokens is spent (turn_tokens)")
@@ -86,8 +88,46 @@ class Budget:
         if self.seconds <= 0:
             raise BudgetReached("the turn's time is up (turn_seconds)")
 
+    def check_calls(self) -> None:
+        """Whether there is a call left.
 
-def left_of(settings: Settings, usage: Mapping[str, NodeUsage], shares: int = 1, number: int = 0) -> Budget:
+        Raises:
+            BudgetReached: There is none.
+        """
+        if not self.calls:
+            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+
+
+@dataclass
+class Allowance:
+    """A budget while one task or function of a node lasts.
+
+    Attributes:
+        budget: What it may cost.
+        sent: Requests that went out for it, those that a client repeats by itself included.
+        called_off: Nobody waits for it any more: nothing more is to be sent.
+    """
+
+    budget: Budget
+    sent: int = 0
+    called_off: bool = False
+
+    def send(self) -> None:
+        """Counts a request that is about to go out.
+
+        Raises:
+            BudgetReached: It must not.
+        """
+        self.budget.check_seconds()
+        if self.called_off:
+            raise BudgetReached("nobody waits for the reply any more (request_seconds)")
+        self.budget.after(Usage(self.sent)).check_calls()
+        self.sent += 1
+
+
+def left_of(
+    settings: Settings, usage: Mapping[str, NodeUsage], shares: int = 1, number: int = 0, elapsed: float = 0.0
+) -> Budget:
     """What is left for a node.
 
     Args:
@@ -95,28 +135,41 @@ def left_of(settings: Settings, usage: Mapping[str, NodeUsage], shares: int = 1,
         usage: What the turn's nodes have cost so far.
         shares: How many nodes run side by side and divide it.
         number: Which of them this is, from 0.
+        elapsed: Seconds that have passed since they were begun.
     """
     spent = sum(usage.values(), NodeUsage())
     calls = max(settings.turn_calls - spent.llm_calls, 0)
     tokens = max(settings.turn_tokens - spent.prompt_tokens - spent.completion_tokens, 0)
-    until = time.monotonic() + settings.turn_seconds - spent.seconds
+    until = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
     patience = settings.request_seconds * (settings.request_retries + 1) * TRIES
     return Budget(calls // shares + (number < calls % shares), tokens // shares, until, patience)
 
 
-_current: ContextVar[Budget | None] = ContextVar("tableturn_budget", default=None)
+_current: ContextVar[Allowance | None] = ContextVar("tableturn_allowance", default=None)
 
 
 @contextmanager
-def spending(budget: Budget) -> Generator[None]:
-    """Within it, whoever asks a model keeps to this budget; threads and tasks of their own do not share it."""
-    token = _current.set(budget)
+def spending(allowance: Allowance) -> Generator[None]:
+    """Within it, whoever asks a model keeps to this allowance; threads and tasks of their own do not share it."""
+    token = _current.set(allowance)
     try:
         yield
     finally:
         _current.reset(token)
 
 
-def current_budget() -> Budget | None:
-    """The budget of the node that runs; None outside a graph."""
+def current_allowance() -> Allowance | None:
+    """The allowance of what runs; None outside a graph."""
     return _current.get()
+
+
+def seconds_left(wanted: float) -> float:
+    """How long something may run: as wanted, or as long as the turn's time lasts, but `LEAST_SECONDS` always."""
+    allowance = _current.get()
+    return wanted if allowance is None else min(wanted, max(allowance.budget.seconds, LEAST_SECONDS))
+
+
+def calls_left() -> float:
+    """Requests that may still be made; infinite outside a graph."""
+    allowance = _current.get()
+    return math.inf if allowance is None else allowance.budget.after(Usage(allowance.sent)).calls

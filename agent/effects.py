@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from ..prompts.task import Task
 from ..tools.errors import ModelError
-from .budget import Budget, spending
+from .budget import Allowance, Budget, BudgetReached, spending
 from .translator import Done, Translator, Usage
 
 R = TypeVar("R")
@@ -80,7 +80,10 @@ def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     effect = _start(body)
     while isinstance(effect, Ask | Do):
         try:
-            result: Any = _asked(translator, effect.task, tally.left) if isinstance(effect, Ask) else effect.function()
+            allowance = Allowance(tally.left)
+            result: Any = (
+                _asked(translator, effect.task, allowance) if isinstance(effect, Ask) else _did(effect, allowance)
+            )
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
             tally.add(error)
             effect = _step(lambda error=error: body.throw(error))
@@ -95,10 +98,11 @@ async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
     effect = _start(body)
     while isinstance(effect, Ask | Do):
         try:
+            allowance = Allowance(tally.left)
             if isinstance(effect, Ask):
-                result: Any = await _aasked(translator, effect.task, tally.left)
+                result: Any = await _aasked(translator, effect.task, allowance)
             else:
-                result = await asyncio.to_thread(effect.function)
+                result = await asyncio.to_thread(_did, effect, allowance)
         except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
             tally.add(error)
             effect = _step(lambda error=error: body.throw(error))
@@ -108,39 +112,56 @@ async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
     return effect.value
 
 
-def _asked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
-    """The task, done in a thread that is left to itself when time is up: a blocking request cannot be called off."""
-    budget.check_seconds()
+def _did(effect: Do[R], allowance: Allowance) -> R:
+    with spending(allowance):
+        return effect.function()
+
+
+def _asked(translator: Translator, task: Task[R], allowance: Allowance) -> Done[R]:
+    """The task, done in a thread that is left to itself when time is up: a blocking request cannot be called off.
+
+    That thread sends nothing more.
+    """
+    allowance.budget.check_seconds()
     outcome: Future[Done[R]] = Future()
 
     def work() -> None:
         try:
-            with spending(budget):
+            with spending(allowance):
                 outcome.set_result(translator.do(task))
         except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
             outcome.set_exception(error)
 
     threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
     try:
-        return outcome.result(budget.wait)
+        return outcome.result(allowance.budget.wait)
     except TimeoutError:
-        raise _too_slow(budget) from None
+        raise _called_off(allowance) from None
 
 
-async def _aasked(translator: Translator, task: Task[R], budget: Budget) -> Done[R]:
-    budget.check_seconds()
-    with spending(budget):
+async def _aasked(translator: Translator, task: Task[R], allowance: Allowance) -> Done[R]:
+    allowance.budget.check_seconds()
+    with spending(allowance):
         try:
-            return await asyncio.wait_for(translator.ado(task), budget.wait)
+            return await asyncio.wait_for(translator.ado(task), allowance.budget.wait)
         except TimeoutError:
-            raise _too_slow(budget) from None
+            raise _called_off(allowance) from None
 
 
-def _too_slow(budget: Budget) -> ModelError:
-    budget.check_seconds()
-    return ModelError(
-        f"the model's reply was not complete after {budget.patience:.0f} s: try again, or raise request_seconds"
-    )
+def _called_off(allowance: Allowance) -> ModelError:
+    """Ends a task that is late: the error that says so, with the requests that were sent for it."""
+    allowance.called_off = True
+    try:
+        allowance.budget.check_seconds()
+    except BudgetReached as reached:
+        error: ModelError = reached
+    else:
+        error = ModelError(
+            f"the model's reply was not complete after {allowance.budget.patience:.0f} s: "
+            "try again, or raise request_seconds"
+        )
+    error.spent = Usage(max(allowance.sent, 1))
+    return error
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from .nodes.respond import respond
 from .nodes.retrieve import retrieve
 from .nodes.revise import revise
 from .nodes.select import select
-from .records import NodeUsage, dump, load
+from .records import NodeUsage, dump, load, side_by_side
 from .resources import Resources, Run
 from .settings import Settings
 from .state import AgentInput, AgentOutput, AgentState
@@ -41,7 +41,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "clarify": (clarify, ("rephrase",)),
     "link": (link, ("retrieve", "candidate")),
     "candidate": (candidate, ("select",)),
-    "select": (select, ("execute", "critique", "respond")),
+    "select": (select, ("execute", "critique", "respond", "retrieve", "candidate")),
     "retrieve": (retrieve, ("generate", "reason", "revise")),
     "generate": (generate, ("execute", "respond")),
     "reason": (reason, ("execute", "respond", "generate")),
@@ -80,7 +80,8 @@ def _chosen(state: AgentState) -> str | list[Send]:
     """The next node, or the drafts that are written side by side."""
     if state["next"] != "candidate":
         return state["next"]
-    return [Send("candidate", {**state, "candidate": number}) for number in range(state["candidates"])]
+    began = time.time()
+    return [Send("candidate", {**state, "candidate": number, "began": began}) for number in range(state["candidates"])]
 
 
 class _Node(Runnable[AgentState, dict[str, Any]]):
@@ -122,18 +123,20 @@ def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     usage = {node: load(NodeUsage, record) for node, record in state.get("usage", {}).items()}
     if name == "rephrase" and not state.get("clarification"):
         usage = {}  # another turn's
+    if name == "candidate":
+        elapsed = max(time.time() - state["began"], 0.0)
+        return left_of(settings, usage, state["candidates"], state["candidate"], elapsed)
     if name == "select":
-        usage |= {f"draft {draft['number']}": load(NodeUsage, draft["usage"]) for draft in state["drafts"]}
-    shares = state.get("candidates", 1) if name == "candidate" else 1
-    return left_of(settings, usage, shares, state.get("candidate", 0))
+        usage |= {"drafts": side_by_side([load(NodeUsage, draft["usage"]) for draft in state["drafts"]])}
+    return left_of(settings, usage)
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:
     """The update with the turn's usage, this node's run added."""
     spent = tally.usage
-    cost = NodeUsage(
-        spent.llm_calls, spent.prompt_tokens, spent.completion_tokens, round(time.perf_counter() - started, 6)
-    )
+    # Of drafts side by side some wait for a free thread: the time of each is that since all were begun.
+    seconds = max(time.time() - state["began"], 0.0) if name == "candidate" else time.perf_counter() - started
+    cost = NodeUsage(spent.llm_calls, spent.prompt_tokens, spent.completion_tokens, round(seconds, 6))
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up.
         return {"drafts": [draft | {"usage": dump(cost)} for draft in update["drafts"]]}

@@ -131,6 +131,10 @@ def _azure(deployment: str, options: dict[str, Any]) -> BaseChatModel:
     from langchain_openai import AzureChatOpenAI
     from openai import OpenAIError
 
+    from .bounded_http import bounded_clients
+
+    http, ahttp = bounded_clients(options["timeout"])
+    options |= {"http_client": http, "http_async_client": ahttp}
     try:
         return AzureChatOpenAI(azure_deployment=deployment, **options)
     except (ValueError, OpenAIError) as error:

@@ -12,7 +12,7 @@ from ..prompts.simplify import SimplifyTask
 from ..prompts.task import Message, Prompt, Task
 from ..prompts.tokens import PromptTooLarge, estimate_tokens
 from ..tools.errors import ModelError, ReplyError
-from .budget import current_budget
+from .budget import BudgetReached, current_allowance
 from .model_errors import loop_is_gone, model_error, rejects_temperature
 from .model_reply import reply_text, reply_usage, was_cut, was_refused
 from .models import model_label
@@ -141,12 +141,15 @@ class PromptedTranslator:
         usage = Usage()
         hinted, doubled = False, False
         while True:
+            before = _sent()
             try:
                 message = yield from self._answered(task.name, prompt, _within_budget(tuning, prompt, usage))
             except ModelError as error:
-                error.spent = usage
+                sent = _sent() - before
+                error.spent = usage + Usage(sent if isinstance(error, BudgetReached) else max(sent, 1))
                 raise
             usage += reply_usage(message, prompt.tokens)
+            usage += Usage(max(_sent() - before - 1, 0))
             if was_cut(message) and not doubled and tuning.max_output is not None:
                 doubled = True
                 tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
@@ -169,12 +172,16 @@ class PromptedTranslator:
         messages = [_chat_message(message) for message in prompt.messages]
         try:
             return (yield _Call(task, self._tuned_model(tuning), messages))
+        except BudgetReached:
+            raise
         except Exception as error:
             if not (self._takes_temperature and rejects_temperature(error)):
                 raise model_error(self.model, error) from error
         self._takes_temperature = False
         try:
             return (yield _Call(task, self._tuned_model(tuning), messages))
+        except BudgetReached:
+            raise
         except Exception as error:
             raise model_error(self.model, error) from error
 
@@ -191,14 +198,17 @@ async def _ainvoke(call: _Call) -> AIMessage:
     """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
-    `asyncio.run` of a program would fail.
+    `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
     """
+    allowance, sent = current_allowance(), _sent()
     for _ in range(_DEAD_CONNECTIONS):
         try:
             return await call.model.ainvoke(call.messages, call.config)
         except RuntimeError as error:
             if not loop_is_gone(error):
                 raise
+            if allowance is not None:
+                allowance.sent = sent
     return await call.model.ainvoke(call.messages, call.config)
 
 
@@ -219,10 +229,16 @@ def _within_budget(tuning: Tuning, prompt: Prompt, spent: Usage) -> Tuning:
     Raises:
         BudgetReached: There must be no further request.
     """
-    budget = current_budget()
-    if budget is None:
+    allowance = current_allowance()
+    if allowance is None:
         return tuning
-    return Tuning(tuning.temperature, budget.reply_tokens(spent, prompt.tokens, tuning.max_output))
+    return Tuning(tuning.temperature, allowance.budget.reply_tokens(spent, prompt.tokens, tuning.max_output))
+
+
+def _sent() -> int:
+    """Requests that went out for this task so far, as far as the model's client is one of ours."""
+    allowance = current_allowance()
+    return 0 if allowance is None else allowance.sent
 
 
 def _read(task: Task[R], message: AIMessage) -> R:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -122,7 +122,7 @@ class NodeUsage:
     """What one node cost in a turn, summed over its runs.
 
     Attributes:
-        llm_calls: Requests that a model answered.
+        llm_calls: Requests to a model, failed and repeated ones included.
         prompt_tokens: As the model reports them, estimated where it doesn't.
         completion_tokens: Likewise.
         seconds: Wall time of the node.
@@ -142,6 +142,12 @@ class NodeUsage:
         )
 
 
+def side_by_side(usages: Sequence[NodeUsage]) -> NodeUsage:
+    """What nodes cost together that were begun at the same time: the clock goes on for all of them at once."""
+    seconds = max((usage.seconds for usage in usages), default=0.0)
+    return replace(sum(usages, NodeUsage()), seconds=seconds)
+
+
 @dataclass(frozen=True)
 class CandidateDraft:
     """One of several drafts for a question.
@@ -153,7 +159,7 @@ class CandidateDraft:
         capped: Whether that was a budget.
         notes: For the answer.
         caveats: As the draft has them.
-        usage: What it cost.
+        usage: What it cost; its seconds are those since the drafts were begun.
         code: Pandas code, where reasoned.
         code_result: What that gave, or None.
         code_error: Why it gave none.

@@ -54,6 +54,7 @@ class AgentState(MessagesState):
         approve: Whether this turn's queries wait for approval, also when it is resumed with other settings.
         candidates: How many drafts are written side by side.
         candidate: The number of the draft that a `candidate` node is to write, from 0.
+        began: When the drafts side by side were begun, in Unix time.
         drafts: What those nodes wrote (`CandidateDraft`), in any order.
         to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
         stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
@@ -89,6 +90,7 @@ class AgentState(MessagesState):
     approve: bool
     candidates: int
     candidate: int
+    began: float
     drafts: Annotated[list[Record], gathered]
     to_save: list[str]
     stop: str
@@ -132,6 +134,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
         "approve": False,
         "candidates": 1,
         "candidate": 0,
+        "began": 0.0,
         "drafts": [],
         "to_save": [],
         "stop": "",

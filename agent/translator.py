@@ -15,7 +15,7 @@ class Usage:
     """What a task cost.
 
     Attributes:
-        llm_calls: Requests that a model answered.
+        llm_calls: Requests to a model, failed and repeated ones included.
         prompt_tokens: As the model reports them, estimated where it doesn't.
         completion_tokens: Likewise.
     """

@@ -12,6 +12,7 @@ from ...prompts.tokens import PromptTooLarge
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ...tools.values import ValueMatch
 from ..assess import assess
+from ..budget import calls_left
 from ..comparing import compare_code
 from ..convergence import stop_reason
 from ..effects import Body, ask, do
@@ -22,6 +23,9 @@ from ..resources import Run
 from ..state import AgentState
 
 _DIFFERS = "The question differs:"
+
+_WITH_REVISION = 2
+"""Calls that an explanation and the revision that reads it take."""
 
 
 def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -93,7 +97,12 @@ def _disagreement(attempt: Attempt, code: CodeResult | None, within: Bounds) -> 
 
 
 def _explain(state: AgentState, rephrasing: Rephrasing, attempt: Attempt, run: Run) -> Body[tuple[str, list[str]]]:
-    """The explanation, and notes; a model that cannot explain costs the turn nothing but that part."""
+    """The explanation, and notes; a model that cannot explain costs the turn nothing but that part.
+
+    Nor does it cost the turn the revision that it is for.
+    """
+    if (yield from do(calls_left)) < _WITH_REVISION:
+        return "", ["the query was not explained: the turn's last call is for the revision (turn_calls)"]
     schema = yield from kept_schema(state, run)
     task = ExplainTask(state["question"], rephrasing.rephrased, attempt.sql, schema, ranked=run.settings.link_schema)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from langgraph.types import interrupt
@@ -9,6 +10,7 @@ from langgraph.types import interrupt
 from ...tools.database import Table
 from ...tools.errors import QueryError
 from ..approval import Decision, decide, request
+from ..budget import seconds_left
 from ..effects import Body, do
 from ..records import Attempt, Outcome, dump, plain_result
 from ..resources import Run, call_tool
@@ -30,7 +32,10 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     sql = decision.sql
 
     def call() -> Table | QueryError:
-        return call_tool(run.resources.tools.run_sql, sql=sql, limits=run.settings.limits)
+        limits = run.settings.limits
+        return call_tool(
+            run.resources.tools.run_sql, sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds))
+        )
 
     outcome = yield from do(call)
     source: Any = "edited" if decision.action == "edit" else state.get("sql_source", "draft")

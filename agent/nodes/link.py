@@ -10,6 +10,7 @@ from ...tools.database import Limits
 from ...tools.errors import QueryError
 from ...tools.linking import LinkedSchema, PastTurn, base_turn
 from ...tools.values import ValueMatch
+from ..budget import seconds_left
 from ..effects import Body, do
 from ..material import MOST_COLUMNS
 from ..memory import window
@@ -77,7 +78,7 @@ def _runs(run: Run) -> Callable[[str], bool]:
 
     def runs(sql: str) -> bool:
         try:
-            run.resources.database.execute(sql, Limits(seconds=1.0, rows=1))
+            run.resources.database.execute(sql, Limits(seconds=seconds_left(1.0), rows=1))
         except QueryError:
             return False
         return True

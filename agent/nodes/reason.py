@@ -9,6 +9,7 @@ from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
+from ..budget import seconds_left
 from ..effects import Body, ask, do
 from ..feedback import bounds, code_csv
 from ..material import generate_task
@@ -83,7 +84,8 @@ def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[Any, lis
         return {"code": code, "code_result": None, "code_error": ""}, []
 
     def call() -> PandasRun:
-        return call_tool(run.resources.tools.run_pandas, code=code, limits=limits)
+        within = replace(limits, seconds=seconds_left(limits.seconds))
+        return call_tool(run.resources.tools.run_pandas, code=code, limits=within)
 
     ran = yield from do(call)
     table, problem = ran.result.table, ran.result.error or "the code left no result"

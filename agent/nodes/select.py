@@ -13,7 +13,7 @@ from ..choosing import Group, group
 from ..effects import Body, ask
 from ..feedback import Bounds, bounds, result_csv
 from ..material import generate_task
-from ..records import Attempt, CandidateDraft, NodeUsage, Outcome, dump, dump_all, load_all
+from ..records import Attempt, CandidateDraft, NodeUsage, Outcome, dump, dump_all, load, load_all, side_by_side
 from ..resources import Run
 from ..state import AgentState
 
@@ -21,13 +21,24 @@ from ..state import AgentState
 def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """The draft of the strongest group goes on as the turn's own; the others are kept as candidates.
 
-    Where the second strongest group is to be merged with it, one more call gives the next attempt.
+    Where the second strongest group is to be merged with it, one more call gives the next attempt. Where the budgets,
+    shared by so many drafts, were too small for any of them, half as many are written.
     """
     drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
     notes = list(dict.fromkeys([*state.get("notes", []), *(note for draft in drafts for note in draft.notes)]))
-    spent = sum((draft.usage for draft in drafts), NodeUsage())
-    update: dict[str, Any] = {"notes": notes, "usage": state["usage"] | {"candidate": dump(spent)}}
+    usage = state["usage"]
+    spent = load(NodeUsage, usage.get("candidate", {})) + side_by_side([draft.usage for draft in drafts])
+    update: dict[str, Any] = {"notes": notes, "usage": usage | {"candidate": dump(spent)}}
     attempts = [draft.attempt for draft in drafts if draft.attempt is not None]
+    if not attempts and all(draft.capped for draft in drafts):
+        fewer = len(drafts) // 2
+        why = f"{len(drafts)} drafts were more than the turn's budgets allow: fewer were written"
+        return update | {
+            "notes": list(dict.fromkeys([*state.get("notes", []), why])),
+            "candidates": fewer,
+            "drafts": [],
+            "next": "candidate" if fewer > 1 else "retrieve",
+        }
     if not attempts:
         return update | {"outcome": dump(Outcome("failed", drafts[0].failure)), "next": "respond"}
     groups = group(attempts)

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.budget import LEAST_SECONDS, Allowance, Budget, seconds_left, spending
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of, writes
 
@@ -100,3 +101,73 @@ def test_each_turn_has_its_own(shop: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT 1 AS n"), settings={"examples": "none", "turn_calls": 2}) as agent:
         chat = agent.conversation()
         assert [chat.ask(text).status for text in ("one", "two", "three")] == ["converged"] * 3
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_a_query_that_does_not_end_takes_no_more_than_the_turn(shop: Path) -> None:
+    started = time.monotonic()
+    answer = asked(shop, writes(ENDLESS), turn_seconds=0.4)
+    assert time.monotonic() - started < 1.5
+    assert answer.status == "failed"
+    assert "turn_seconds" in answer.stopped
+
+
+def test_a_query_gets_a_moment_where_time_is_up() -> None:
+    late = Budget(calls=1, tokens=1_000, until=time.monotonic() - 9)
+    assert seconds_left(5.0) == 5.0, "outside a turn nothing is shortened"
+    with spending(Allowance(late)):
+        assert seconds_left(5.0) == LEAST_SECONDS
+        assert seconds_left(LEAST_SECONDS / 2) == LEAST_SECONDS / 2
+
+
+def side_by_side_settings(**more: Any) -> dict[str, Any]:
+    quiet = {"examples": "none", "rephrase": "never", "simplify": False, "candidate_reasoning": False}
+    return {**quiet, "merge": False, "gate": True, **more}
+
+
+def test_drafts_side_by_side_take_the_time_of_one(shop: Path) -> None:
+    def script(prompt: str) -> Reply:
+        time.sleep(0.2)
+        return f"```sql\n{DRAFTS[0]}\n```"
+
+    settings = side_by_side_settings(candidates=5, turn_seconds=0.9)
+    answer = asked(shop, ScriptedModel(script=script), **settings)
+    assert (answer.status, len(answer.attempts)) == ("converged", 5)
+    assert 0.2 <= answer.usage_by_node["candidate"].seconds < 0.9
+
+
+def test_drafts_that_wait_for_a_thread_have_no_more_time(shop: Path) -> None:
+    def script(prompt: str) -> Reply:
+        time.sleep(0.2)
+        return f"```sql\n{DRAFTS[0]}\n```"
+
+    settings = side_by_side_settings(candidates=8, turn_seconds=0.5)
+    with SQLAgent(shop, model=ScriptedModel(script=script), settings=settings) as agent:
+        started = time.monotonic()
+        out = agent.graph.invoke(
+            {"messages": [("human", "What are the ids of customers?")]},
+            {"configurable": {"thread_id": "one"}, "max_concurrency": 1},
+        )
+        assert time.monotonic() - started < 1.4, "eight drafts one after the other take 1.6 s"
+    assert (out["answer"]["status"], out["answer"]["row_count"]) == ("capped", 3)
+
+
+@pytest.mark.parametrize(("candidates", "tokens"), [(2, 900), (5, 900), (5, 1_500), (16, 1_500)])
+def test_as_many_drafts_are_written_as_the_tokens_allow(shop: Path, candidates: int, tokens: int) -> None:
+    settings = side_by_side_settings(candidates=candidates, turn_tokens=tokens)
+    answer = asked(shop, writes(DRAFTS[0]), **settings)
+    assert answer.answered
+    assert answer.row_count == 3
+    assert len(answer.attempts) < candidates
+    assert any("fewer were written" in note for note in answer.notes)
+    assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= tokens
+
+
+def test_an_explanation_leaves_the_call_for_the_revision(shop: Path) -> None:
+    model = writes(*DRAFTS)
+    answer = asked(shop, model, feedback_explanation=True, turn_calls=3)
+    assert [task_of(prompt) for prompt in model.prompts] == ["rephrase", "sql", "sql"]
+    assert len(answer.attempts) == 2
+    assert any("not explained" in note for note in answer.notes)

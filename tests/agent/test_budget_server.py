@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent, bounded_http
+from tableturn.agent.budget import Allowance, Budget, BudgetReached
 
-from tests.support.openai_server import DRIP, FLOOD, HANG, Behaviour, OpenAIServer, says, sql
+from tests.support.openai_server import DRIP, FLOOD, HANG, Behaviour, OpenAIServer, fails, says, sql
 
 LOOP: dict[str, Any] = {"examples": "none", "rephrase": "never", "simplify": False, "gate": False, "max_attempts": 20}
 
@@ -82,3 +83,59 @@ async def test_nor_does_it_without_blocking(shop: Path) -> None:
     ):
         answer = await agent.aask("What are the ids of customers?")
     assert (answer.status, answer.row_count) == ("capped", 3)
+
+
+FAILS = fails(500, retry_after="0.01")
+
+
+@pytest.mark.parametrize("drafts", [0, 1])
+def test_requests_that_the_client_repeats_count(shop: Path, drafts: int) -> None:
+    with OpenAIServer([*growing()[:drafts], FAILS]) as server:
+        answer = asked(shop, server, turn_calls=4, request_retries=9)
+        assert len(server.requests) == 4
+    assert answer.usage.llm_calls == 4
+    assert answer.status == ("capped" if drafts else "failed")
+    assert "turn_calls" in answer.stopped
+
+
+async def test_they_count_without_blocking_too(shop: Path) -> None:
+    settings = {**LOOP, "turn_calls": 4, "request_retries": 9}
+    with (
+        OpenAIServer([growing()[0], FAILS]) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings=settings) as agent,
+    ):
+        answer = await agent.aask("What are the ids of customers?")
+        assert len(server.requests) == answer.usage.llm_calls == 4
+    assert (answer.status, answer.row_count) == ("capped", 3)
+
+
+def test_failures_between_replies_count(shop: Path) -> None:
+    every_other = [one for good in growing() for one in (FAILS, good)]
+    with OpenAIServer(every_other) as server:
+        answer = asked(shop, server, turn_calls=5, request_retries=2)
+        assert len(server.requests) == answer.usage.llm_calls == 5
+    assert (answer.status, len(answer.attempts)) == ("capped", 2)
+
+
+def test_a_failure_costs_one_call_where_nothing_is_repeated(shop: Path) -> None:
+    with OpenAIServer([fails(500)]) as server:
+        assert asked(shop, server).usage.llm_calls == len(server.requests) == 1
+
+
+def test_nothing_is_sent_once_the_turn_is_over(shop: Path) -> None:
+    with OpenAIServer([growing()[0], fails(500, retry_after="0.2")]) as server:
+        answer = asked(shop, server, turn_seconds=0.5, request_retries=9)
+        sent = len(server.requests)
+        assert (answer.status, answer.row_count) == ("capped", 3)
+        time.sleep(0.6)
+        assert len(server.requests) == sent
+
+
+def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
+    budget = Budget(calls=9, tokens=10_000, until=time.monotonic() + 60)
+    allowance = Allowance(budget)
+    allowance.send()
+    allowance.called_off = True
+    with pytest.raises(BudgetReached):
+        allowance.send()
+    assert allowance.sent == 1
