@@ -229,7 +229,10 @@ class Settings(BaseModel):
     )
 
     turn_calls: int = Field(
-        default=40, ge=1, le=10_000, description="Requests to a model that one turn may make, second tries included."
+        default=40,
+        ge=1,
+        le=10_000,
+        description="Requests to a model that one turn may make, second tries and requests sent again included.",
     )
     turn_tokens: int = Field(
         default=1_000_000,
@@ -242,7 +245,7 @@ class Settings(BaseModel):
         default=600.0,
         gt=0,
         le=86_400,
-        description="Time in which one turn may ask a model; a reply that is late then is not waited for.",
+        description="Time in which one turn may ask a model and run queries and code; what is late is not waited for.",
     )
 
     query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query.")
