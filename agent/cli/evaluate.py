@@ -170,9 +170,10 @@ def score(
     from ...evals.metrics import as_json as summary_as_json
 
     with plain_errors():
-        questions = load_dataset(dataset, split, data)
-        found = read_predictions(predictions, questions)
-        questions = questions.without(without or ()).first(limit).on(databases)
+        whole = load_dataset(dataset, split, data)
+        questions = whole.without(without or ()).first(limit)
+        found = read_predictions(predictions, whole, questions)
+        questions = questions.on(databases)
         with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
             verdicts = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
         notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
@@ -312,6 +313,8 @@ def experiment(
         for figure in chosen.shown:
             paper, ours = (f"{v:.1f}" if v is not None else "-" for v in (row.paper.get(figure), row.ours.get(figure)))
             typer.echo(f"  {figure:<10} {paper:>6} / {ours}")
+    if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
+        typer.echo("TS is not run: it needs --suites DIR, which `tableturn suite build --out DIR` makes", err=True)
 
 
 def report(

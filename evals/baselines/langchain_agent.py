@@ -141,14 +141,12 @@ class _Counted(BaseCallbackHandler):
                     self.usage += reply_usage(generation.message, prompt)
 
 
-def make(dataset: Dataset, model: BaseChatModel | None, settings: Settings, history: History) -> LangChainAgent:
+def make(dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> LangChainAgent:
     """See `Baseline.module`.
 
     Raises:
-        ModelError: There is no model to ask, or it cannot call tools.
+        ModelError: The model cannot call tools.
     """
-    if model is None:
-        raise ModelError("the baseline langchain asks a chat model: pass --model")
     try:
         model.bind_tools([])
     except NotImplementedError:

@@ -11,7 +11,7 @@ from ...agent import Settings
 from ...agent.prompted import PromptedTranslator, TranslatorOptions
 from ...prompts.dialogues import Dialogue, DialoguesTask
 from ...tools.database import Database, render_schema
-from ...tools.errors import DatabaseUnavailable, ModelError
+from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
 from ..runner.answering import asked_text
@@ -64,15 +64,12 @@ class RandomDialogues:
         return Said(done.reply.sql, done.usage, notes=(*done.notes, *done.reply.notes))
 
 
-def make(dataset: Dataset, model: BaseChatModel | None, settings: Settings, history: History) -> RandomDialogues:
+def make(dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> RandomDialogues:
     """See `Baseline.module`.
 
     Raises:
-        ModelError: There is no model to ask.
         SettingsError: The dataset has no training split.
     """
-    if model is None:
-        raise ModelError("the baseline random-dialogues asks a chat model: pass --model")
     return RandomDialogues(dataset, model, settings, history)
 
 

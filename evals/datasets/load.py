@@ -11,6 +11,7 @@ from typing import cast
 
 from ...tools.errors import SettingsError
 from . import readers
+from .parsing import read_json
 from .plain import SUFFIXES, read_plain
 from .question import Dataset, Question
 
@@ -81,18 +82,24 @@ LAYOUTS: Mapping[str, Layout] = {
 }
 
 
+OWN_SPLITS = ("dev", "all")
+"""What a file of one's own may be asked for: what commands take for granted, and its only part."""
+
+
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     """Loads one split.
 
     Args:
         name: One of `LAYOUTS`, or the path of a file of one's own questions (`read_plain`).
-        split: Passed over for a file of one's own.
+        split: One of its layout's; a file of one's own has none, so that the usual one is passed over there.
         root: The folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
 
     Raises:
         SettingsError: There is no such dataset, split or file, or it is not in its published format.
     """
     if Path(name).suffix in SUFFIXES:
+        if split not in OWN_SPLITS:
+            raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
         return read_plain(Path(name))
     layout = LAYOUTS.get(name)
     if layout is None:
@@ -134,7 +141,7 @@ def _shared(layout: Layout, root: Path, kind: str) -> tuple[Path, ...]:
 
 def _read(layout: Layout, path: Path) -> tuple[Question, ...]:
     try:
-        return tuple(layout.read(json.loads(path.read_text(encoding="utf-8"))))
+        return tuple(layout.read(cast("readers.Records", read_json(path.read_text(encoding="utf-8")))))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:

@@ -8,12 +8,14 @@ one); optionally `id`, `interaction` (turns of a conversation share it and follo
 from __future__ import annotations
 
 import csv
-import json
+import io
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...tools.errors import SettingsError
+from .parsing import TOO_DEEP, read_json, read_lines
 from .question import Dataset, Question
 
 SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
@@ -34,10 +36,12 @@ def read_plain(path: Path) -> Dataset:
             raise SettingsError(
                 f"{path}, record {number}: turns of interaction {question.interaction!r} are not together"
             )
+        if not _writable(question):
+            raise SettingsError(f"{path}, record {number}: its text holds half a character (a lone surrogate)")
         questions.append(question)
     if not questions:
         raise SettingsError(f"{path} holds no questions")
-    doubled = sorted({question.id for question in questions if sum(q.id == question.id for q in questions) > 1})
+    doubled = sorted(name for name, times in Counter(question.id for question in questions).items() if times > 1)
     if doubled:
         raise SettingsError(f"{path}: the id {doubled[0]!r} is used more than once")
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
@@ -46,6 +50,9 @@ def read_plain(path: Path) -> Dataset:
 def _question(record: object, place: str, number: str, turns: dict[str, int]) -> Question:
     if not isinstance(record, Mapping):
         raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+    if None in record:
+        # What the csv module calls the cells beyond the header's.
+        raise SettingsError(f"{place}: more cells than the header has names; text with commas needs quotes around it")
     fields: dict[str, Any] = {str(key): value for key, value in record.items() if value not in (None, "")}
     if unknown := sorted(set(fields) - _FIELDS):
         raise SettingsError(f"{place}: unknown field {unknown[0]!r}; known: {', '.join(sorted(_FIELDS))}")
@@ -70,15 +77,25 @@ def _question(record: object, place: str, number: str, turns: dict[str, int]) ->
     )
 
 
+def _writable(question: Question) -> bool:
+    """Whether files and pages can hold it: JSON can escape characters that no encoding has."""
+    texts = (question.id, question.interaction, question.database, question.text, *question.golds)
+    try:
+        "".join((*texts, question.evidence, question.level, question.disputed)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _records(path: Path) -> list[object]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".csv":
-            return list(csv.DictReader(text.splitlines(keepends=True)))
+            return list(csv.DictReader(io.StringIO(text)))
         if path.suffix == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else json.loads(text)
-    except (OSError, ValueError) as error:
+            return read_lines(text)
+        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
+    except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, list):
         raise SettingsError(f"{path}: expected a list of questions")
@@ -92,3 +109,5 @@ def _yaml(text: str) -> object:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error

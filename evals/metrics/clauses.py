@@ -37,8 +37,16 @@ class ClauseJudge:
 
     def exact_match(self, question: Question, sql: str) -> bool | None:
         """EM against the first gold; None where that cannot be read or the foreign keys are unknown."""
+        return self._match(question, sql, question.golds[0])
+
+    def any_exact_match(self, question: Question, sql: str) -> bool | None:
+        """EM against each accepted gold: one that matches is enough; None where none of them can be judged by."""
+        known = [match for gold in question.golds if (match := self._match(question, sql, gold)) is not None]
+        return any(known) if known else None
+
+    def _match(self, question: Question, sql: str, accepted: str) -> bool | None:
         foreign_keys = self._foreign_keys.get(question.database)
-        gold = self._read(question, question.golds[0])
+        gold = self._read(question, accepted)
         if gold is None or foreign_keys is None:
             return None
         # The official tool replaces the word wherever it stands, in names as well.

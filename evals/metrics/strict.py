@@ -66,7 +66,7 @@ class StrictJudge:
         except (QueryError, DatabaseUnavailable) as error:
             reason = f"the gold query does not run: {question.disputed or error}"
             return Verdict(question, sql, None, None, valid=False, hardness=level, error=reason)
-        matched = self._clauses.exact_match(question, sql)
+        matched = self._clauses.any_exact_match(question, sql)
         if not sql.strip():
             return Verdict(question, sql, False, matched, valid=False, hardness=level, error="no prediction")
         try:

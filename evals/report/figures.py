@@ -132,10 +132,39 @@ def attempt_chart(runs: Sequence[Results]) -> Chart:
     return replace(chart, lines=tuple(lines), ticks=tuple(Tick(height(share), str(share)) for share in (low, high)))
 
 
-def comparisons(runs: Sequence[Results]) -> list[Comparison]:
-    """Each further run against the first."""
-    first, *others = [_judged(run) for run in runs]
-    return [compare(first, other) for other in others]
+@dataclass(frozen=True)
+class Against:
+    """A further run against the first.
+
+    Attributes:
+        common: Questions that both judged: the same in words, database and gold, not in their ids alone.
+        most: Questions of the larger run.
+        found: The comparison over these; None where there are none.
+    """
+
+    common: int
+    most: int
+    found: Comparison | None
+
+
+def comparisons(runs: Sequence[Results]) -> list[Against]:
+    """Each further run against the first, by the questions that both judged."""
+    first, *others = runs
+    return [_against(first, other) for other in others]
+
+
+def _against(first: Results, second: Results) -> Against:
+    known = {question["id"]: _told(question) for question in second["questions"]}
+    same = {q["id"] for q in first["questions"] if known.get(q["id"]) == _told(q)}
+    ours, theirs = ({name: o for name, o in _judged(run).items() if name in same} for run in (first, second))
+    common = len(ours.keys() & theirs.keys())
+    most = max(len(first["questions"]), len(second["questions"]))
+    return Against(common, most, compare(ours, theirs) if common else None)
+
+
+def _told(question: Mapping[str, Any]) -> tuple[object, ...]:
+    """What makes a question the same in another run."""
+    return question["question"], question["database"], tuple(question["golds"])
 
 
 def _most_attempts(runs: Sequence[Results]) -> int:

@@ -51,8 +51,9 @@ def write_report(folders: Sequence[Path], out: Path) -> None:
         )
     except KeyError as error:
         raise SettingsError(f"the results of a run lack {error}: finish it again with `tableturn eval`") from error
+    except (TypeError, AttributeError) as error:
+        raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
         write_whole(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
@@ -60,7 +61,7 @@ def write_report(folders: Sequence[Path], out: Path) -> None:
 
 def _embedded(value: object) -> str:
     """JSON that cannot end the script element it stands in, whatever a database or a model said."""
-    text = json.dumps(value, ensure_ascii=False)
-    for character in ("<", ">", "&", "\u2028", "\u2029"):
+    text = json.dumps(value)
+    for character in ("<", ">", "&"):
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -9,5 +9,9 @@ from pathlib import Path
 def write_whole(path: Path, text: str) -> None:
     """Writes a file by way of a temporary one beside it: a reader never sees half of it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.caches import BaseCache
 
 from ...agent import Settings, make_settings
+from ...tools.errors import ModelError
 from ..baselines import find_baseline
 from ..datasets import Dataset
 from .agents import Agents
@@ -43,15 +44,18 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
         cache: Keeps the model's replies.
 
     Raises:
-        ModelError: The model cannot be set up.
+        ModelError: The model cannot be set up, or a baseline has none to ask.
         SettingsError: Settings are wrong, or the baseline cannot be had.
     """
     settings = run_settings(spec)
     model = run_model(spec, dataset, cache)
-    module = find_baseline(spec.baseline).module if spec.baseline else ""
-    if module:
-        make = import_module(f"..baselines.{module}", __package__).make
-        return make(dataset, model, settings, spec.history)
+    name = find_baseline(spec.baseline).module if spec.baseline else ""
+    module = import_module(f"..baselines.{name}", __package__) if name else None
+    if spec.baseline and model is None:
+        # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
+        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+    if module is not None:
+        return module.make(dataset, model, settings, spec.history)
     return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples), spec.history)
 
 

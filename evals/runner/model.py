@@ -35,7 +35,8 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
     """
     if spec.model is not None and spec.model.startswith(REPLAY):
         files = spec.model.removeprefix(REPLAY).split(",")
-        return ReplayModel(files=[read_predictions(Path(file), dataset) for file in files])
+        asked = dataset.without(spec.without).first(spec.limit)
+        return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
     model = resolve_model(spec.model, base_url=spec.base_url)
     if model is None:
         return None

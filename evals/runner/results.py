@@ -12,6 +12,7 @@ from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
+from ..datasets.parsing import read_json
 from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
@@ -97,9 +98,12 @@ def read_results(out: Path) -> dict[str, Any]:
     """
     path = out / RESULTS_FILE
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{out} holds no finished run ({error}): finish it with `tableturn eval`") from error
+    if not isinstance(found, dict):
+        raise SettingsError(f"{path} is not what `tableturn eval` writes: finish the run again")
+    return found
 
 
 def _difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:

@@ -62,10 +62,10 @@ def run_evaluation(
     """
     run_settings(spec)
     asked = dataset.without(spec.without).first(spec.limit)
-    check_folder(spec, out)
+    check_folder(spec, asked, out)
     with Journal(out / JOURNAL_FILE) as journal, _engine(engine, spec, dataset, out, jobs) as answering:
         # Only what can be run at all takes the folder.
-        begin(spec, out)
+        begin(spec, asked, out)
         run = _Run(asked, answering, journal, listener)
         done = asyncio.run(run.all(jobs))
         return [done[question.id] for question in asked.questions]

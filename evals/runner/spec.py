@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from ...tools.errors import SettingsError
+from ..datasets import Dataset
 from .files import write_whole
 
 SPEC_FILE = "run.json"
+
+_DIGEST = "questions"
+"""The key beside the specification's own."""
 
 History = Literal["gold", "predicted"]
 
@@ -48,54 +53,54 @@ class RunSpec:
     baseline: str | None = None
 
 
-def begin(spec: RunSpec, out: Path) -> None:
+def begin(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Writes a run's specification into its folder, or finds the same one there.
+
+    Args:
+        spec: The run.
+        asked: Its questions.
+        out: The folder.
 
     Raises:
         SettingsError: The folder holds another run, or cannot be written.
     """
-    check_folder(spec, out)
+    check_folder(spec, asked, out)
     path = out / SPEC_FILE
     try:
         if not path.exists():
-            write_whole(path, json.dumps(asdict(spec), indent=2))
+            write_whole(path, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
     except OSError as error:
         raise SettingsError(f"{out} cannot hold a run: {error}") from error
 
 
-def check_folder(spec: RunSpec, out: Path) -> None:
+def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Makes a run's folder, or finds it empty or with the same run.
 
     Raises:
-        SettingsError: The folder holds another run, or cannot be made.
+        SettingsError: The folder holds another run, or one over other questions, or cannot be made.
     """
     path = out / SPEC_FILE
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             return
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        kept: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise SettingsError(f"{out} cannot hold a run: {error}") from error
-    wanted = json.loads(json.dumps(asdict(spec)))
+    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
+    before = kept.pop(_DIGEST, None)
     differing = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
     if differing:
-        name = differing[0]
+        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
+        raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")
+    if before != _digest(asked):
         raise SettingsError(
-            f"{out} holds a run with {name}={kept.get(name)!r}, not {wanted.get(name)!r}: resume it as it was, "
-            "or name another folder"
+            f"{out} holds a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
+            "changed since it was begun; name another folder"
         )
 
 
-def read_spec(out: Path) -> RunSpec:
-    """The specification of a run.
-
-    Raises:
-        SettingsError: The folder holds no run.
-    """
-    try:
-        kept: dict[str, Any] = json.loads((out / SPEC_FILE).read_text(encoding="utf-8"))
-        kept["without"] = tuple(kept["without"])
-        return RunSpec(**kept)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingsError(f"{out} holds no run: {error}") from error
+def _digest(asked: Dataset) -> str:
+    """Tells questions from others: answers are kept by their ids alone."""
+    questions = json.dumps([asdict(question) for question in asked.questions])
+    return hashlib.sha256(questions.encode()).hexdigest()

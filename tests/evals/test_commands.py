@@ -73,6 +73,8 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
         ("SELECT 1", "has 1 queries, spider dev has 4"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
         ('[{"sql": "SELECT 1"}]', "record 1: expected"),
+        ('[{"id": 0, "sql": 5}]', "record 1: 'sql' is a query or null, not 5"),
+        ("[" * 100_000, "nested too deeply"),
         ("{", "is not JSON"),
     ],
 )
@@ -122,6 +124,15 @@ def test_data_check(spider_root: Path, tmp_path: Path) -> None:
         ("q.json", '[{"question": "Q", "sql": [], "database": "league.sqlite"}]', "record 1: 'sql' is a query"),
         ("q.json", "[", "cannot be read"),
         ("q.yaml", "a: [b", "cannot be read"),
+        ("q.json", "[" * 100_000, "nested too deeply"),
+        ("q.yaml", "[" * 5_000, "nested too deeply"),
+        ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "field larger than"),
+        ("q.csv", "question,sql,database\nHow many?,SELECT 1, 2,league.sqlite\n", "record 1: more cells"),
+        (
+            "q.json",
+            r'[{"question": "Q", "sql": "SELECT \ud800", "database": "league.sqlite"}]',
+            "record 1: its text holds half a character",
+        ),
     ],
 )
 def test_files_of_ones_own_that_are_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -202,3 +213,73 @@ def test_a_suite_beside_the_questions_leaves_their_own_databases_be(tmp_path: Pa
     assert refused.exit_code == 2
     assert "did not write" in refused.stderr
     assert refused.stderr.strip().count("\n") == 0
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    """Text may hold every other character that Python takes for the end of a line."""
+    make_database(tmp_path / "league.sqlite")
+    sql = "SELECT count(*) FROM player WHERE name <> 'a\u2028b\x85c'"
+    record = {"question": "How\u2028many?", "sql": sql, "database": "league.sqlite"}
+    (tmp_path / "q.jsonl").write_text(json.dumps(record, ensure_ascii=False) + "\n")
+    (tmp_path / "q.csv").write_text("question,sql,database\n" + ",".join(f'"{text}"' for text in record.values()))
+    (tmp_path / "p.sql").write_text(sql + "\n")
+    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "1", "sql": sql}, ensure_ascii=False))
+    for dataset in ("q.jsonl", "q.csv"):
+        for predictions in ("p.sql", "p.jsonl"):
+            options = ["--dataset", str(tmp_path / dataset), "--predictions", str(tmp_path / predictions), "--json"]
+            result = runner.invoke(app, ["score", *options])
+            assert result.exit_code == 0, result.output
+            assert json.loads(result.stdout)["ex"] == 1.0
+
+
+def test_predictions_may_hold_what_is_asked_alone(spider_root: Path, tmp_path: Path) -> None:
+    options = ["score", "--dataset", "spider", "--data", str(spider_root), "--limit", "2", "--json"]
+    for count in (4, 2, 3):
+        predictions = tmp_path / f"{count}.sql"
+        predictions.write_text("\n".join(sql for _, sql in QUESTIONS[:count]))
+        result = runner.invoke(app, [*options, "--predictions", str(predictions)])
+        if count == 3:
+            assert "has 3 queries, spider dev has 4 questions, 2 of them asked" in result.stderr
+        else:
+            assert (json.loads(result.stdout)["n"], json.loads(result.stdout)["ex"]) == (2, 1.0)
+
+
+def test_scores_say_what_they_are_shares_of(tmp_path: Path) -> None:
+    """Also in official mode, where a gold that fails is so whatever is predicted."""
+    make_database(tmp_path / "league.sqlite")
+    golds = ["SELECT nothing", "SELECT nothing", "SELECT count(*) FROM player", "SELECT count(*) FROM club"]
+    records = [{"question": "Q", "sql": sql, "database": "league.sqlite", "interaction": "i"} for sql in golds]
+    records[2] |= {"disputed": "players may have left", "interaction": "j"}
+    records[3] |= {"interaction": "j"}
+    path, predictions = tmp_path / "q.json", tmp_path / "p.json"
+    path.write_text(json.dumps(records))
+    predictions.write_text(json.dumps(["", "SELECT 1", "SELECT 1", golds[3]]))
+    for mode in ([], ["--official"]):
+        options = ["score", "--dataset", str(path), "--predictions", str(predictions), *mode]
+        found = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
+        assert (found["n"], found["judged"], found["ex"], found["valid"]) == (4, 2, 0.5, 1.0)
+        assert found["unjudged"] == ["1", "2"]
+        assert found["disputed"] == {"3": "players may have left"}
+        assert (found["interactions"]["n"], found["interactions"]["judged"]) == (2, 1)
+        assert found["by_database"]["league.sqlite"]["judged"] == 2
+        told = runner.invoke(app, options)
+        assert "2 of 4" in told.stdout
+        assert "note: 3, counted wrong, has a disputed gold: players may have left" in told.stderr
+        assert "note: 2 is not judged: " in told.stderr
+
+
+def test_a_file_of_ones_own_has_no_splits(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "Q", "sql": "SELECT 1", "database": "league.sqlite"}]))
+    options = ["--dataset", str(path), "--split", "test", "--model", "offline", "--out", str(tmp_path / "run")]
+    result = runner.invoke(app, ["eval", *options])
+    assert result.exit_code == 2
+    assert "leave --split test out" in result.stderr
+
+
+def test_an_experiment_says_what_ts_needs(spider_root: Path, tmp_path: Path) -> None:
+    options = ["--data", str(spider_root), "--model", "offline", "--out", str(tmp_path / "out")]
+    result = runner.invoke(app, ["experiment", "revision-table-1", *options])
+    assert result.exit_code == 0, result.output
+    assert "TS is not run: it needs --suites DIR" in result.stderr

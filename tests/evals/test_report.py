@@ -36,7 +36,7 @@ def test_a_page_of_two_runs(league: Dataset, tmp_path: Path) -> None:
         finished_run(hostile, tmp_path / "good", golds),
         finished_run(hostile, tmp_path / "bad", [*golds[:2], "SELECT 0", "SELECT nothing FROM club"]),
     ]
-    page = tmp_path / "out" / "report.html"
+    page = tmp_path / "report.html"
     write_report(folders, page)
     text = page.read_text()
 
@@ -54,11 +54,31 @@ def test_a_page_of_two_runs(league: Dataset, tmp_path: Path) -> None:
     assert "McNemar p = 0.5000" in text
 
 
-def test_an_unfinished_run_has_no_report(tmp_path: Path) -> None:
-    begin(RunSpec("spider"), tmp_path / "run")
+def test_an_unfinished_or_damaged_run_has_no_report(league: Dataset, tmp_path: Path) -> None:
+    begin(RunSpec("spider"), league, tmp_path / "run")
     with pytest.raises(SettingsError, match="holds no finished run"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
+    for text in ("[]", "[" * 100_000, '{"run": []}'):
+        (tmp_path / "run" / "results.json").write_text(text)
+        with pytest.raises(SettingsError):
+            write_report([tmp_path / "run"], tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
+
+
+def test_runs_are_compared_over_the_same_questions_only(league: Dataset, tmp_path: Path) -> None:
+    golds = [question.golds[0] for question in league.questions]
+    first, *others = league.questions
+    changed = replace(league, questions=(replace(first, golds=("SELECT 5",)), *others))
+    strange = replace(league, questions=tuple(replace(q, text=f"{q.text} And why?") for q in league.questions))
+    asked = {"a": league, "b": changed, "c": strange}
+    page = tmp_path / "report.html"
+    write_report([finished_run(dataset, tmp_path / name, golds) for name, dataset in asked.items()], page)
+    text = page.read_text()
+    assert "b against a</strong>, over the 3 of 4 questions that are judged in both: difference in EX +0.0" in text
+    assert "c against a</strong>: not compared, as no question is judged in both" in text
+    with pytest.raises(SettingsError, match="cannot be written"):
+        write_report([tmp_path / "a"], tmp_path / "nowhere" / "report.html")
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(

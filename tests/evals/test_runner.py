@@ -149,10 +149,17 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
     run_evaluation(spec, read_plain(path), tmp_path / "run", jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=r"holds a run with limit=None, not 1"):
+    with pytest.raises(SettingsError, match=r"holds a run with limit=None, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1), read_plain(path), tmp_path / "run", jobs=1, listener=silent
         )
+    with pytest.raises(SettingsError, match=r"with limit=None, model='offline', not limit=1, model='openai:m'"):
+        run_evaluation(
+            RunSpec(str(path), model="openai:m", limit=1), read_plain(path), tmp_path / "run", jobs=1, listener=silent
+        )
+    path.write_text(path.read_text().replace("count(*)", "count(id)"))
+    with pytest.raises(SettingsError, match="over other questions"):
+        run_evaluation(spec, read_plain(path), tmp_path / "run", jobs=1, listener=silent)
 
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:

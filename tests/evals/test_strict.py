@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics import StrictJudge, Verdict, summarize
+from tableturn.evals.metrics import StrictJudge, Verdict, official_judge, summarize
 
 
 def judged(league: Dataset, predicted: str, *golds: str) -> Verdict:
@@ -93,3 +93,18 @@ def test_gold_as_prediction_scores_all_or_says_why(data_dir: Path, name: str, un
     assert summary.all.ex == 1.0
     assert len(summary.unjudged) == unjudged
     assert all(verdict.question.disputed for verdict in verdicts if verdict.ex is None)
+
+
+def test_any_accepted_gold_may_match_clause_by_clause(league: Dataset) -> None:
+    golds = ("SELECT count(*) FROM player", "SELECT count(id) FROM player")
+    question = replace(league.questions[0], golds=golds)
+    with StrictJudge(league) as strict, official_judge(league) as official:
+        assert [strict.judge(question, sql).em for sql in (*golds, "SELECT sum(id) FROM player")] == [True, True, False]
+        assert [official.judge(question, sql).em for sql in golds] == [True, False]
+
+
+def test_a_gold_that_is_no_text_is_not_judged_by(league: Dataset) -> None:
+    question = replace(league.questions[0], golds=("SELECT '\ud800'",))
+    for judge in (StrictJudge(league), official_judge(league)):
+        with judge:
+            assert judge.judge(question, "SELECT 1").ex is None
