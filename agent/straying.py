@@ -24,6 +24,10 @@ STEM = 4
 
 _WORD = re.compile(r"\w+")
 _ONE_OF_EACH = re.compile(r"\b(?:distinct|different|unique|unduplicated|without (?:duplicates|repetition))\b", re.I)
+_EXTREME = re.compile(
+    r"\b(?:most|least|top|first|last|[a-z]+est|sort(?:ed)?|order(?:ed)?|rank(?:ed)?|(?:a|de)scending|alphabetical(?:ly)?)\b",
+    re.I,
+)
 _NEGATIVE = re.compile(r"\b(?:not|never|without|except|excluding|neither|nor|no|none|other than)\b|n['’]t\b", re.I)
 
 
@@ -49,9 +53,11 @@ def lessens(attempt: Attempt, than: Attempt) -> bool:
 
 
 def _drops(attempt: Attempt, than: Attempt, said: str) -> bool:
-    """A DISTINCT or a negation that was asked for."""
+    """A DISTINCT, an order or a negation that was asked for."""
     own, other = form(attempt.sql), form(than.sql)
     if other.distinct and not own.one_of_each and _ONE_OF_EACH.search(said):
+        return True
+    if other.orders and not own.extreme and _EXTREME.search(said):
         return True
     return other.negative and not own.negative and _NEGATIVE.search(said) is not None
 

@@ -10,7 +10,7 @@ from .replayed import SYSTEMS, Replayed, share
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """`one_call_share`, `ex_gated`, `ex_rest`, in per cent, with DAIL-SQL's drafts revised by DIN-SQL's."""
+    """`one_call_share`, `ex_gated`, `ex_rest`, from 0 to 1, with DAIL-SQL's drafts revised by DIN-SQL's."""
     replayed = Replayed.load(cast("Path", options.data), options.limit)
     judged = replayed.play([replayed.predictions[name] for name in SYSTEMS[:2]], {})
     return {

@@ -134,6 +134,8 @@ def test_a_number_that_no_row_has_gives_way_too() -> None:
         ("Who has no pet?", "SELECT a FROM t EXCEPT SELECT a FROM p", "SELECT a FROM t"),
         ("Older than 5?", "SELECT a FROM t WHERE age > 5", "SELECT a FROM t WHERE age < 5"),
         ("The newest?", "SELECT a FROM t ORDER BY y DESC LIMIT 1", "SELECT a FROM t ORDER BY y LIMIT 1"),
+        ("The tallest?", "SELECT a FROM t ORDER BY h DESC LIMIT 1", "SELECT a FROM t"),
+        ("Sorted by h?", "SELECT a FROM t ORDER BY h", "SELECT a FROM t"),
         ("a and b?", "SELECT max(a), b FROM t GROUP BY b", "SELECT max(t.a) FROM t GROUP BY b"),
         ("More than one?", "SELECT a FROM t GROUP BY a HAVING count(*) > 1", "SELECT a FROM t GROUP BY a"),
         ("Over two hundred?", "SELECT a FROM t WHERE b > 200", "SELECT a FROM t"),
@@ -143,6 +145,12 @@ def test_what_was_asked_is_not_dropped_whatever_else_is_mended(said: str, sql: s
     for against in AGAINST:
         draft = ran(sql, **against)
         assert choose([draft, ran(worse, TWO)], said) is draft
+
+
+def test_an_extreme_may_be_found_otherwise() -> None:
+    draft = ran("SELECT a FROM t ORDER BY h DESC LIMIT 1", ())
+    other = ran("SELECT a FROM t WHERE h = (SELECT max(h) FROM t)", TWO)
+    assert choose([draft, other], "The tallest?") is other
 
 
 def test_what_fits_clearly_better_may_turn_an_order_round() -> None:

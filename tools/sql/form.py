@@ -35,6 +35,7 @@ class Form:
         orders: What rows are ordered by, and whether downwards.
         distinct: Whether DISTINCT is written.
         one_of_each: Whether anything makes rows appear once: DISTINCT, groups, a compound.
+        extreme: Whether the greatest or least is looked for: by MAX, by MIN, by their place in an order.
         negative: Whether something is negated or asked for NULL, or an outer join keeps what is missing.
     """
 
@@ -43,6 +44,7 @@ class Form:
     orders: Mapping[str, bool] = field(default_factory=dict[str, bool])
     distinct: bool = False
     one_of_each: bool = False
+    extreme: bool = False
     negative: bool = False
 
     def gives_less(self, than: Form) -> bool:
@@ -71,6 +73,7 @@ def form(sql: str) -> Form:
         orders={_plain(order.this): bool(order.args.get("desc")) for order in tree.find_all(exp.Ordered)},
         distinct=tree.find(exp.Distinct) is not None,
         one_of_each=tree.find(*_ONE_OF_EACH) is not None,
+        extreme=tree.find(exp.Order, exp.Max, exp.Min) is not None,
         negative=tree.find(*_NEGATIVE) is not None
         or any(_is_denied(like) for like in tree.find_all(exp.Like))
         or any(join.side for join in tree.find_all(exp.Join)),
