@@ -12,8 +12,9 @@ from .records import Attempt, Result, Status
 RIGHT_BY_MERIT = ((-14.2, 0.38), (-9.1, 0.53), (-6.8, 0.64), (-4.8, 0.72), (-3.1, 0.82), (-1.6, 0.92), (-0.6, 0.98))
 """How often drafts of some merit (`choosing.merit`) are right, for a translator that gives no confidence of its own.
 
-Counted over six published systems' drafts on Spider; between the points a straight line. `tableturn bench calibration`
-counts anew on some databases and measures on the others.
+Counted over six published systems' drafts on Spider dev, with its gold queries: no published drafts are of training
+questions. Attempts are not chosen by it; only `gate_confidence`, where it is set, compares with it. Between the points
+a straight line. `tableturn bench calibration` counts anew on some databases and measures on the others.
 """
 
 BY_CODE = 0.3
