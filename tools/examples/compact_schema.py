@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
 _LINE = re.compile(r"""^\s*("(?:[^"]|"")+"|[^\W\d]\w*)\s*\((.*)\)[^()]*$""")
-_ASIDE = re.compile(r"\[[^\]]*\]|'(?:[^']|'')*'")
+_ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 _NAME = re.compile(r'"((?:[^"]|"")+)"|([^\W\d]\w*)')
 _REFERENCE = re.compile(rf"[-~]>\s*(?P<table>{_NAME.pattern})\.(?P<column>{_NAME.pattern})")
 

@@ -66,8 +66,12 @@ def sound(example: Example) -> Example:
     """The example itself, once its texts can be kept.
 
     Raises:
-        ExampleRefused: Its question or database is empty, or a text is too long or has characters that are none.
+        ExampleRefused: Its question or database is empty, or one is no text, too long, or has characters of none.
     """
+    for field in fields(example):
+        value = getattr(example, field.name)
+        if field.type == "str" and not isinstance(value, str):
+            raise ExampleRefused(f"refused {quoted(example.sql)}: its {field.name} is a text, not {quoted(value)}")
     if not example.question.strip() or not example.database.strip():
         raise ExampleRefused(f"refused {quoted(example.sql)}: an example needs a question and the name of its database")
     for field in fields(example):

@@ -10,14 +10,17 @@ from ..sql import sql_skeleton
 from .example import Example
 from .masking import mask
 
+# What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
+# time.
 _LITERAL = re.compile(
     r"""(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])
-      | (?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/)""",
+      | (?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | --[^\n]* | /\*.*?(?:\*/|\Z))""",
     re.VERBOSE | re.DOTALL,
 )
 
 _SPACING = re.compile(
-    r"""(?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\]) | (?: \s | --[^\n]* | /\*.*?\*/ )+""",
+    r"""(?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z))
+      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
     re.VERBOSE | re.DOTALL,
 )
 """Spaces and comments between tokens, and what may hold characters like them without being them."""

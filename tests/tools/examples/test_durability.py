@@ -199,7 +199,7 @@ def test_a_server_that_goes_away_is_named_by_every_call(tmp_path: Path) -> None:
                         call()
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.1])
+@pytest.mark.parametrize("delay", [0.0, 0.05])
 def test_killing_an_import_leaves_a_store_that_opens_and_resumes(tmp_path: Path, delay: float) -> None:
     importing = subprocess.Popen([sys.executable, "-c", IMPORT, str(tmp_path)], stdout=subprocess.PIPE)
     assert importing.stdout is not None
@@ -211,12 +211,12 @@ def test_killing_an_import_leaves_a_store_that_opens_and_resumes(tmp_path: Path,
     importing.stdout.close()
     with ExampleStore.open(tmp_path) as store:
         there = store.count()
-        assert 100 <= there <= 800
+        assert 100 <= there < 800, "killed in the middle"
         assert store.nearest("question", asked(7), 1)[0].example.question == asked(7)
     subprocess.run([sys.executable, "-c", IMPORT, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
     with ExampleStore.open(tmp_path) as store:
         assert store.count() == 800
-        for number in {0, there - 1, min(there, 799), 799}:
+        for number in {0, there - 1, there, 799}:
             assert store.nearest("question", asked(number), 1)[0].example.question == asked(number)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
@@ -21,6 +23,7 @@ from tableturn.tools.examples import (
     mask,
     runs_on,
 )
+from tableturn.tools.examples.exact_backend import ExactBackend
 from tableturn.tools.examples.records import Index
 
 from .conftest import BOATS, SCHEMA, example
@@ -184,6 +187,31 @@ def test_texts_that_are_none_are_refused(store: ExampleStore, wrong: Example) ->
     done.refused[0].reason.encode()
 
 
+def test_fields_that_are_no_texts_are_refused() -> None:
+    wrong: Any = [replace(BOATS[0], question=None), replace(BOATS[0], sql=7), replace(BOATS[0], schema=["t"])]  # pyright: ignore[reportArgumentType]
+    with ExampleStore(ExactBackend()) as store:
+        done = store.add([*wrong, BOATS[1]], strict=False)
+        assert (done.added, len(done.refused)) == (1, 3)
+        assert "its question is a text, not None" in done.refused[0].reason
+
+
+def test_a_pool_is_never_smaller_than_what_is_asked_for() -> None:
+    with ExampleStore(ExactBackend()) as store:
+        store.add(example(f"How many {n} boats?", f"SELECT {', '.join(['name'] * n)} FROM boat") for n in range(1, 12))
+        chosen = make_selector("skeleton", store, k1=10, k2=0, pool=4).select(ExampleQuery("How many boats?"))
+        assert len(chosen) == 10
+
+
+def test_what_is_remembered_of_a_database_is_forgotten_when_another_process_adds_to_it(tmp_path: Path) -> None:
+    private = example("How many hidden boats?", "SELECT max(x) FROM hidden WHERE y > 1", "smiths", shared=False)
+    with ExampleStore.open(tmp_path) as store, ExampleStore.open(tmp_path) as other:
+        store.add([*BOATS, private])
+        selector, asked = make_selector("voted", store, m=1), ExampleQuery("Who?", database="smiths")
+        assert private.question in [shown.question for shown in selector.select(asked)]
+        other.add([replace(private, question="And now?", sql="SELECT avg(x), min(y) FROM hidden GROUP BY z")])
+        assert "And now?" in [shown.question for shown in selector.select(asked)]
+
+
 @pytest.mark.parametrize("sql", ["selec " + "x, " * 5_000, f"SELECT {'(' * 3_000}1{')' * 3_000}", "SELECT (\n(\x1b[2J"])
 def test_a_refusal_is_one_short_line(store: ExampleStore, sql: str) -> None:
     (refusal,) = store.add([example("How? " * 500, sql)], strict=False).refused
@@ -239,3 +267,12 @@ def test_a_text_of_a_million_characters_is_refused(tmp_path: Path) -> None:
         assert (done.added, len(done.refused)) == (len(BOATS), 1)
         assert "its question has 1,000,000 characters, and 100,000 are the most" in done.refused[0].reason
         assert len(done.refused[0].reason) < 400
+
+
+@pytest.mark.parametrize("text", ["[", "[[ ", "“", "/* ", "'[", '"', "('", "a(", "-> "])
+def test_what_is_opened_and_never_closed_costs_no_quadratic_time(text: str) -> None:
+    long = text * (30_000 // len(text))
+    started = time.process_time()
+    with ExampleStore(ExactBackend()) as store:
+        store.add([Example(long, long, "d", long), Example(long, "SELECT 1", "d", long)], strict=False)
+    assert time.process_time() - started < 3
