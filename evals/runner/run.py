@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from ...tools.errors import TableturnError
 from ..datasets import Dataset, Question
@@ -17,6 +17,8 @@ from .journal import JOURNAL_FILE, Journal
 from .local_engine import local_engine, run_settings
 from .record import TurnRecord
 from .spec import RunSpec, begin, check_folder
+
+T = TypeVar("T")
 
 Engine = Literal["local", "ray"]
 """Where questions are answered: in this process, or on a Ray cluster."""
@@ -67,8 +69,18 @@ def run_evaluation(
         # Only what can be run at all takes the folder.
         begin(spec, asked, out)
         run = _Run(asked, answering, journal, listener)
-        done = asyncio.run(run.all(jobs))
+        done = _completed(run.all(jobs))
         return [done[question.id] for question in asked.questions]
+
+
+def _completed(work: Coroutine[object, object, T]) -> T:
+    """What the work comes to; in a thread of its own where this one has an event loop at work, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def _engine(engine: Engine, spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> AbstractContextManager[Answering]:

@@ -19,7 +19,7 @@ from tableturn.evals.runner.run import GIVE_UP_AFTER
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner
 
-from tests.support.openai_server import Behaviour, OpenAIServer, fails, says
+from tests.support.openai_server import DRIP, Behaviour, OpenAIServer, fails, says
 
 from .conftest import make_database
 
@@ -238,3 +238,27 @@ def test_a_run_stops_where_nothing_can_be_asked(tmp_path: Path) -> None:
     )
     assert asked < 20 * 2
     assert not (out / "results.json").exists()
+
+
+async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
+    """As in a notebook."""
+    path = questions_file(tmp_path, 2)
+    with OpenAIServer(answering) as server:
+        spec = RunSpec(str(path), model="openai:m", base_url=server.base_url)
+        answered = run_evaluation(spec, read_plain(path), tmp_path / "run", jobs=1, listener=silent)
+    assert [verdict.ex for _, verdict in answered] == [True, True]
+
+
+def test_a_reply_that_never_comes_is_no_answer(tmp_path: Path) -> None:
+    path = questions_file(tmp_path, 1)
+    for number, trouble in enumerate((DRIP, fails(500), fails(400, "this model's maximum context length is 9"))):
+        with OpenAIServer([trouble]) as server:
+            settings = {"request_seconds": 0.3, "request_retries": 0}
+            spec = RunSpec(
+                str(path), model="openai:m", base_url=server.base_url, settings=settings, baseline="zero-shot"
+            )
+            ((record, verdict),) = run_evaluation(
+                spec, read_plain(path), tmp_path / str(number), jobs=1, listener=silent
+            )
+        # A prompt that is too long is so whenever it is asked.
+        assert (record.asked, verdict.ex) == ((True, False) if trouble.status == 400 else (False, None))
