@@ -103,8 +103,12 @@ class Answer:
         return pd.DataFrame([list(row) for row in self.rows], columns=pd.Index(list(self.columns), dtype="object"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
+        """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`.
+
+        `text` ends with the choices on offer, numbered, a line each, where there are any.
+        """
         whole = asdict(self.record)
+        whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
         return {key: whole[key] for key in JSON_KEYS}
 
     def to_json(self) -> str:

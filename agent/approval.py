@@ -11,7 +11,7 @@ from ..prompts.statement_text import starts_like_sql
 SAVE = "approve and save"
 """What is offered besides where answers can be saved as examples."""
 
-SAVED = frozenset({SAVE, "approved and saved", "save", "3"})
+SAVED = frozenset({SAVE, "approved and saved", "save"})
 APPROVED = frozenset({"approve", "approved", "yes", "y", "ok", "okay", "run", "run it", "1"})
 REJECTED = frozenset({"reject", "rejected", "no", "n", "stop", "2"})
 
@@ -42,17 +42,23 @@ def request(sql: str, can_save: bool) -> dict[str, Any]:
     return {"kind": "approve", "question": "Run this query?", "sql": sql, "choices": choices}
 
 
-def decide(said: object, sql: str) -> Decision:
+def decide(said: object, sql: str, can_save: bool) -> Decision:
     """Reads a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
 
-    Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake.
+    Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
+    the number of a choice that was not offered.
+
+    Args:
+        said: The reply.
+        sql: The query that was asked about.
+        can_save: Whether saving was offered, as the third choice.
     """
     if isinstance(said, Mapping):
         return _from_fields(cast("Mapping[object, object]", said), sql)
     words = str(said).strip()
     if words.lower().rstrip(".!") in APPROVED:
         return Decision("approve", sql)
-    if words.lower().rstrip(".!") in SAVED:
+    if words.lower().rstrip(".!") in SAVED or (can_save and words.rstrip(".!") == "3"):
         return Decision("approve", sql, save=True)
     if starts_like_sql(words):
         return Decision("edit", words)

@@ -28,6 +28,7 @@ from .nodes.respond import respond
 from .nodes.retrieve import retrieve
 from .nodes.revise import revise
 from .nodes.select import select
+from .place import asking_for, place_of
 from .records import NodeUsage, dump, load, side_by_side
 from .resources import Resources, Run
 from .settings import Settings
@@ -100,14 +101,16 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         """See `Runnable`."""
         this, started = _run(self._resources, input), time.perf_counter()
         tally = Tally(_budget(self.get_name(), this.settings, input))
-        update = run(self._body(input, this), self._resources.translator(this.settings), tally)
+        with asking_for(place_of(self.get_name(), input)):
+            update = run(self._body(input, this), self._resources.translator(this.settings), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
         this, started = _run(self._resources, input), time.perf_counter()
         tally = Tally(_budget(self.get_name(), this.settings, input))
-        update = await arun(self._body(input, this), self._resources.translator(this.settings), tally)
+        with asking_for(place_of(self.get_name(), input)):
+            update = await arun(self._body(input, this), self._resources.translator(this.settings), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
 

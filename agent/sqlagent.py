@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
+from ..tools.errors import TableturnError
 from .answer import Answer, waiting
 from .events import STREAM_MODES, Event, read_events
 from .graph import AgentGraph, build_graph
@@ -240,8 +241,14 @@ class Conversation:
         return {"configurable": {"thread_id": self.thread}}
 
     @staticmethod
-    def _input(question: Said, state: StateSnapshot) -> Any:
-        """What the graph is given: a new question, or the reply to what was asked back."""
+    def _input(question: object, state: StateSnapshot) -> Any:
+        """What the graph is given: a new question, or the reply to what was asked back.
+
+        Raises:
+            TableturnError: It is neither words nor fields.
+        """
+        if not isinstance(question, str | Mapping):
+            raise TableturnError(f"a conversation is told words, or the fields of a decision, not {question!r}")
         if state.interrupts:
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))]}

@@ -25,8 +25,8 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """
     decision = Decision("approve", state["sql"])
     if state.get("approve") or run.settings.approve:
-        asked = request(state["sql"], run.resources.examples.kept)
-        decision = decide(interrupt(asked), state["sql"])
+        can_save = run.resources.examples.kept
+        decision = decide(interrupt(request(state["sql"], can_save)), state["sql"], can_save)
         if decision.action == "reject":
             return _rejected(state, decision)
     sql = decision.sql

@@ -9,6 +9,7 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 
 from ...agent.models import model_label, resolve_model
+from ...tools.errors import SettingsError
 from ..datasets import Dataset
 from ..metrics import read_predictions
 from .replay import REPLAY, ReplayModel
@@ -31,10 +32,12 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
 
     Raises:
         ModelError: The model is unknown or cannot be set up.
-        SettingsError: Replayed predictions don't fit the dataset.
+        SettingsError: Replayed predictions don't fit the dataset, or no file is named.
     """
     if spec.model is not None and spec.model.startswith(REPLAY):
         files = spec.model.removeprefix(REPLAY).split(",")
+        if not all(map(str.strip, files)):
+            raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
         asked = dataset.without(spec.without).first(spec.limit)
         return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
     model = resolve_model(spec.model, base_url=spec.base_url)

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
+from ...agent.place import current_place
 from ...tools.errors import ModelError
 
 REPLAY = "replay:"
@@ -34,9 +35,12 @@ asked_about: ContextVar[str] = ContextVar("asked_about")
 
 
 class ReplayModel(BaseChatModel):
-    """Replies with the recorded SQL of the question at hand: one file's after the other, then the last one's for ever.
+    """Replies with the recorded SQL of the question at hand: the first file's for a turn's first query, and so on.
 
-    So the files play drafts that are written side by side, or a draft and its revisions.
+    So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
+    or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
+    the same file's reply again: such a draft is lost, and no other file's takes its place. Outside the agent each
+    request counts as a further query.
 
     Attributes:
         files: SQL by question id, of each file.
@@ -58,9 +62,12 @@ class ReplayModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         question = asked_about.get()
-        with self._lock:
-            predictions = self.files[min(self._asked[question], len(self.files) - 1)]
-            self._asked[question] += 1
+        place = current_place()
+        if place is None:
+            with self._lock:
+                place = self._asked[question]
+                self._asked[question] += 1
+        predictions = self.files[min(place, len(self.files) - 1)]
         if question not in predictions:
             raise ModelError(f"the replayed predictions have none for question {question}")
         message = AIMessage(f"```sql\n{predictions[question]}\n```")

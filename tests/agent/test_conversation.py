@@ -6,12 +6,13 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from tableturn.agent import SQLAgent
+from tableturn.agent import SQLAgent, TableturnError
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
 
@@ -92,6 +93,66 @@ def test_an_ambiguous_question_is_asked_back_and_resumed(shop: Path) -> None:
     assert answer.question == "Show them"
     assert said, "the choice's words reach the prompt"
     assert [message.text for message in messages][:3] == ["Show them", "Which ones do you mean?", "by city"]
+
+
+def asking_back(*choices: str) -> ScriptedModel:
+    """Asks back once, and then understands."""
+
+    def script(prompt: str) -> str:
+        if task_of(prompt) != "rephrase":
+            return PARIS
+        if "<clarification" in prompt or "Which ones?" in prompt:
+            return rephrased("Give me the customers of Paris.")
+        return rephrased("Give me them.", "ambiguous", reply="Which ones?", choices=list(choices))
+
+    return ScriptedModel(script=script)
+
+
+@pytest.mark.parametrize("useless", ["", "  ", "0", "3", "99"])
+def test_a_reply_that_says_nothing_is_asked_for_again(shop: Path, useless: str) -> None:
+    model = asking_back("by name", "by city")
+    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        chat.ask("Show them")
+        for _ in range(2):
+            again = chat.ask(useless)
+            assert again.status == "needs_clarification"
+            assert again.text.endswith("Which ones?")
+            assert again.choices == ("by name", "by city")
+        assert len(model.prompts) == 1
+        assert chat.ask("2").status == "converged"
+        messages = agent.graph.get_state({"configurable": {"thread_id": chat.thread}}).values["messages"]
+    assert [message.text for message in messages][1:3] == ["Which ones?", "by city"]
+
+
+@pytest.mark.parametrize(("choices", "said"), [((), "3"), (("5", "10"), "10"), (("a", "b"), "2020")])
+def test_a_number_may_be_the_answer(shop: Path, choices: tuple[str, ...], said: str) -> None:
+    with SQLAgent(shop, model=asking_back(*choices), settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        chat.ask("Show them")
+        assert chat.ask(said).status == "converged"
+        messages = agent.graph.get_state({"configurable": {"thread_id": chat.thread}}).values["messages"]
+    assert messages[2].text == said
+
+
+def test_the_json_form_has_the_choices_in_its_text(shop: Path) -> None:
+    with SQLAgent(shop, model=asking_back("by name", "by city"), settings={"examples": "none"}) as agent:
+        answer = agent.ask("Show them")
+    assert answer.text == "Which ones?"
+    assert answer.to_dict()["text"] == "Which ones?\n1. by name\n2. by city"
+
+
+@pytest.mark.parametrize("pending", [True, False])
+def test_what_is_neither_words_nor_fields_is_refused(shop: Path, pending: bool) -> None:
+    nothing: Any = None
+    with SQLAgent(shop, model=asking_back("by name", "by city"), settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        if pending:
+            chat.ask("Show them")
+        with pytest.raises(TableturnError, match="not None"):
+            chat.ask(nothing)
+        if pending:
+            assert chat.ask("1").status == "converged", "the turn still waits"
 
 
 def test_asking_back_is_off_for_evaluations(shop: Path) -> None:

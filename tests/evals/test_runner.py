@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.agent.cli.app import app
@@ -130,6 +131,35 @@ def test_several_files_are_drafts_side_by_side_or_revisions(spider_root: Path, l
         answered = run_evaluation(spec, league, out, jobs=3, listener=lambda record, verdict: None)
         assert [record.sql for record, _ in answered] == golds
         assert all(len(record.attempts) == 2 for record, _ in answered)
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "comes", "attempts"),
+    [
+        ("prose good", {}, "", 0),
+        ("prose good", {"candidates": 2}, "good", 1),
+        ("prose bad good", {"candidates": 2}, "good", 2),
+        ("good prose bad bad", {"candidates": 4, "gate": True}, "good", 3),
+    ],
+)
+def test_each_file_keeps_its_place(
+    files: str, settings: dict[str, Any], comes: str, attempts: int, league: Dataset, tmp_path: Path
+) -> None:
+    golds = [question.golds[0] for question in league.questions[:4]]
+    said = {"prose": ["I cannot say."] * 4, "bad": ["SELECT title FROM nowhere"] * 4, "good": golds}
+    for name, drafts in said.items():
+        (tmp_path / f"{name}.sql").write_text("\n".join(drafts))
+    model = "replay:" + ",".join(str(tmp_path / f"{name}.sql") for name in files.split())
+    spec = RunSpec("spider", model=model, settings=settings | {"merge": False})
+    answered = run_evaluation(spec, league, tmp_path / "run", jobs=3, listener=lambda record, verdict: None)
+    assert [record.sql for record, _ in answered] == (golds if comes else [""] * 4)
+    assert {len(record.attempts) for record, _ in answered} == {attempts}
+
+
+@pytest.mark.parametrize("model", ["replay:", "replay: ", "replay:a.sql,"])
+def test_replaying_needs_files(model: str, league: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="lacks a file"):
+        run_evaluation(RunSpec("spider", model=model), league, tmp_path / "run", jobs=1, listener=silent)
 
 
 def test_history_is_gold_or_ones_own(tmp_path: Path) -> None:
