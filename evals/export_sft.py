@@ -10,26 +10,33 @@ from __future__ import annotations
 import json
 import os
 import random
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ..prompts.generate import GenerateTask
+from ..agent.budget import left_of
+from ..agent.effects import Body, Tally, run
+from ..agent.material import generate_task
+from ..agent.nodes.link import link
+from ..agent.opening import open_resources
+from ..agent.records import dump, dump_all
+from ..agent.resources import Resources, Run
+from ..agent.settings import Settings, make_settings
+from ..agent.state import fresh_turn
 from ..prompts.replies import Rephrasing
 from ..tools.database import Schema
-from ..tools.errors import SettingsError, SQLParseError
-from ..tools.linking import PastTurn, SchemaLinker, base_turn
+from ..tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
+from ..tools.linking import PastTurn
 from ..tools.sql import regularize
 from .datasets import Dataset
-from .fit_linker_turns import WINDOW, Dialogue, read_dialogues
+from .datasets.question import Question
 
 PERTURBED = 0.15
 """The share of records whose schema is shuffled and padded (Track-SQL 3.1)."""
 
-_THRESHOLD = 0.1
-_BUDGET = 8_000
+T = TypeVar("T")
 
 
 def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED) -> int:
@@ -49,68 +56,104 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED) -> int:
     """
     unfinished = out.with_name(out.name + ".part")
     count = 0
-    with tempfile.TemporaryDirectory() as cache:
-        dialogues = read_dialogues(dataset, Path(cache))
-    try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            for number, dialogue in enumerate(dialogues):
-                for record in records(dialogue, number, perturbed):
-                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                    count += 1
-        if not count:
-            raise SettingsError(f"{dataset.name} {dataset.split} has no turn whose database is there")
-        os.replace(unfinished, out)
-    except OSError as error:
-        raise SettingsError(f"cannot write {out}: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with ExitStack() as opened:
+        places = _Places(opened)
+        try:
+            with unfinished.open("w", encoding="utf-8") as file:
+                for number, turns in enumerate(dataset.interactions):
+                    resources = places.at(dataset.database(turns[0].database))
+                    for record in records(turns, resources, number, perturbed) if resources else ():
+                        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                        count += 1
+            if not count:
+                raise SettingsError(f"{dataset.name} {dataset.split} has no turn whose database is there")
+            os.replace(unfinished, out)
+        except OSError as error:
+            raise SettingsError(f"cannot write {out}: {error.strerror}") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
     return count
 
 
-def records(dialogue: Dialogue, number: int = 0, perturbed: float = 0.0) -> Iterator[dict[str, Any]]:
-    """The turns of a dialogue whose gold SQL can be parsed.
+class _Places:
+    """An agent's resources for each database, opened once; None where there is no database."""
+
+    def __init__(self, opened: ExitStack) -> None:
+        self._opened = opened
+        self._at: dict[Path, Resources | None] = {}
+
+    def at(self, path: Path) -> Resources | None:
+        if path not in self._at:
+            self._at[path] = self._open(path)
+        return self._at[path]
+
+    def _open(self, path: Path) -> Resources | None:
+        settings = make_settings(preset="track")
+        try:
+            found = open_resources(path, model="offline", settings=settings, examples=None, base_url=None)
+        except DatabaseUnavailable:
+            return None
+        self._opened.callback(found.close)
+        return found.resources
+
+
+def records(
+    turns: Sequence[Question], resources: Resources, number: int = 0, perturbed: float = 0.0
+) -> Iterator[dict[str, Any]]:
+    """The turns of an interaction whose gold SQL can be parsed, as an agent would put them to its model.
 
     Args:
-        dialogue: An interaction, with gold history.
-        number: Its place in the dataset, for the records' ids.
+        turns: With gold SQL, which stands, regularised, for what the model said in earlier turns.
+        resources: An agent's, with the settings of the `track` preset.
+        number: The interaction's place in the dataset, for the records' ids.
         perturbed: See `export`.
     """
-    schema = dialogue.place.names.schema
-    linker = SchemaLinker(schema)
+    schema = resources.database.schema()
+    node = Run(resources, resources.settings, lambda _: None)
     history: list[PastTurn] = []
-    for turn, asked in enumerate(dialogue.questions):
-        past = tuple(history[-WINDOW:])
-        linked = linker.link(asked.text, past, asked.values, threshold=_THRESHOLD)
-        items = tuple((item.table, item.column, item.p) for item in linked.items)
-        history.append(PastTurn(asked.text, asked.text, asked.gold, items=items))
-        try:
-            target = regularize(asked.gold, schema)
-        except SQLParseError:
+    for turn, asked in enumerate(turns):
+        rephrasing = Rephrasing(asked.text, asked.text, self_contained=not history)
+        state: Any = fresh_turn(asked.text) | {"rephrasing": dump(rephrasing), "turns": dump_all(history)}
+        state |= _done(link(state, node), node)
+        target = _regular(asked.golds[0], schema)
+        items = tuple((table, column, p) for table, column, p in state["items"])
+        history.append(PastTurn(asked.text, asked.text, target or asked.golds[0], items=items))
+        if not target:
             continue
-        base = base_turn(asked.text, linked.items, past)
+        task = _done(generate_task(state, node), node)
         key = f"{schema.name}/{number}/{turn}"
         chance = random.Random(key)  # noqa: S311 - noise, not a secret
-        task = GenerateTask(
-            asked.text,
-            Rephrasing(asked.text, asked.text),
-            disturbed(linked.kept, schema, chance) if chance.random() < perturbed else linked.kept,
-            past,
-            replace(base, sql=regularize(base.sql, schema)) if base else None,
-            style="track",
-            schema_style="track",
-            stars=linked.all_columns(_THRESHOLD),
-            marked=frozenset((i.table, i.column) for i in linked.items if i.used_before and i.column),
-        )
-        said = [{"role": message.role, "content": message.content} for message in task.render(_BUDGET).messages]
+        if chance.random() < perturbed:
+            shown = disturbed(task.schema, schema, chance)
+            unshown = tuple(name for name in task.unshown if shown.table(name) is None)
+            task = replace(task, schema=shown, unshown=unshown)
+        said = task.render(resources.settings.prompt_tokens).messages
         yield {
             "id": key,
             "database": schema.name,
-            "questions": [*(earlier.question for earlier in past), asked.text],
+            "questions": [*(earlier.question for earlier in task.history), asked.text],
             "schema": task.schema_text(task.material()),
             "base_sql": task.base.sql if task.base else "",
             "sql": target,
-            "messages": [*said, {"role": "assistant", "content": f"```sql\n{target}\n```"}],
+            "messages": [
+                *({"role": message.role, "content": message.content} for message in said),
+                {"role": "assistant", "content": f"```sql\n{target}\n```"},
+            ],
         }
+
+
+def _done(body: Body[T], node: Run) -> T:
+    """What a node's body gives; none of these asks a model."""
+    settings: Settings = node.settings
+    return run(body, node.resources.translator(settings), Tally(left_of(settings, {})))
+
+
+def _regular(sql: str, schema: Schema) -> str:
+    """The query in its regular form; empty if it cannot be parsed."""
+    try:
+        return regularize(sql, schema)
+    except SQLParseError:
+        return ""
 
 
 def disturbed(part: Schema, schema: Schema, chance: random.Random) -> Schema:

@@ -39,20 +39,14 @@ def link(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
+    from functools import partial
     from time import perf_counter
 
     from ...tools.annotations import AnnotationStore, schema_key
-    from ...tools.database import Database, Limits
-    from ...tools.errors import QueryError, SettingsError
-    from ...tools.linking import SchemaLinker, base_turn
+    from ...tools.database import Database
+    from ...tools.errors import SettingsError
+    from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
-
-    def runs(sql: str) -> bool:
-        try:
-            database.execute(sql, Limits(seconds=1.0, rows=1))
-        except QueryError:
-            return False
-        return True
 
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
@@ -63,10 +57,12 @@ def link(
             schema = AnnotationStore(schema_key(schema)).read().on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _with_items(turns, linker)
+        # Reading the model and indexing the values happen once and are no part of linking a question.
+        linker.link("warm up")
         began = perf_counter()
         linked = linker.link(question, past, threshold=threshold)
         milliseconds = 1000 * (perf_counter() - began)
-        base = base_turn(question, linked.items, past, runs=runs)
+        base = base_turn(question, linked.items, past, runs=partial(still_runs, database))
     found: dict[str, Any] = {
         "tables": [{"name": item.table, "p": _p(item)} for item in linked.items if item.column is None],
         "columns": [
@@ -124,19 +120,19 @@ def _read_history(path: Path) -> list[PastTurn]:
     from ...tools.linking import PastTurn
 
     try:
-        entries = _entries(path.read_text(encoding="utf-8"))
+        entries = _entries(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"cannot read the history {path}: {error}") from None
     turns: list[PastTurn] = []
     for entry in entries:
         fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        question, sql = fields.get("question"), fields.get("sql", "")
-        if not isinstance(question, str) or not isinstance(sql, str):
+        question, sql = fields.get("question"), fields.get("sql")
+        if not isinstance(question, str) or not isinstance(sql, str | None):
             raise SettingsError(
                 f'the history {path} is no JSON list of {{"question": "...", "sql": "..."}}: '
                 f"turn {len(turns) + 1} is {json.dumps(entry)[:80]}"
             )
-        turns.append(PastTurn(question, sql=sql))
+        turns.append(PastTurn(question, sql=sql or ""))
     return turns
 
 

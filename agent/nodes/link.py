@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...prompts.replies import Rephrasing
-from ...tools.database import Limits
-from ...tools.errors import QueryError
-from ...tools.linking import LinkedSchema, PastTurn, base_turn
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs
 from ...tools.values import ValueMatch
 from ..budget import seconds_left
 from ..effects import Body, do
@@ -46,8 +43,12 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     linked = yield from do(find_schema)
     items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
     base: PastTurn | None = None
+
+    def runs(sql: str) -> bool:
+        return still_runs(run.resources.database, sql, seconds_left(LOOK))
+
     if settings.base_sql and history:
-        base = yield from do(lambda: base_turn(question, linked.items, history, runs=_runs(run)))
+        base = yield from do(lambda: base_turn(question, linked.items, history, runs=runs))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     # Drafts that go side by side could only be approved all at once.
@@ -71,16 +72,3 @@ def _marks(linked: LinkedSchema, settings: Settings) -> dict[str, Any]:
         "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
         "stars": [list(star) for star in stars],
     }
-
-
-def _runs(run: Run) -> Callable[[str], bool]:
-    """Whether past SQL still runs: one row is enough to know."""
-
-    def runs(sql: str) -> bool:
-        try:
-            run.resources.database.execute(sql, Limits(seconds=seconds_left(1.0), rows=1))
-        except QueryError:
-            return False
-        return True
-
-    return runs

@@ -73,7 +73,7 @@ def test_text_names_what_is_kept(shop: Path) -> None:
         '{"question": 1}',
         '[{"sql": "SELECT 1"}]',
         '["a"]',
-        '[{"question": "a", "sql": null}]',
+        '[{"question": "a", "sql": 0}]',
         "7",
         "[" * 100_000,
         '{"question": "a"}\n{"sql": "b"}',
@@ -92,3 +92,8 @@ def test_a_history_that_is_not_there(shop: Path, tmp_path: Path) -> None:
         CliRunner().invoke(
             app, ["link", "x", "--db", str(shop), "--history", str(tmp_path / "none.json")], catch_exceptions=False
         )
+
+
+def test_a_history_may_be_what_other_programs_write(shop: Path, tmp_path: Path) -> None:
+    (history := tmp_path / "history").write_text('[{"question": "Who lives in Paris?", "sql": null}]', "utf-8-sig")
+    assert json.loads(run("and in Lyon?", "--db", str(shop), "--history", str(history), "--json"))["base_sql"] is None

@@ -7,10 +7,14 @@ import random
 from pathlib import Path
 
 import pytest
+from tableturn.agent import SQLAgent
 from tableturn.agent.cli.app import app
+from tableturn.evals.datasets import load_dataset
 from tableturn.evals.export_sft import disturbed
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from typer.testing import CliRunner, Result
+
+from ..support.scripted import ScriptedModel
 
 
 def run(*args: object) -> Result:
@@ -82,3 +86,23 @@ def test_eval_itself_still_wants_a_dataset() -> None:
     misplaced = CliRunner().invoke(app, ["eval", "--dataset", "cosql", "export-sft", "--out", "x"])
     assert misplaced.exit_code == 2
     assert "after export-sft" in misplaced.stderr
+
+
+@pytest.mark.data
+def test_the_messages_are_the_presets_prompts(data_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "cosql.jsonl"
+    assert run("--out", out, "--data", data_dir, "--limit", 3, "--perturb", 0).exit_code == 0
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    dataset = load_dataset("cosql", "train", data_dir)
+    asked = 0
+    for number in range(3):
+        turns = [record for record in records if record["id"].split("/")[1] == str(number)]
+        replies = [turn["messages"][-1]["content"] for turn in turns]
+        model = ScriptedModel(script=lambda _, replies=replies: replies.pop(0))
+        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings={"preset": "track"}) as agent:
+            chat = agent.conversation()
+            for turn in turns:
+                chat.ask(turn["questions"][-1])
+                assert model.prompts[-1] == "\n".join(said["content"] for said in turn["messages"][:2])
+                asked += 1
+    assert asked > 3

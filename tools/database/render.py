@@ -37,7 +37,7 @@ def render_schema(
     Args:
         schema: Tables and columns in the order in which they should be shown.
         style: The form.
-        marked: (table, column) pairs, in any case, that the previous query used.
+        marked: (table, column) pairs, in any case, that earlier queries used.
         stars: Tables of which all columns are asked for, in Track-SQL's form: `*` stands after so many of its columns.
         samples: How many sample values a column at most shows, in the forms that show them.
     """

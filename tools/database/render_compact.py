@@ -48,7 +48,7 @@ def _title(schema: Schema) -> str:
 
 def _legend(schema: Schema, marked: bool) -> str:
     likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
-    return f"{_LEGEND}{likely}{', ^ used by the previous query' if marked else ''}"
+    return f"{_LEGEND}{likely}{', ^ used by earlier queries' if marked else ''}"
 
 
 def _column(column: ColumnSchema, keys: list[ForeignKey] | None, marked: bool, samples: int) -> str:

@@ -68,7 +68,7 @@ def _type(declared: str) -> str:
 
 def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
     values = examples(column, samples)
-    notes = (remark(column.comment), f"e.g. {values}" if values else "", "used by the previous query" if marked else "")
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", "used by earlier queries" if marked else "")
     return "; ".join(note for note in notes if note)
 
 

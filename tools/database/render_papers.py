@@ -25,7 +25,7 @@ def render_credit(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
 def render_track(schema: Schema, marked: frozenset[tuple[str, str]], stars: tuple[tuple[str, int], ...] = ()) -> str:
     """Track-SQL appendix B.4: `table : column, column | table : ...`, the most relevant first, then the foreign keys.
 
-    What the previous query used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
+    What earlier queries used is marked `[SN]`; `*` stands among the columns where all are asked for (section 2.2).
     """
     places = {table.lower(): place for table, place in stars}
     parts: list[str] = []

@@ -1,12 +1,13 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
-from .context import base_turn
+from .context import LOOK, base_turn, still_runs
 from .join_path import join_path
 from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
 __all__ = [
+    "LOOK",
     "STAR",
     "LinkedSchema",
     "PastTurn",
@@ -15,5 +16,6 @@ __all__ = [
     "base_turn",
     "join_path",
     "requested",
+    "still_runs",
     "widen",
 ]

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ..errors import SQLParseError
+from ..database import Database, Limits
+from ..errors import QueryError, SQLParseError
 from ..examples.embedding import embed
 from ..sql import parse_select
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
+
+
+LOOK = 0.1
+"""Seconds that looking whether a query runs may take: SQLite refuses unknown names at once."""
 
 
 def base_turn(
@@ -46,6 +51,15 @@ def base_turn(
         if _parses(past.sql) and (runs is None or runs(past.sql)):
             return past
     return None
+
+
+def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
+    """Whether a past query runs: it starts, and what it reads is there; how long it takes does not matter."""
+    try:
+        database.execute(sql, Limits(seconds=seconds, rows=1))
+    except QueryError as error:
+        return error.kind in ("timeout", "too_large")
+    return True
 
 
 def _parses(sql: str) -> bool:

@@ -32,12 +32,12 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
             threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
-    shown = _first(over, max_columns)
+    shown = _first(schema, over, max_columns)
     cut = len(shown) < len(over)
     # The order of this dictionary is the order in which the tables are shown.
     columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
     for item in shown:
-        if item.column not in (None, STAR):
+        if _is_column(schema, item):
             columns[item.table].append(str(item.column))
     if cut or threshold > 0:
         for key in join_path(schema, columns):
@@ -103,7 +103,12 @@ def _resolved(sql: str, schema: Schema) -> Resolution:
         return Resolution()
 
 
-def _first(items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
+def _is_column(schema: Schema, item: SchemaItem) -> bool:
+    """Whether it is no table, nor all columns of one; a column may really be called `*`."""
+    return item.column is not None and (item.column != STAR or schema.column(item.table, STAR) is not None)
+
+
+def _first(schema: Schema, items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
     """The most probable tables that there is room for, and their most probable columns.
 
     Tables and columns are counted apart: in a crowd of tables those outrank columns that were not scored one by one,
@@ -117,7 +122,7 @@ def _first(items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[Sch
     for item in items:
         if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
             continue
-        if item.column not in (None, STAR):
+        if _is_column(schema, item):
             if not room:
                 continue
             room -= 1

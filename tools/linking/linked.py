@@ -53,7 +53,7 @@ class LinkedSchema:
         return tuple(
             (table.name, sum(columns.get((table.name, column.name), 0.0) > p for column in table.columns))
             for table in self.kept.tables
-            if (p := columns.get((table.name, STAR), 0.0)) >= threshold
+            if (p := columns.get((table.name, STAR), -1.0)) >= threshold and table.column(STAR) is None
         )
 
 

@@ -67,5 +67,10 @@ class SchemaLinker:
         names = self._names
         items = [SchemaItem(name, None, tables[i], used_tables[i]) for name, i in names.table_number.items()]
         items += [SchemaItem(*place, columns[i], used_columns[i]) for i, place in enumerate(names.columns)]
-        items += [SchemaItem(name, STAR, stars[i], used_stars[i]) for name, i in names.table_number.items()]
+        # Where a column is really called `*`, that one has the name.
+        items += [
+            SchemaItem(name, STAR, stars[i], used_stars[i])
+            for name, i in names.table_number.items()
+            if (name, STAR) not in names.column_number
+        ]
         return tuple(sorted(items, key=lambda item: -item.p))

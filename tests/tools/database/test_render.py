@@ -38,7 +38,7 @@ def test_compact() -> None:
     assert render_schema(_SCHEMA, marked=frozenset({("CITY", "name")}), samples=2).splitlines() == [
         "Database world",
         "Notation: table(column type [example values]); * primary key, -> references, ~> probably references,"
-        " ^ used by the previous query",
+        " ^ used by earlier queries",
         "city(ID* number, Name^ text ['Kabul', 'O''Brien'],"
         " \"Country Code\" text ~> country.Code ['AFG'] \"ISO 3166\", founded time ['1048-01-01'],"
         ' (ID, Name) -> "order"(a, b)) 2 rows',

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.tools.linking import PastTurn, SchemaItem, base_turn
+from tableturn.tools.database import Database
+from tableturn.tools.linking import PastTurn, SchemaItem, base_turn, still_runs
 from tableturn.tools.linking.context import divergence, relevance
 
 SINGER, DOG = ("singer", None), ("dog", "breed")
@@ -72,3 +78,23 @@ def test_a_past_turn_that_kept_few_items_is_no_less_alike() -> None:
     everything = tuple((item.table, item.column, item.p) for item in items)
     kept_few, other = turn("a", "SELECT 1", *everything[:40]), turn("a", "SELECT 2", *everything[250:])
     assert base_turn("a", items, (kept_few, other)) is kept_few
+
+
+@pytest.mark.parametrize(
+    ("sql", "runs"),
+    [
+        ("SELECT 1", True),
+        ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", True),
+        ("SELECT zeroblob(900000000)", True),
+        ("SELECT gone FROM singer", False),
+        ("SELECT 1 FROM nowhere", False),
+    ],
+)
+def test_a_slow_query_still_runs(tmp_path: Path, sql: str, runs: bool) -> None:
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE singer (name)")
+    with Database.open(path) as database:
+        began = time.perf_counter()
+        assert still_runs(database, sql) == runs
+        assert time.perf_counter() - began < 0.9

@@ -246,3 +246,10 @@ def test_all_columns_stand_where_they_belong() -> None:
     assert linked.all_columns(0.1) == (("singer", 1),)
     assert linked.all_columns(0.01) == (("singer", 1), ("stadium", 0))
     assert linked.all_columns(0.6) == ()
+
+
+def test_a_column_called_star_has_one_item_and_is_kept() -> None:
+    linked = SchemaLinker(Schema("odd", (table("notes", "id", "*", "text"),))).link("text of the notes")
+    assert [(item.table, item.column) for item in linked.items].count(("notes", STAR)) == 1
+    assert set(kept(linked)["notes"]) == {"id", "*", "text"}
+    assert linked.all_columns(0.0) == ()
