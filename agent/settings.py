@@ -71,7 +71,7 @@ class Settings(BaseModel):
     annotate: bool = Field(
         default=False,
         description="Have the model describe columns and tables once, for linking and for prompts whose schema form "
-        "shows comments (Track-SQL B.3); kept by schema version.",
+        "shows comments (Track-SQL B.3); kept by what the schema says.",
     )
     annotation_calls: int = Field(
         default=10,
