@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ..metrics import StrictJudge
 from ..official import OfficialDatabases
 from .load import LAYOUTS, find_split, load_dataset
-from .question import Dataset
+from .question import Dataset, Question
 
 PUBLISHED: Mapping[tuple[str, str], tuple[int, int]] = {
     ("spider", "dev"): (1034, 1034),
@@ -34,7 +35,8 @@ class Finding:
     """Something wrong with a split.
 
     Attributes:
-        kind: `missing_database`, `empty_database`, `gold_fails` or `count`.
+        kind: `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it runs, but strict judging refuses it:
+            it writes, gives too many rows, or another result each time) or `count`.
         where: The database, or the question's id.
         message: What is wrong.
         questions: How many questions it touches.
@@ -133,13 +135,20 @@ def _empty_tables(path: Path) -> list[str]:
 
 def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:
     findings: list[Finding] = []
-    with OfficialDatabases(dataset.database) as databases:
+    with OfficialDatabases(dataset.database) as databases, StrictJudge(dataset) as judge:
         for question in dataset.questions:
             if question.database in missing:
                 continue
-            for gold in question.golds:
-                try:
-                    databases.gold_rows(dataset.database(question.database), gold)
-                except QueryFailed as error:
-                    findings.append(Finding("gold_fails", question.id, str(error)))
+            failing = [why for gold in question.golds if (why := _failure(dataset, question, gold, databases))]
+            findings += [Finding("gold_fails", question.id, why) for why in failing]
+            if not failing and (why := judge.unfit(question)):
+                findings.append(Finding("gold_unfit", question.id, why))
     return findings
+
+
+def _failure(dataset: Dataset, question: Question, gold: str, databases: OfficialDatabases) -> str:
+    try:
+        databases.gold_rows(dataset.database(question.database), gold)
+    except QueryFailed as error:
+        return str(error)
+    return ""

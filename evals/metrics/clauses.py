@@ -20,13 +20,13 @@ class ClauseJudge:
     """Reads queries as the official evaluator does.
 
     Args:
-        dataset: Its tables.json files give the foreign keys; without one for a database there is no EM on it.
+        dataset: Its tables.json files give the foreign keys; those of a database that is in none, the database itself.
         databases: Give the names of tables and columns.
     """
 
     def __init__(self, dataset: Dataset, databases: OfficialDatabases) -> None:
         self._databases = databases
-        self._foreign_keys: dict[str, dict[str, str]] = {}
+        self._foreign_keys: dict[str, dict[str, str] | None] = {}
         for path in reversed(dataset.tables):
             self._foreign_keys.update(read_foreign_key_maps(path))
 
@@ -36,7 +36,7 @@ class ClauseJudge:
         return question.level or (hardness(gold) if gold else "")
 
     def exact_match(self, question: Question, sql: str) -> bool | None:
-        """EM against the first gold; None where that cannot be read or the foreign keys are unknown."""
+        """EM against the first gold; None where that, or its database, cannot be read."""
         return self._match(question, sql, question.golds[0])
 
     def any_exact_match(self, question: Question, sql: str) -> bool | None:
@@ -45,7 +45,7 @@ class ClauseJudge:
         return any(known) if known else None
 
     def _match(self, question: Question, sql: str, accepted: str) -> bool | None:
-        foreign_keys = self._foreign_keys.get(question.database)
+        foreign_keys = self._keys(question.database)
         gold = self._read(question, accepted)
         if gold is None or foreign_keys is None:
             return None
@@ -54,7 +54,7 @@ class ClauseJudge:
 
     def differing(self, question: Question, sql: str) -> tuple[str, ...]:
         """The clauses in which a prediction differs from the first gold; none where that cannot be judged."""
-        foreign_keys = self._foreign_keys.get(question.database, {})
+        foreign_keys = self._keys(question.database) or {}
         gold = self._read(question, question.golds[0])
         return () if gold is None else differing_clauses(self._read(question, sql), gold, foreign_keys)
 
@@ -62,6 +62,14 @@ class ClauseJudge:
         """How many columns a query gives, as the official tool reads it; None where it cannot."""
         query = self._read(question, sql)
         return None if query is None else len(query.outputs)
+
+    def _keys(self, database: str) -> dict[str, str] | None:
+        if database not in self._foreign_keys:
+            try:
+                self._foreign_keys[database] = self._databases.foreign_keys(database)
+            except DatabaseUnavailable:
+                self._foreign_keys[database] = None
+        return self._foreign_keys[database]
 
     def _read(self, question: Question, sql: str) -> Query | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,15 @@ from .verdict import Verdict
 
 _GOLD_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 _KEPT_GOLDS = 32
+
+_BY_CHANCE = re.compile(r"\brandom(blob)?\s*\(", re.IGNORECASE)
+_OTHER_RESULT = "it gives another result each time it runs"
+_TRIALS = 8
+"""How often a gold that calls RANDOM is run again, to see whether its result is another."""
+
+
+class _Unfit(QueryError):
+    """A gold that runs, but cannot be judged by."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +71,9 @@ class StrictJudge:
         """Judges one prediction."""
         level = self._clauses.hardness(question)
         try:
-            files = suite_files(self._dataset.database(question.database), question.database)
-            golds = {file: [self._gold(file, gold) for gold in question.golds] for file in files}
+            golds = self._accepted(question)
         except (QueryError, DatabaseUnavailable) as error:
-            reason = f"the gold query does not run: {question.disputed or error}"
-            return Verdict(question, sql, None, None, valid=False, hardness=level, error=reason)
+            return Verdict(question, sql, None, None, valid=False, hardness=level, error=_why(question, error))
         matched = self._clauses.any_exact_match(question, sql)
         if not sql.strip():
             return Verdict(question, sql, False, matched, valid=False, hardness=level, error="no prediction")
@@ -73,7 +81,18 @@ class StrictJudge:
             same = all(self._same(file, sql, accepted) for file, accepted in golds.items())
         except QueryError as error:
             return Verdict(question, sql, False, matched, valid=False, hardness=level, error=str(error))
+        if not same and sql in question.golds:
+            reason = _why(question, _Unfit(_OTHER_RESULT))
+            return Verdict(question, sql, None, matched, valid=True, hardness=level, error=reason)
         return Verdict(question, sql, same, matched, valid=True, hardness=level)
+
+    def unfit(self, question: Question) -> str:
+        """Why a question's golds cannot be judged by; empty where they can."""
+        try:
+            self._accepted(question)
+        except (QueryError, DatabaseUnavailable) as error:
+            return _why(question, error)
+        return ""
 
     def gold_table(self, question: Question) -> Table | None:
         """The first gold's result on the schema's first database; None where it does not run."""
@@ -81,6 +100,16 @@ class StrictJudge:
             return self._gold(self._dataset.database(question.database), question.golds[0]).table
         except (QueryError, DatabaseUnavailable):
             return None
+
+    def _accepted(self, question: Question) -> dict[Path, list[_Gold]]:
+        """The golds' results, by database of the question's schema.
+
+        Raises:
+            QueryError: One of them cannot be judged by.
+            DatabaseUnavailable: There is no such database.
+        """
+        files = suite_files(self._dataset.database(question.database), question.database)
+        return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
 
     def _same(self, file: Path, sql: str, golds: list[_Gold]) -> bool:
         # One row more than any gold has tells as much as all of them.
@@ -102,9 +131,15 @@ class StrictJudge:
         database = self._database(file)
         table = database.execute(sql, _GOLD_LIMITS)
         if table.truncated:
-            raise QueryError(
-                f"a gold result of more than {_GOLD_LIMITS.rows} rows is too large to judge by", "too_large"
-            )
+            raise _Unfit(f"a result of more than {_GOLD_LIMITS.rows:,} rows is too large", "too_large")
+        gold = self._ordered(database, table, sql)
+        for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
+            if not same_result(table, database.execute(sql, _GOLD_LIMITS), gold.order.ordered, gold.tied):
+                raise _Unfit(_OTHER_RESULT)
+        return gold
+
+    @staticmethod
+    def _ordered(database: Database, table: Table, sql: str) -> _Gold:
         order = ordering(sql)
         if not order.with_keys or len(table.rows) < 2:
             return _Gold(table, order, None)
@@ -125,3 +160,9 @@ class StrictJudge:
         if self._open is not None:
             self._open[1].close()
             self._open = None
+
+
+def _why(question: Question, error: Exception) -> str:
+    if isinstance(error, _Unfit):
+        return f"the gold query cannot be judged by: {error}"
+    return f"the gold query does not run: {question.disputed or error}"

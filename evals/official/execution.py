@@ -21,7 +21,7 @@ from typing import TypeAlias
 from ...tools.database.connection import NOT_UTF8
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from .columns import some_column_order
-from .names import Names
+from .names import Names, declared_keys
 
 MANIFEST = "suite.json"
 """What `suite build` leaves in the folder of a suite: which files there are its own."""
@@ -34,6 +34,12 @@ _LEXEME = re.compile(
 )
 _THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
 _WRITES = ("attempt to write a readonly database", "not authorized")
+_DECLARED_KEYS = """
+    SELECT "from", "table", coalesce("to", (SELECT name FROM pragma_table_info("table") WHERE pk = seq + 1))
+    FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
+"""
+"""Columns, the tables that they refer to and the columns there: where none is named, the primary key's."""
+
 _KEPT_GOLDS = 64
 _KEPT_OPEN = 32
 _STEPS_BETWEEN_CHECKS = 20_000
@@ -195,6 +201,21 @@ class OfficialDatabases:
             connection.text_factory = str
             self._names[database] = Names(found)
         return self._names[database]
+
+    def foreign_keys(self, database: str) -> dict[str, str]:
+        """The column that each foreign-key column stands for, by the keys that the database itself declares.
+
+        Raises:
+            DatabaseUnavailable: There is no such database, or it cannot be used.
+        """
+        names = self.names(database)
+        connection = self._connection(self._locate(database))
+        pairs = [
+            (f"{table}.{own}".lower(), f"{parent}.{other}".lower())
+            for table in names.columns
+            for own, parent, other in connection.execute(_DECLARED_KEYS, (table,))
+        ]
+        return declared_keys(names, pairs)
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
         """All rows of a gold query; the last few golds' rows are kept.

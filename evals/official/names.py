@@ -63,5 +63,21 @@ def foreign_key_map(entry: TablesEntry) -> dict[str, str]:
     return {ids[column]: ids[min(group)] for group in groups for column in group}
 
 
+def declared_keys(names: Names, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """As `foreign_key_map`, for a database that no tables.json describes.
+
+    Args:
+        names: The database's tables and columns, in its own order.
+        pairs: A referring column and the one that it refers to, as `table.column` in lower case each.
+    """
+    columns = [(-1, "*"), *((number, column) for number, held in enumerate(names.columns.values()) for column in held)]
+    place = {name: number for number, name in enumerate(_column_ids(list(names.columns), columns))}
+    known = [(place[own], place[other]) for own, other in pairs if own in place and other in place]
+    entry = TablesEntry(
+        db_id="", table_names_original=list(names.columns), column_names_original=columns, foreign_keys=known
+    )
+    return foreign_key_map(entry)
+
+
 def _column_ids(tables: Sequence[str], columns: Iterable[tuple[int, str]]) -> list[str]:
     return [f"{tables[table]}.{column}".lower() if table >= 0 else "*" for table, column in columns]

@@ -206,7 +206,8 @@ def test_a_suite_beside_the_questions_leaves_their_own_databases_be(tmp_path: Pa
     assert runner.invoke(app, ["suite", "build", *dataset, "--out", str(tmp_path)]).exit_code == 0
     (tmp_path / "p.json").write_text(json.dumps([gold.replace("3", "4")]))
     scored = runner.invoke(app, ["score", *dataset, "--predictions", str(tmp_path / "p.json"), "--json"])
-    assert json.loads(scored.stdout)["ex"] == 1.0
+    # EM passes over values, and needs no tables.json.
+    assert (json.loads(scored.stdout)["ex"], json.loads(scored.stdout)["em"]) == (1.0, 1.0)
     other = tmp_path / "db" / "league" / "league.sqlite"
     make_database(other)
     refused = runner.invoke(app, ["suite", "build", *dataset, "--out", str(tmp_path / "db")])
@@ -283,3 +284,30 @@ def test_an_experiment_says_what_ts_needs(spider_root: Path, tmp_path: Path) -> 
     result = runner.invoke(app, ["experiment", "revision-table-1", *options])
     assert result.exit_code == 0, result.output
     assert "TS is not run: it needs --suites DIR" in result.stderr
+
+
+def test_golds_that_cannot_be_judged_by_are_told(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200002) SELECT i FROM n"
+    golds = {
+        "DELETE FROM player": "delete",
+        "PRAGMA user_version = 5": "PRAGMA",
+        "SELECT name FROM player WHERE id <> 1 ORDER BY random() LIMIT 1": "another result each time",
+        many: "200,000 rows",
+        "SELECT name FROM player ORDER BY random()": "",
+    }
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "Q", "sql": sql, "database": "league.sqlite"} for sql in golds]))
+    checked = runner.invoke(app, ["data", "check", str(path), "--json"])
+    assert checked.exit_code == 1, checked.output
+    (report,) = json.loads(checked.stdout)
+    told = {finding["where"]: (finding["kind"], finding["message"]) for finding in report["findings"]}
+    assert sorted(told) == ["1", "2", "3", "4"]
+    for (kind, message), expected in zip(told.values(), golds.values(), strict=False):
+        assert kind == "gold_unfit"
+        assert expected in message
+    (tmp_path / "p.json").write_text(json.dumps(list(golds)))
+    options = ["score", "--dataset", str(path), "--predictions", str(tmp_path / "p.json"), "--json"]
+    scored = json.loads(runner.invoke(app, options).stdout)
+    assert scored["ex"] == 1.0
+    assert scored["unjudged"] == ["1", "2", "3", "4"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +66,43 @@ def test_a_gold_that_fails_is_not_held_against_the_prediction(league: Dataset) -
     summary = summarize([verdict, judged(league, "SELECT 1", "SELECT 1")])
     assert summary.all.ex == 1.0
     assert summary.unjudged == ("0",)
+
+
+def test_an_order_by_chance_is_none(league: Dataset) -> None:
+    assert judged(league, "SELECT name FROM player", "SELECT name FROM player ORDER BY RANDOM()").ex
+    assert not judged(league, "SELECT title FROM club", "SELECT name FROM player ORDER BY RANDOM()").ex
+
+
+@pytest.mark.parametrize(
+    "gold", ["SELECT name FROM player WHERE id <> 1 ORDER BY RANDOM() LIMIT 1", "SELECT hex(randomblob(8))"]
+)
+def test_a_gold_of_chance_says_so_whatever_is_predicted(league: Dataset, gold: str) -> None:
+    for predicted in (gold, "SELECT 1"):
+        verdict = judged(league, predicted, gold)
+        assert verdict.ex is None
+        assert "another result each time" in verdict.error
+
+
+def test_a_gold_that_the_clock_changes_says_so(league: Dataset) -> None:
+    gold = "SELECT strftime('%f', 'now')"
+    question = replace(league.questions[0], golds=(gold,))
+    with StrictJudge(league) as judge:
+        first = judge.judge(question, "SELECT 1")
+        time.sleep(0.01)
+        again = judge.judge(question, gold)
+    assert first.ex is False
+    assert again.ex is None
+    assert "another result each time" in again.error
+
+
+def test_exact_match_without_a_tables_file(league: Dataset) -> None:
+    """Joined columns that a foreign key makes the same; the database declares what tables.json says."""
+    gold = "SELECT T1.id FROM club AS T1 JOIN player AS T2 ON T1.id = T2.club_id GROUP BY T1.id"
+    same = gold.replace("SELECT T1.id", "SELECT T2.club_id").replace("BY T1.id", "BY T2.club_id")
+    for dataset in (league, replace(league, tables=())):
+        assert judged(dataset, same, gold).em is True
+        assert judged(dataset, same.replace("club_id GROUP", "id GROUP"), gold).em is not None
+        assert judged(dataset, gold.replace("SELECT T1.id", "SELECT T1.town"), gold).em is False
 
 
 def test_interactions_are_right_when_all_turns_are(league: Dataset) -> None:

@@ -11,8 +11,8 @@ from ..database.table import Cell
 RELATIVE_TOLERANCE = 1e-8
 """Far above what summing in another order costs a double, far below what a person would call another answer."""
 
-ABSOLUTE_TOLERANCE = 1e-9
-"""For what cancels to almost zero."""
+ABSOLUTE_TOLERANCE = 1e-12
+"""For what cancels to almost zero; small numbers of their own are told apart."""
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:

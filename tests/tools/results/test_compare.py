@@ -29,6 +29,7 @@ SAME: list[tuple[str, list[tuple[Cell, ...]], list[tuple[Cell, ...]]]] = [
     ("bytes", [(b"\x00\xff",)], [(b"\x00\xff",)]),
     ("infinite", [(float("inf"),)], [(float("inf"),)]),
     ("huge integers", [(2**62,)], [(2**62,)]),
+    ("cancelled to almost zero", [(0.1 + 0.2 - 0.3,)], [(0,)]),
 ]
 
 DIFFERENT: list[tuple[str, list[tuple[Cell, ...]], list[tuple[Cell, ...]]]] = [
@@ -41,6 +42,7 @@ DIFFERENT: list[tuple[str, list[tuple[Cell, ...]], list[tuple[Cell, ...]]]] = [
     ("text and bytes", [("a",)], [(b"a",)]),
     ("letter case", [("a",)], [("A",)]),
     ("rounded", [(3.14159,)], [(3.14,)]),
+    ("small numbers", [(1e-9,)], [(2e-9,)]),
     ("neighbouring identifiers", [(10**12,)], [(10**12 + 1,)]),
     ("columns match one by one but not together", [(1, "a"), (2, "b")], [(1, "b"), (2, "a")]),
     ("one column taken twice", [(1, 2), (2, 1)], [(1, 1), (2, 2)]),
