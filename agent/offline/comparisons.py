@@ -37,11 +37,9 @@ def compared(reading: Reading, term: Term, operator: Operator, value: Scalar) ->
     dated = any(re.search(r"\d{4}[-/]|[-/]\d{4}|, \d{4}", text) for text in texts)
     if isinstance(value, int) and is_year(value) and (schema.kind == "time" or dated):
         if operator == "=":
-            iso = any(re.match(r"\d{4}-", text) for text in texts)
-            return reading.add(term, "like", f"{value}%" if iso else f"%{value}%")
-        if operator in (">", "<="):
-            return reading.add(term, ">=" if operator == ">" else "<", f"{value + 1}")
-        return reading.add(term, operator, str(value))
+            return reading.add(term, "like", f"%{value}%")
+        whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
+        return reading.add(term, whole, str(value + (whole != operator)))
     if schema.kind == "text" and operator == "=":
         value = str(value)
     return reading.add(term, operator, value)
@@ -61,21 +59,25 @@ def between(found: Found) -> str | None:
 
 @pattern(
     "rows",
-    rf"(?:{CUT}{{c:C}}{IS} )?{{o:O}}(?: {{d:C}} than)?(?: of| all| that| for)* (?:#avg|{{a:A}})"
-    r"(?: (?:of|for|in|all|other|#all|{T}))*(?P<clause>(?: (?:#who|with|in|from|by|of|[a-z]+ed) [^.,]+)?)",
+    rf"(?:{CUT}{{k:K}}{IS} )?{{o:O}}(?: {{d:C}} than)?(?: of| all| that| for)* (?:#avg|{{a:A}}|{{s:S}}(?: of)? {{e:C}})"
+    r"(?: (?:of|for|in|all|any|other|#all|{T}))*"
+    r"(?P<clause>(?: (?:#who|with|in|from|by|of|[a-z]+ed|@c\d+) [^.,]+| @v\d+[^.,]*)?)",
 )
 def against_average(found: Found) -> str | None:
-    """`above the average age`."""
+    """`above the average age`, `more than the lowest price of any novel`."""
     reading = found.reading
     inner = reading.term(found["a"]) if found["a"] else None
-    said = found.column("c") or found.column("d")
-    if (inner is not None and inner.column is None) or (said and not reading.names.numeric(said)):
+    if found["s"]:
+        inner = Term(found.column("e"), function_of(reading, found["s"]))
+    term = reading.term(found["k"]) if found["k"] else Term(found.column("d"))
+    if (inner and inner.column is None) or (term.column and not reading.names.numeric(term.column)):
         return None
-    column = said or (inner.column if inner else reading.names.hinted(found.mark("o").hints, reading.near()))
-    if column is None:
+    if term == Term():
+        term = Term(inner.column if inner else reading.names.hinted(found.mark("o").hints, reading.near()))
+    if term == Term():
         return None
-    whole = _within(reading, inner or Term(column, "avg"), found["clause"])
-    return reading.add(Term(column), found.operator("o", column), whole)
+    whole = _within(reading, inner or Term(term.column, "avg"), found["clause"])
+    return reading.add(term, found.operator("o", term.column), whole)
 
 
 def _within(reading: Reading, term: Term, clause: str) -> Frame:
@@ -96,11 +98,7 @@ def against_all(found: Found) -> str | None:
     """`older than all students in Math`: beyond the greatest (or, for `some`, the least) of theirs."""
     reading, scope = found.reading, found["scope"]
     counted = bool(reading.markers("o", scope))
-    if (
-        not {"any", "all", "some", "every", "one", "those"} & set(scope.split())
-        and "#who of" not in scope
-        and not counted
-    ):
+    if not (counted or re.search(r"\b(?:any|all|some|every|one|those)\b|#who of", scope)):
         return None
     inner = reading.markers("c", scope)
     column = found.column("c") or (reading.column(inner[0]) if inner else None)
@@ -174,8 +172,6 @@ def null(found: Found) -> str | None:
 @pattern(
     "rows",
     rf"{CUT}{{c:C}}{IS} {{o:O}} {{l:L}}(?! {{C}} (?:@|and))",
-    rf"{CUT}{{k:K}}{IS} {{o:O}} (?:{{a:A}}|{{s:S}}(?: of)? {{d:C}})"
-    r"(?P<clause>(?: (?:of|for|in|all|any|#all|{T})){1,4} [^.,]*@v\d+)?",
     rf"{CUT}{{o:O}} {{l:N}}(?: of| in| years of)* {{c:C}}",
     r"(?:with|have|has|having|had|give|gave) {l:N} {c:C}(?P<quantity>)",
     rf"{CUT}{{o:O}} {{c:C}}(?: of| than)? {{l:N}}",
@@ -185,11 +181,6 @@ def null(found: Found) -> str | None:
 def compare(found: Found) -> str | None:
     """`age is above 20`, `more than 100 points`, `above age 20`, `aged 20 or older`, `older than 20`, `after 2010`."""
     reading, names = found.reading, found.reading.names
-    if found["k"]:
-        inner = reading.term(found["a"]) if found["a"] else Term(found.column("d"), function_of(reading, found["s"]))
-        if inner.column is None or not inner.aggregate:
-            return None
-        return reading.add(reading.term(found["k"]), found.operator(), _within(reading, inner, found["clause"]))
     value, column = found.mark("l"), found.column("c")
     literal = found.literal("l")
     if column is None:

@@ -13,7 +13,7 @@ from typing import cast
 
 from ...tools.frames import Frame
 from .parse import Parse
-from .unread import literals_left, lost, nested, words_left
+from .unread import literals_left, lost, words_left
 
 _WEIGHTS = cast(
     "dict[str, float]",
@@ -52,7 +52,7 @@ def signals(parse: Parse, frame: Frame, rows: int | None, editing: bool = False)
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "unsaid tables": 0 if editing else sum(table not in said for table in frame.used()),
-        "nested": len(list(nested(frame))) > 1,
+        "nested": len(list(frame.nested())) > 1,
         "combined": frame.combine is not None,
         "grouped": bool(frame.group),
         "grouped, not computed": bool(frame.group) and not any(term.aggregate for term in frame.select),

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from ...tools.errors import NotUnderstood
-from ...tools.frames import Condition, Frame, Term
+from ...tools.frames import Frame
 from ...tools.mentions.lexicon import NUMBERS
 from .parse import Parse
 
@@ -26,7 +26,7 @@ def cut(base: Frame, parsed: Parse) -> Frame | None:
     """The base with only as many rows as the follow-up wants; None if it asks for anything else.
 
     Raises:
-        NotUnderstood: The last rows of what has no order are wanted.
+        NotUnderstood: The last rows of what has no order are wanted, or rows of a set operation.
     """
     match = _CUT.fullmatch(_plain(base, parsed))
     if match is None or not (match["end"] or (match["count"] and re.search(r"\b(?:only|just|limit)\b", match[0]))):
@@ -34,7 +34,7 @@ def cut(base: Frame, parsed: Parse) -> Frame | None:
     said = match["count"] or "1"
     count = int(said) if said.isdecimal() else NUMBERS[said]
     if base.combine is not None:
-        base = _whole(base)
+        raise NotUnderstood("I cannot take the first rows of lists put together.")
     computed = next((term for term in base.select if term.aggregate), None)
     order = base.order
     if not order and base.group and computed is not None and match["end"] != "first":
@@ -56,11 +56,3 @@ def _plain(base: Frame, parsed: Parse) -> str:
         return str(mark.literal) if mark.kind == "n" else mark.text.lower()
 
     return _MARKER.sub(word, parsed.mask)
-
-
-def _whole(base: Frame) -> Frame:
-    """A set operation as a condition on the rows of one table."""
-    column = base.select[0].column if len(base.select) == 1 else None
-    if column is None:
-        raise NotUnderstood("I can only cut a combined list that shows one column.")
-    return Frame((Term(column),), where=((Condition(Term(column), "in", base),),), distinct=True)

@@ -24,7 +24,7 @@ from .followup import complements, edited, follows
 from .parse import Parse, parse
 from .reading import Reading
 from .rivals import Rival, chosen, rivals
-from .unread import unplaced, unread
+from .unread import repeats, unplaced, unread
 
 _CACHED = 64
 _TRIAL = Limits(seconds=0.05, rows=20)
@@ -156,6 +156,10 @@ class Engine:
             raise NotUnderstood(_nothing(words, names.schema), words)
         if _NEGATION.search(reading.text) and not (follow_up and complements(question)):
             raise NotUnderstood("I could not place what is denied. Put it another way.", unplaced(reading))
+        if repeats(frame):
+            raise NotUnderstood(
+                "I cannot tell what you want to know: it would only show what you said.", unplaced(reading)
+            )
         return self._made(parsed, frame, follow_up, () if follow_up else rivals(question, parsed, names, values))
 
     def _find(self, question: str) -> tuple[ValueMatch, ...]:

@@ -59,18 +59,6 @@ def several(found: Found) -> str | None:
     return ""
 
 
-@pattern("ranking", r"(?:have |has )?(?:spent|spends?|paid|pays?|earned|earns?) {s:S}(?: money)?")
-def spent_most(found: Found) -> str | None:
-    """`who spent the most`: the greatest total of what was paid."""
-    near = found.reading.near()
-    hints = ("total", "amount", "payment", "salary", "fee", "price", "cost")
-    column = found.reading.names.hinted(hints, near, 3)
-    if column is None:
-        return None
-    many = column.table != next(iter(near), column.table)
-    return _ranked(found, Term(column, "sum") if many else Term(column), found.mark("s").descending, many)
-
-
 @pattern(
     "ranking",
     r"^#sort (?P<shown>(?:all )?{E}.*?)(?= (?:in )?(?:#asc|#desc|by|#alpha) )",

@@ -7,7 +7,6 @@ import re
 import threading
 from typing import TypeVar, cast
 
-from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from ...prompts.explain import ExplainTask
 from ...prompts.generate import GenerateTask
 from ...prompts.reason import ReasonTask, SQLFromCodeTask
@@ -86,8 +85,6 @@ class OfflineTranslator:
                 return Explanation(explain(task.sql, task.schema))
             case ReasonTask() | SQLFromCodeTask():
                 raise NotUnderstood("The offline translator writes no code; choose a model, or switch reasoning off.")
-            case AnnotateColumnsTask() | AnnotateTablesTask():
-                raise NotUnderstood("The offline translator describes no columns; choose a model.")
             case _:
                 raise NotUnderstood(f"The offline translator cannot do a {type(task).__name__}; choose a model.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...tools.frames import Column, Frame, Scalar
@@ -24,7 +23,7 @@ class _Content:
 
     tables: frozenset[str]
     columns: frozenset[Column]
-    literals: tuple[Scalar, ...]
+    literals: tuple[str, ...]
     ranked: bool
 
 
@@ -40,6 +39,12 @@ def unread(reading: Reading, frame: Frame, editing: bool = False) -> tuple[str, 
     return tuple(dict.fromkeys([*left, *(mark.text for mark in lost(reading, frame))]))
 
 
+def repeats(frame: Frame) -> bool:
+    """Whether all that is shown is what was said: `who bought the lamp` read as the name of the lamp."""
+    fixed = {g[0].term for g in frame.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)}
+    return frame.combine is None and bool(frame.select) and fixed.issuperset(frame.select)
+
+
 def unplaced(reading: Reading) -> tuple[str, ...]:
     """The words of a question that came to nothing at all."""
     return tuple(dict.fromkeys([*words_left(reading, None), *literals_left(reading)]))
@@ -52,7 +57,7 @@ def words_left(reading: Reading, frame: Frame | None, editing: bool = False) -> 
     left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     if frame is None:
         return left
-    frames = list(nested(frame))
+    frames = list(frame.nested())
     if "#sort" in text and not any(one.order for one in frames):
         left.append("sort")
     if "each" in reading.fired and frame.limit is not None and not any(one.group for one in frames):
@@ -83,7 +88,7 @@ def _serves(mark: Mention, content: _Content) -> bool:
     return not content.columns.isdisjoint(meant)
 
 
-def _compared(mark: Mention, literals: tuple[Scalar, ...]) -> bool:
+def _compared(mark: Mention, literals: tuple[str, ...]) -> bool:
     """Whether a literal of the frame comes from a mention; years become bounds, words become patterns."""
     if mark.kind == "n" and mark.literal in (0, 1):
         return True
@@ -91,38 +96,22 @@ def _compared(mark: Mention, literals: tuple[Scalar, ...]) -> bool:
     texts = {str(value).lower() for value in said} | {mark.text.lower()}
     if isinstance(mark.literal, int):
         texts.add(str(mark.literal + 1))
-    return any(any(text in str(literal).lower() for text in texts) for literal in literals)
+    return any(text in literal for text in texts for literal in literals)
 
 
 def _content(reading: Reading, frame: Frame) -> _Content:
-    frames = list(nested(frame))
+    frames = list(frame.nested())
     tables: set[str] = set()
     for one in frames:
         tables.update(one.used())
         for key in join_path(reading.names.schema, one.used()):
             tables.update((key.table, key.ref_table))
-    conditions = [c for one in frames for c in (*(c for group in one.where for c in group), *one.having)]
-    literals: list[Scalar] = [one.limit for one in frames if one.limit is not None]
-    for condition in conditions:
-        if isinstance(condition.value, tuple):
-            literals.extend(condition.value)
-        elif not isinstance(condition.value, Frame) and condition.value is not None:
-            literals.append(condition.value)
+    said = [c.value for one in frames for group in (*one.where, one.having) for c in group]
+    said += [one.limit for one in frames]
     extremes = any(term.aggregate in ("min", "max") for one in frames for term in one.select)
     return _Content(
         tables=frozenset(tables),
         columns=frozenset(column for one in frames for column in one.columns()),
-        literals=tuple(literals),
+        literals=tuple(str(one).lower() for one in said if one is not None and not isinstance(one, Frame)),
         ranked=extremes or any(one.order for one in frames),
     )
-
-
-def nested(frame: Frame) -> Iterator[Frame]:
-    """The frame and all that are inside it."""
-    yield frame
-    conditions = [c for group in (*frame.where, frame.having) for c in group]
-    inner = [condition.value for condition in conditions if isinstance(condition.value, Frame)]
-    if frame.combine is not None:
-        inner.append(frame.combine[1])
-    for one in inner:
-        yield from nested(one)

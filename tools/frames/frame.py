@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -78,6 +79,13 @@ class Frame:
     def used(self) -> tuple[str, ...]:
         """Every table that FROM has to join, most telling first."""
         return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
+
+    def nested(self) -> Iterator[Frame]:
+        """This query and all that are inside it."""
+        yield self
+        inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, Frame)]
+        for one in (*inner, *([self.combine[1]] if self.combine else ())):
+            yield from one.nested()
 
 
 Scalar: TypeAlias = int | float | str

@@ -202,9 +202,10 @@ class NameIndex:
             if parent and parent != table and set(name_words(parent)) & _PEOPLE and self.named(parent):
                 return self.title(parent)
         for column in found.columns:
-            said = name_words(column.name)
-            if column.kind == "text" and not column.primary_key and said[-1:] != ("id",) and not _NEVER & set(said):
-                return (Column(found.name, column.name),)
+            said, own_text = name_words(column.name), column.kind == "text" and not column.primary_key
+            here = Column(found.name, column.name)
+            if own_text and said[-1:] != ("id",) and not _NEVER & set(said) and self.yes(here) is None:
+                return (here,)
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)
 

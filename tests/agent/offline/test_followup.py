@@ -65,12 +65,6 @@ CASES = [
         "the top one",
         "SELECT genre, count(*) FROM book GROUP BY genre ORDER BY count(*) DESC LIMIT 1",
     ),
-    (
-        "first-combined",
-        "SELECT genre FROM book WHERE pages > 400 INTERSECT SELECT genre FROM book WHERE price < 35",
-        "just the first one",
-        "SELECT 'Novel'",
-    ),
 ]
 
 

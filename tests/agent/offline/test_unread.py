@@ -112,6 +112,23 @@ def test_rows_without_a_name_are_known_by_their_key(tmp_path: Path) -> None:
     assert answer.sql == "SELECT bill_id FROM bill ORDER BY total DESC LIMIT 5"
 
 
+def test_rows_are_not_known_by_yes_or_no(tmp_path: Path) -> None:
+    path = tmp_path / "visits.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE visit(visit_id INTEGER PRIMARY KEY, paid TEXT, cost REAL)")
+        made.executemany("INSERT INTO visit(paid, cost) VALUES (?, ?)", [("yes", 1.0), ("no", 2.0)])
+        made.commit()
+    with Database.open(path) as visits:
+        sql = Engine(visits, None).answer("visits with a cost above 1").sql
+    assert sql == "SELECT visit_id FROM visit WHERE cost > 1"
+
+
+@pytest.mark.parametrize("question", ["Who bought Amber Cafe?", "Which client name is Amber Cafe?"])
+def test_what_would_only_be_repeated_is_declined(clerk: Engine, question: str) -> None:
+    with pytest.raises(NotUnderstood, match="only show what you said"):
+        clerk.answer(question)
+
+
 def test_the_key_that_is_said_joins(tmp_path: Path) -> None:
     path = tmp_path / "desk.sqlite"
     with closing(sqlite3.connect(path)) as made:
