@@ -228,12 +228,15 @@ def _notes(parsed: Parse, left_out: tuple[str, ...], follow_up: bool) -> tuple[s
     notes: list[str] = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
     reading = parsed.reading
     for mark in reading.marks:
+        meant = (
+            f"column {mark.column.table}.{mark.column.name}"
+            if mark.column and mark.kind != "t"
+            else f"table {mark.table}"
+        )
         if mark.kind == "v" and mark.column:
-            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {mark.column.table}.{mark.column.name}')
-        elif mark.kind in ("c", "x") and mark.column:
-            notes.append(f'"{mark.text}" as the column {mark.column.table}.{mark.column.name}')
-        elif mark.kind in ("t", "x") and mark.table:
-            notes.append(f'"{mark.text}" as the table {mark.table}')
+            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {meant.removeprefix("column ")}')
+        elif mark.kind in "ctx" and (mark.column or mark.table):
+            notes.append(f'"{mark.text}" as the {meant}')
     if reading.fired:
         notes.append("patterns: " + ", ".join(dict.fromkeys(reading.fired)))
     if left_out:

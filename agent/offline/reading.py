@@ -43,7 +43,6 @@ class Reading:
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
     group: list[Column] = field(default_factory=list[Column])
-    quiet: list[Column] = field(default_factory=list[Column])
     group_tables: list[str] = field(default_factory=list[str])
     having: list[Condition] = field(default_factory=list[Condition])
     order: list[tuple[Term, bool]] = field(default_factory=list[tuple[Term, bool]])
@@ -158,19 +157,14 @@ class Found:
         assert literal is not None
         return literal
 
-    def markers(self, kinds: str) -> list[str]:
-        """The markers of some kinds in the text that matched."""
-        return self.reading.markers(kinds, self.text)
-
     def operator(self, part: str = "o", column: Column | None = None) -> Operator:
         """The comparison said in a part or by `or more`; an older person has the smaller birth date."""
         said: str = {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
+        hints = self.mark(part).hints if self[part] else ()
         if self[part]:
-            mark = self.mark(part)
-            said = mark.operator
-            if column is not None and "birth" in mark.hints and "birth" in column.name.lower():
-                said = _FLIPPED.get(said, said)
-        return said  # type: ignore[return-value]
+            said = self.mark(part).operator
+        born = column is not None and "birth" in hints and "birth" in column.name.lower()
+        return _FLIPPED.get(said, said) if born else said  # type: ignore[return-value]
 
 
 Handler = Callable[[Found], str | None]

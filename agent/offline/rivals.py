@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...tools.frames import Frame, give_me
+from ...tools.frames import give_me
 from ...tools.mentions import NameIndex, name_words, stem, words_of
 from ...tools.values.match import ValueMatch
 from .parse import Parse, parse
@@ -37,15 +37,11 @@ def rivals(question: str, parsed: Parse, names: NameIndex, values: Iterable[Valu
     found: dict[str, Rival] = {}
     for table in parsed.rivals:
         other = parse(question, names, values, (table,))
-        if not _only(other.frame, table, parsed.rivals):
+        if {table} != set(other.frame.used()) & set(parsed.rivals):
             return ()
         phrase = give_me(other.frame).removeprefix("Give me ").rstrip(".")
         found.setdefault(phrase, Rival(phrase, table, other))
     return tuple(found.values()) if len(found) > 1 else ()
-
-
-def _only(frame: Frame, table: str, tables: tuple[str, ...]) -> bool:
-    return table in frame.used() and not any(other in frame.used() for other in tables if other != table)
 
 
 def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
@@ -55,10 +51,10 @@ def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
         if said.strip(" .?!").casefold() == option.phrase.casefold():
             return option
     stems = {word.stem for word in words_of(said)}
-    named = [option for option in options if {stem(word) for word in name_words(option.table)} <= stems]
-    longest = max((len(name_words(option.table)) for option in named), default=0)
-    named = [option for option in named if len(name_words(option.table)) == longest]
-    return named[0] if len(named) == 1 else None
+    sizes = {option.table: len(name_words(option.table)) for option in options}
+    named = [one for one in options if {stem(word) for word in name_words(one.table)} <= stems]
+    longest = [one for one in named if sizes[one.table] == max(sizes[other.table] for other in named)]
+    return longest[0] if len(longest) == 1 else None
 
 
 def ask_back(choices: Iterable[str]) -> str:

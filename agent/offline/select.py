@@ -91,9 +91,7 @@ def to_frame(reading: Reading) -> Frame:
             if not any(term.column and term.column.table == table and not term.aggregate for term in terms):
                 terms[:0] = [Term(column) for column in title]
         group += reading.group
-    terms[:0] = [
-        Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms and c not in reading.quiet
-    ]
+    terms[:0] = [Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms]
     terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
         group = _subject_key(reading, terms, head)
