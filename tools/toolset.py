@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from pydantic import Field, SkipValidation
 
 from .database import Database, Limits, Table, render_schema
-from .errors import QueryError
+from .errors import QueryError, SandboxUnavailable
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
@@ -172,12 +172,12 @@ class Toolset:
             limits: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
-            from .sandbox import SandboxResult, run_on_database, sandbox_available
+            from .sandbox import SandboxResult, run_on_database
 
-            allowed = limits or self.sandbox_limits()
-            if lacking := sandbox_available(allowed.boundary):
-                return lacking, PandasRun(SandboxResult(None, "", lacking, 0.0))
-            ran, frames = run_on_database(code, self._database, allowed)
+            try:
+                ran, frames = run_on_database(code, self._database, limits or self.sandbox_limits())
+            except SandboxUnavailable as error:
+                return str(error), PandasRun(SandboxResult(None, "", str(error), 0.0))
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
 

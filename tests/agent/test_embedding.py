@@ -150,3 +150,12 @@ def test_a_host_agent_is_told_where_pandas_cannot_run(shop: Path, monkeypatch: p
     monkeypatch.setattr("tableturn.tools.sandbox.availability.landlock_version", lambda: 0)
     tools = {tool.name: tool for tool in as_tools(str(shop))}
     assert "reasoning with code is off" in call(tools["run_pandas"], code="result = 1").content
+
+
+def test_a_host_agent_is_told_why_a_sandbox_does_not_start(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tableturn.tools.sandbox.parent import PARENT
+
+    PARENT.close()
+    monkeypatch.setattr("sys.executable", "")
+    tools = {tool.name: tool for tool in as_tools(str(shop))}
+    assert "reasoning with code is off" in call(tools["run_pandas"], code="result = 1").content

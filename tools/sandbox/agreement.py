@@ -59,6 +59,8 @@ def results_agree(
     work = Work(_WORK_CELLS)
     readings = list(_readings(ran, ran.table))
     truncated = ran.table.truncated or sql.truncated
+    if truncated and not sampled and all(_surely_differ(reading, sql) for reading in readings):
+        return Comparison(False, True, _difference(ran.table, sql, ordered, work))
     verdict = _same(readings, sql, ordered, work)
     if verdict:
         return Comparison(True, not truncated)
@@ -82,6 +84,14 @@ def _readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
         yield _with_rows(table, [[row[-1] for row in table.rows]])
     elif ran.labelled:
         yield _with_rows(table, [pair for row in table.rows for pair in zip(table.columns, row, strict=True)])
+
+
+def _surely_differ(code: Table, sql: Table) -> bool:
+    """Whether cut results cannot be the same: by their columns, or as one is whole and the other goes on."""
+    if len(code.columns) != len(sql.columns):
+        return True
+    cut, whole = (code, sql) if code.truncated else (sql, code)
+    return not whole.truncated and len(whole.rows) <= len(cut.rows)
 
 
 def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
@@ -128,8 +138,9 @@ def _as_number(cell: Cell) -> Cell:
 def _difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
     if len(code.columns) != len(sql.columns):
         return f"The code gives {_count(len(code.columns), 'column')}, the SQL {len(sql.columns)}."
-    if len(code.rows) != len(sql.rows):
-        return f"The code gives {_count(len(code.rows), 'row')}, the SQL {len(sql.rows)}."
+    if code.truncated or sql.truncated or len(code.rows) != len(sql.rows):
+        more, most = ("more than " if table.truncated else "" for table in (code, sql))
+        return f"The code gives {more}{_count(len(code.rows), 'row')}, the SQL {most}{len(sql.rows)}."
     if ordered and _same([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."

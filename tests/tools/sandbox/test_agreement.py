@@ -99,8 +99,21 @@ class TestAgreement:
         assert not compared.conclusive
         assert compared.reason == "The code saw only a sample of orders."
 
-    def test_nothing_follows_from_a_cut_result(self) -> None:
-        assert not results_agree(ran((1,)), table((2,), truncated=True), ordered=False).conclusive
+    def test_nothing_follows_from_the_values_of_a_cut_result(self) -> None:
+        assert not results_agree(ran((1,), (3,)), table((2,), truncated=True), ordered=False).conclusive
+        assert not results_agree(ran((1,), truncated=True), table((2,), truncated=True), ordered=False).conclusive
+
+    def test_a_cut_result_has_more_rows_than_a_whole_one_that_is_no_longer(self) -> None:
+        for code, sql in (
+            (ran((1,)), table((1,), truncated=True)),
+            (ran((1,), (2,), truncated=True), table((1,))),
+        ):
+            differs = results_agree(code, sql, ordered=False)
+            assert (differs.agree, differs.conclusive) == (False, True)
+            assert "more than" in differs.reason
+
+    def test_a_cut_result_still_has_its_columns(self) -> None:
+        assert results_agree(ran((1,), (3,)), table((1, 2), truncated=True), ordered=False).conclusive
 
     def test_no_result(self) -> None:
         failed = SandboxResult(None, "", "KeyError", 0.0)
