@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .comparing import agreement, compare_code, differs, is_empty, same_answer
 from .records import Attempt, CodeResult
-from .straying import lessens, strays
+from .straying import drops, lessens, strays
 
 VOTE = 1.0
 """What one more draft with the same result is worth: less than if drafts did not err together."""
@@ -118,10 +118,18 @@ def objection(attempt: Attempt, than: Attempt, said: str, code: CodeResult | Non
     # No finding against the one before excuses a revision that answers something else.
     if gained < -VOTE or strays(attempt, than, said):
         return "answered something else than was asked"
-    if gained < CLEAR and lessens(attempt, than):
+    less = drops(attempt, than, said) or (gained < CLEAR and lessens(attempt, than))
+    if less and not _contradicted(attempt, than, code):
         return "gave less than was asked, or the opposite"
     better = _standing(attempt, code) - _standing(than, code)
     return None if better >= CLEAR else "was not clearly better"
+
+
+def _contradicted(attempt: Attempt, than: Attempt, code: CodeResult | None) -> bool:
+    """Whether the code or what the model said of it speaks against an attempt's predecessor, and not against it."""
+    comparison = compare_code(attempt, code)
+    by_code = differs(compare_code(than, code)) and comparison is not None and comparison.agree
+    return by_code or (than.doubted and not attempt.doubted)
 
 
 def _fit(attempt: Attempt) -> float:

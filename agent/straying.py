@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from ..tools.sql import Constants, constants, form
+from .likeness import alike
 from .records import Attempt
 from .said import numbers_said
 
@@ -39,7 +40,7 @@ def strays(attempt: Attempt, than: Attempt, said: str) -> bool:
         than: What it would replace.
         said: The person's words, in this turn and before, and the database values that they mention.
     """
-    if set(than.named) - set(attempt.named) or _drops(attempt, than, said):
+    if set(than.named) - set(attempt.named):
         return True
     given_up, found = _mended(attempt, than)
     own, other = constants(attempt.sql), constants(than.sql)
@@ -52,8 +53,8 @@ def lessens(attempt: Attempt, than: Attempt) -> bool:
     return own.gives_less(other) or own.turns_round(other)
 
 
-def _drops(attempt: Attempt, than: Attempt, said: str) -> bool:
-    """A DISTINCT, an order or a negation that was asked for."""
+def drops(attempt: Attempt, than: Attempt, said: str) -> bool:
+    """Whether an attempt lacks a DISTINCT, an order or a negation that was asked for and that the one before it has."""
     own, other = form(attempt.sql), form(than.sql)
     if other.distinct and not own.one_of_each and _ONE_OF_EACH.search(said):
         return True
@@ -65,14 +66,28 @@ def _drops(attempt: Attempt, than: Attempt, said: str) -> bool:
 def _mended(attempt: Attempt, than: Attempt) -> tuple[frozenset[str], frozenset[str]]:
     """Texts that no row has, given up for what some row has in the same column; and what took their place.
 
-    The question's own words are the wrong ones then: "the USA", where the database has `United States`.
+    The question's own words are the wrong ones then: "the USA", where the database has `United States`. That counts
+    where the query found nothing and the two could be the same thing; no text is known to mean another that is unlike
+    it, and no number another number.
     """
+    if not _found_nothing(than):
+        return frozenset(), frozenset()
     held = {text.text for text in than.sought if text.held}
-    missed = {text for text in than.sought if not text.held and text.text not in held}
-    new = {text for text in attempt.sought if text.held} - set(than.sought)
-    places = {(text.table, text.column) for text in missed} & {(text.table, text.column) for text in new}
-    given_up = frozenset(text.text for text in missed if (text.table, text.column) in places)
-    return given_up, frozenset(text.text for text in new if (text.table, text.column) in places)
+    missed = [text for text in than.sought if not text.held and text.text not in held]
+    new = [text for text in attempt.sought if text.held and text not in than.sought]
+    pairs = [
+        (old.text, found.text)
+        for old in missed
+        for found in new
+        if (old.table, old.column) == (found.table, found.column) and alike(old.text, found.text)
+    ]
+    return frozenset(old for old, _ in pairs), frozenset(found for _, found in pairs)
+
+
+def _found_nothing(attempt: Attempt) -> bool:
+    """It gave no rows, or one that counts or sums up none."""
+    result = attempt.result
+    return result is None or not result.rows or (result.row_count == 1 and not any(result.rows[0]))
 
 
 def _forgets(own: Constants, other: Constants, given_up: frozenset[str], said: str) -> bool:

@@ -38,7 +38,7 @@ def asked(path: Path, question: str, *statements: str, **settings: object) -> An
         ("cities in the USA", "country = 'USA'", "country = 'United States'"),
         ("cities in the USA", 'country = "USA"', "country = 'United States'"),
         ("population of NYC", "name = 'NYC'", "name = 'New York'"),
-        ("names of cities in America", "country LIKE '%America%'", "country = 'United States'"),
+        ("names of cities in the US", "country LIKE '%US%'", "country = 'United States'"),
         ("cities founded in 24", "founded = 24", "founded = 1624"),
     ],
 )
