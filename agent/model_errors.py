@@ -20,6 +20,8 @@ _BY_NAME: Final = (
     ("Connect", "could not be reached or broke the connection off", "check the address and that the server runs"),
     ("RemoteProtocol", "broke the connection off", "check that the server runs"),
 )
+_TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
+_OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
 
 
 def model_error(label: str, error: Exception) -> ModelError:
@@ -48,7 +50,7 @@ def refuses_prompt(error: Exception) -> bool:
     """Whether the provider turned down this very prompt, and always will: too long, or against its rules."""
     too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     told = str(error).lower()
-    refused = status_of(error) == 400 and ("context length" in told or "content_filter" in told)
+    refused = status_of(error) == 400 and any(words in told for words in _OF_THE_PROMPT)
     return too_long or refused or status_of(error) == 413
 
 
@@ -64,7 +66,7 @@ def _told(error: Exception) -> tuple[str, str]:
         if any(part in name for name in names):
             return happened, advice
     status = status_of(error)
-    if status == 400 and "context length" in str(error).lower():
+    if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
         return _BY_STATUS[413]
     if status is not None and status >= 500:
         return f"has trouble of its own, status {status}", "try again later"

@@ -9,6 +9,7 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 
 from ...agent.models import model_label, resolve_model
+from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
 from ..metrics import read_predictions
@@ -40,7 +41,10 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
             raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
         asked = dataset.without(spec.without).first(spec.limit)
         return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
-    model = resolve_model(spec.model, base_url=spec.base_url)
+    settings = make_settings(spec.settings, preset=spec.preset)
+    model = resolve_model(
+        spec.model, base_url=spec.base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
+    )
     if model is None:
         return None
     given = model.callbacks

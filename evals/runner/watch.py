@@ -79,6 +79,8 @@ class Watch(BaseCallbackHandler):
         """See `BaseCallbackHandler`."""
         if requests := _requests.get(None):
             requests.waiting.discard(run_id)
+            if not any(response.generations):
+                requests.error = f"model {self._label} sent a reply that holds no message: check the server"
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """See `BaseCallbackHandler`."""

@@ -20,7 +20,7 @@ from tableturn.evals.runner.run import GIVE_UP_AFTER
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner
 
-from tests.support.openai_server import DRIP, Behaviour, OpenAIServer, fails, says
+from tests.support.openai_server import DRIP, EMPTY, Behaviour, OpenAIServer, fails, says
 
 from .conftest import make_database
 
@@ -281,7 +281,15 @@ async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
 
 def test_a_reply_that_never_comes_is_no_answer(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
-    for number, trouble in enumerate((DRIP, fails(500), fails(400, "this model's maximum context length is 9"))):
+    for number, trouble in enumerate(
+        (
+            DRIP,
+            EMPTY,
+            fails(500),
+            fails(400, "this model's maximum context length is 9"),
+            fails(400, "the request exceeds the available context size"),
+        )
+    ):
         with OpenAIServer([trouble]) as server:
             settings = {"request_seconds": 0.3, "request_retries": 0}
             spec = RunSpec(

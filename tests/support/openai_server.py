@@ -20,7 +20,8 @@ class Behaviour:
 
     Attributes:
         kind: `reply`, `reset` (closes the connection without an answer), `hang` (never answers), `drip` (begins an
-            answer and goes on with a blank now and then, for ever) or `flood` (the same, as fast as it can).
+            answer and goes on with a blank now and then, for ever), `flood` (the same, as fast as it can) or `empty` (a
+            reply without a message).
         content: The model's words; with another status, the error's message.
         finish_reason: `stop` or `length`.
         status: HTTP status.
@@ -31,7 +32,7 @@ class Behaviour:
         tool: A tool that the model calls, with its arguments as JSON; None for none.
     """
 
-    kind: Literal["reply", "reset", "hang", "drip", "flood"] = "reply"
+    kind: Literal["reply", "reset", "hang", "drip", "flood", "empty"] = "reply"
     content: str = ""
     finish_reason: str = "stop"
     status: int = 200
@@ -73,6 +74,7 @@ RESET = Behaviour(kind="reset")
 HANG = Behaviour(kind="hang")
 DRIP = Behaviour(kind="drip")
 FLOOD = Behaviour(kind="flood")
+EMPTY = Behaviour(kind="empty")
 
 Script: TypeAlias = Sequence[Behaviour] | Callable[[dict[str, Any]], Behaviour]
 """Behaviours in the order of the requests, the last one for all further requests; or a function of the request."""
@@ -205,6 +207,8 @@ def _payload(behaviour: Behaviour) -> dict[str, Any]:
         "model": "scripted",
         "choices": [{"index": 0, "message": message, "finish_reason": behaviour.finish_reason}],
     }
+    if behaviour.kind == "empty":
+        payload["choices"] = []
     return payload | _usage(behaviour)
 
 
