@@ -1,10 +1,9 @@
 """Fits the schema linker's model on training databases: `python -m tableturn.evals.fit_linker FOLDER`.
 
-Turns of CoSQL train and questions of Spider train; development databases are never read. Some interactions show later
-turns not the gold SQL of earlier ones but what a first linker found in them, its database left out: histories are
-partly wrong in use, too. What is printed is measured on a third of the databases, by
-a model fitted on the others. The same data gives the same
-model; a run takes some minutes on one core.
+Turns of CoSQL train and questions of Spider train; development databases are never read. Each interaction is learned
+from twice: with the gold SQL of earlier turns, and with what a first linker, which does not know the database, found in
+them, as histories are partly wrong in use, too. What is printed is measured on all turns of interactions, each by a
+model fitted on other databases. The same data gives the same model; a run takes twenty minutes on one core.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import argparse
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,26 +23,35 @@ from ..tools.linking.associations import Associations
 from ..tools.linking.scoring import STAGES, Model
 from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
-from .fit_linker_scores import column_redundancy, measure, table_redundancy
-from .fit_linker_stages import MEASURED, first_findings, fit_model
-from .fit_linker_turns import FOLDS, Dialogue, LinkedTurn, linked_turns, read_dialogues, stand_in
+from .fit_linker_scores import column_redundancy, measure
+from .fit_linker_stages import Size, fit_models
+from .fit_linker_turns import (
+    FOLDS,
+    Dialogue,
+    LinkedTurn,
+    linked_turns,
+    own_answers,
+    read_dialogues,
+    with_found,
+)
 from .fit_linker_words import WordCounts, count_words
 from .metrics.redundancy import COUNTED
 
-_TREES = 60
-_FIRST_TREES = 25
-_OWN_EVERY = 4
-"""One in so many interactions has a history that a first linker found."""
+_FIRST_SIZE = Size(trees=50, column_trees=30, rate=0.15)
+_SIZE = Size(trees=100, column_trees=70, rate=0.1)
 
-_SHIFTS = np.arange(0.0, 1.3, 0.1)
-"""Log-odds to add, of which the best is taken: what is missing costs more than what is too much (equation 11)."""
+_SHIFTS = np.arange(0.0, 1.6, 0.1)
+"""Log-odds to add to columns', of which the best is taken: what is missing costs more than what is too much."""
+
+Figures = dict[str, dict[str, float]]
 
 
-def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, dict[str, float]]:
+def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     """Fits the model and the associations.
 
     Returns:
-        Both, and the figures of a third of the databases, by a model fitted on the others.
+        Both, and the figures with gold history and with the first linker's own, on databases that the model that is
+        measured was not fitted on.
     """
     counts = [count_words([d for d in dialogues if d.place.fold == fold]) for fold in range(FOLDS)]
     apart = [_sum(counts[:fold] + counts[fold + 1 :]).associations() for fold in range(FOLDS)]
@@ -51,23 +59,36 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, dict[str, f
     def gathered(some: Sequence[Dialogue]) -> list[LinkedTurn]:
         return [turn for dialogue in some for turn in linked_turns(dialogue, apart[dialogue.place.fold])]
 
-    chosen = [number for number, dialogue in enumerate(dialogues) if len(dialogue.questions) > 1][::_OWN_EVERY]
-    mixed = list(dialogues)
-    for number, own in zip(chosen, _with_own([dialogues[number] for number in chosen], gathered), strict=True):
-        mixed[number] = own
-    turns = gathered(mixed)
-    model, tables, columns = fit_model(turns, _TREES)
-    judged = [number for number, turn in enumerate(turns) if turn.place.fold == MEASURED]
-    turns = [turns[number] for number in judged]
-    tables, columns = ([found[number] for number in judged] for found in (tables, columns))
-    table_shift = _shift(lambda counted: table_redundancy(turns, tables, counted))
-    column_shift = _shift(lambda counted: column_redundancy(turns, columns, counted))
-    model = replace(
-        model,
-        tables_again=replace(model.tables_again, base=model.tables_again.base + table_shift),
-        columns_again=replace(model.columns_again, base=model.columns_again.base + column_shift),
-    )
-    figures = measure(turns, [_shifted(p, table_shift) for p in tables], [_shifted(q, column_shift) for q in columns])
+    known = [gathered([dialogue]) for dialogue in dialogues]
+    first = fit_models([turn for theirs in known for turn in theirs], _FIRST_SIZE, whole=False)
+    found = zip(first.tables, first.columns, strict=True)
+    seen = [
+        with_found(d, {turn.number: next(found) for turn in theirs}) for d, theirs in zip(dialogues, known, strict=True)
+    ]
+
+    def scored(turn: LinkedTurn) -> tuple[Shares, Shares]:
+        return first.apart[turn.place.fold].score(turn.evidence, turn.place.shape)[:2]
+
+    gold = gathered([d for d in seen if len(d.questions) > 1])
+    own = gathered([own_answers(d, scored, apart[d.place.fold]) for d in dialogues if len(d.questions) > 1])
+    # First turns have no history: once is enough.
+    begun, gold, own = ([t for t in gold if not t.number], *([t for t in all_ if t.number] for all_ in (gold, own)))
+    turns = [*begun, *gold, *own, *gathered([d for d in dialogues if len(d.questions) == 1])]
+    fitted = fit_models(turns, _SIZE)
+    numbers = range(len(begun) + len(gold) + len(own))
+    judged = {"gold": numbers[: len(begun) + len(gold)], "own": [*numbers[: len(begun)], *numbers[-len(own) :]]}
+    shift = _shift(lambda counted: column_redundancy(turns[: len(numbers)], fitted.columns[: len(numbers)], counted))
+    figures = {
+        history: measure(
+            [turns[i] for i in some],
+            [fitted.tables[i] for i in some],
+            [_shifted(fitted.columns[i], shift) for i in some],
+        )
+        for history, some in judged.items()
+    }
+    model = fitted.model
+    assert model is not None
+    model = replace(model, columns_again=replace(model.columns_again, base=model.columns_again.base + shift))
     return model, _sum(counts).associations(), figures
 
 
@@ -76,19 +97,6 @@ def _sum(counts: Sequence[WordCounts]) -> WordCounts:
     for count in counts:
         total += count
     return total
-
-
-def _with_own(
-    dialogues: Sequence[Dialogue], gathered: Callable[[Sequence[Dialogue]], list[LinkedTurn]]
-) -> Iterator[Dialogue]:
-    """The dialogues with what a first linker found in their turns in the place of gold SQL."""
-    turns = [gathered([dialogue]) for dialogue in dialogues]
-    scores = zip(*first_findings([turn for theirs in turns for turn in theirs], _FIRST_TREES), strict=True)
-    for dialogue, theirs in zip(dialogues, turns, strict=True):
-        answers = list(dialogue.answers)
-        for turn in theirs:
-            answers[turn.number] = stand_in(turn.place.names.table_number, turn.place.names.columns, *next(scores))
-        yield replace(dialogue, answers=tuple(answers))
 
 
 def _shift(redundancy: Callable[[float], float]) -> float:
@@ -125,8 +133,7 @@ def main() -> None:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as cache:
         cosql, spider = (read_dialogues(dataset, Path(cache)) for dataset in datasets)
-    # Questions without a history teach less: one in four keeps the dialogues in the majority.
-    model, associations, figures = fit([*cosql, *spider[::4]])
+    model, associations, figures = fit([*cosql, *spider])
     write(model, associations, options.out)
     print(f"{options.out}: {json.dumps(figures)}")
 

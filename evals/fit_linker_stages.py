@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ..tools.linking.features import (
     Features,
@@ -18,78 +19,96 @@ from ..tools.linking.features import (
     table_features_again,
 )
 from ..tools.linking.forest import Forest, Matrix
-from ..tools.linking.scoring import COLUMNS_FROM, Model
+from ..tools.linking.scoring import COLUMNS_FROM, Model, decided
+from ..tools.linking.table_sets import TableSets, set_features
 from ..tools.linking.vocabulary import Shares
 from .fit_linker_turns import FOLDS, LinkedTurn
 
-_LEAVES = 28
-_DEPTH = 7
-_RATE = 0.13
+_LEAVES = 31
+_DEPTH = 8
+_BINS = 100
 _SPARED = 0.05
 """The share of columns of improbable tables that are learned from, too."""
 
 Flags = npt.NDArray[np.bool_]
 
 
-MEASURED = 0
-"""The fold of databases that the whole model is measured on."""
+@dataclass(frozen=True)
+class Size:
+    """How large forests are.
 
-
-def first_findings(turns: Sequence[LinkedTurn], trees: int) -> tuple[list[Shares], list[Shares]]:
-    """Probabilities of the turns' tables and columns, each turn's database left out, without the last stage."""
-    chain = _Chain(turns, trees)
-    tables, columns, _ = chain.first_stages(None)
-    return tables, columns
-
-
-def fit_model(turns: Sequence[LinkedTurn], trees: int) -> tuple[Model, list[Shares], list[Shares]]:
-    """Fits all stages.
-
-    Returns:
-        The model fitted on all turns; and, by forests fitted on other databases, probabilities of all turns' tables,
-        and of the columns of those turns whose fold is `MEASURED`.
+    Attributes:
+        trees: Trees of the forests of tables, sets and `table.*`,
+        column_trees: and of columns, of which there are many more to learn from.
+        rate: What a tree counts for.
     """
-    forests: dict[str, Forest] = {}
-    chain = _Chain(turns, trees)
-    tables, first_columns, learned = chain.first_stages(forests)
-    columns = chain.last_stages(tables, first_columns, learned, forests)
-    return Model(**forests), tables, columns
+
+    trees: int
+    column_trees: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit_models` gives.
+
+    Attributes:
+        model: Fitted on all turns; None if it was not asked for.
+        apart: By fold, fitted on the turns of the other folds' databases.
+        tables: By turn, probabilities of tables by a model that does not know the database,
+        columns: and of columns.
+    """
+
+    model: Model | None
+    apart: Sequence[Model]
+    tables: Sequence[Shares]
+    columns: Sequence[Shares]
+
+
+def fit_models(turns: Sequence[LinkedTurn], size: Size, *, whole: bool = True) -> Fitted:
+    """Fits all stages, on all turns if `whole`, and leaving one fold of databases out after another."""
+    chain = _Chain(turns, size, whole)
+    tables, columns = chain.fit()
+    apart = [Model(**{stage: forests[fold] for stage, forests in chain.forests.items()}) for fold in range(FOLDS)]
+    model = Model(**{stage: forests[FOLDS] for stage, forests in chain.forests.items()}) if whole else None
+    return Fitted(model, apart, tables, columns)
 
 
 class _Chain:
-    def __init__(self, turns: Sequence[LinkedTurn], trees: int) -> None:
-        self._trees = trees
-        self._items = [(turn.evidence, turn.place.shape) for turn in turns]
+    def __init__(self, turns: Sequence[LinkedTurn], size: Size, whole: bool) -> None:
+        self.forests: dict[str, list[Forest]] = {}
+        self._size = size
+        self._whole = whole
         self._turns = turns
-        self._table_folds = np.concatenate([np.full(turn.place.shape.tables, turn.place.fold) for turn in turns])
-        self._column_folds = np.concatenate([np.full(len(turn.columns), turn.place.fold) for turn in turns])
-        self._used_tables = np.concatenate([turn.tables for turn in turns])
-        self._used_columns = np.concatenate([turn.columns for turn in turns])
+        self._items = [(turn.evidence, turn.place.shape) for turn in turns]
 
-    def first_stages(self, forests: dict[str, Forest] | None) -> tuple[list[Shares], list[Shares], Flags]:
-        """Tables, columns, and tables again; with them, which columns are learned from."""
-        items, every = self._items, range(FOLDS)
-        all_tables = np.ones(len(self._used_tables), dtype=bool)
-        tables = self._used_tables, self._table_folds, all_tables, every
-        first = self._stage("tables", [table_features(*item) for item in items], *tables, forests)
+    def fit(self) -> tuple[list[Shares], list[Shares]]:
+        """Probabilities of tables and columns in the end."""
+        items = self._items
+        used, columns_used = [turn.tables for turn in self._turns], [turn.columns for turn in self._turns]
+        first = self._stage("tables", [table_features(*item) for item in items], used)
         learned = self._learned(first)
         features = [column_features(*item, p) for item, p in zip(items, first, strict=True)]
-        columns = self._stage("columns", features, self._used_columns, self._column_folds, learned, every, forests)
+        columns = self._stage("columns", features, columns_used, learned)
         features = [table_features_again(*item, p, q) for item, p, q in zip(items, first, columns, strict=True)]
-        return self._stage("tables_again", features, *tables, forests), columns, learned
-
-    def last_stages(
-        self, tables: list[Shares], columns: list[Shares], learned: Flags, forests: dict[str, Forest]
-    ) -> list[Shares]:
-        """Columns again, and `table.*`."""
-        items, one = self._items, (MEASURED,)
+        tables = self._decided(self._stage("tables_again", features, used), columns)
         features = [column_features_again(*item, p, q) for item, p, q in zip(items, tables, columns, strict=True)]
-        again = self._stage("columns_again", features, self._used_columns, self._column_folds, learned, one, forests)
-        stars = np.concatenate([turn.stars for turn in self._turns])
+        columns = self._stage("columns_again", features, columns_used, learned)
         features = [star_features(*item, p) for item, p in zip(items, tables, strict=True)]
-        all_tables = np.ones(len(stars), dtype=bool)
-        self._stage("stars", features, stars, self._table_folds, all_tables, (), forests)
-        return again
+        self._stage("stars", features, [turn.stars for turn in self._turns])
+        return tables, columns
+
+    def _decided(self, tables: list[Shares], columns: list[Shares]) -> list[Shares]:
+        """Tables' probabilities with the sets of least redundancy taken."""
+        sets = [TableSets.of(e, p) for (e, _), p in zip(self._items, tables, strict=True)]
+        features = [
+            set_features(*item, p, q, some) for item, p, q, some in zip(self._items, tables, columns, sets, strict=True)
+        ]
+        redundancies = [some.redundancy(turn.tables) for some, turn in zip(sets, self._turns, strict=True)]
+        found = self._stage("sets", features, redundancies)
+        return [
+            decided(p, some, int(redundancy.argmin())) for p, some, redundancy in zip(tables, sets, found, strict=True)
+        ]
 
     def _learned(self, tables: list[Shares]) -> Flags:
         """The columns to learn from: those of probable tables, and a few others."""
@@ -97,44 +116,53 @@ class _Chain:
         return (probable >= COLUMNS_FROM) | (np.random.default_rng(5).random(len(probable)) < _SPARED)
 
     def _stage(
-        self,
-        stage: str,
-        features: list[Features],
-        used: Shares,
-        folds: npt.NDArray[np.intp],
-        learned: Flags,
-        left_out: Iterable[int],
-        forests: dict[str, Forest] | None,
+        self, stage: str, features: list[Features], targets: Sequence[Shares], learned: Flags | None = None
     ) -> list[Shares]:
+        """Fits a stage's forests; what each finds in the fold that it does not know."""
         names = tuple(features[0])
         inputs: Matrix = np.concatenate(
             [np.stack([item[name] for name in names], axis=1).astype(np.float32) for item in features]
         )
-        p = np.zeros(len(used))
-        for fold in left_out:
-            here, there = folds == fold, learned & (folds != fold)
-            if here.any() and there.any():
-                p[here] = _boosted(inputs[there], used[there], self._trees).predict_proba(inputs[here])[:, 1]
-        if forests is not None:
-            forests[stage] = exported(names, _boosted(inputs[learned], used[learned], self._trees))
-        sizes = [len(item[names[0]]) for item in features]
-        return np.split(p, np.cumsum(sizes)[:-1])
+        sizes = [len(target) for target in targets]
+        folds = np.repeat([turn.place.fold for turn in self._turns], sizes)
+        wanted = np.concatenate(targets)
+        known = np.ones(len(wanted), dtype=bool) if learned is None else learned
+        found = np.zeros(len(wanted))
+        self.forests[stage] = []
+        import time
+
+        print(f"{time.strftime('%H:%M:%S')} {stage} {inputs.shape} {int(known.sum())}", flush=True)  # DEBUG
+        for fold in range(FOLDS + self._whole):
+            there, here = known & (folds != fold), folds == fold
+            boosted = _boosted(stage, inputs[there], wanted[there], self._size)
+            self.forests[stage].append(exported(names, boosted))
+            if here.any():
+                found[here] = _given(boosted, inputs[here])
+        return np.split(found, np.cumsum(sizes)[:-1])
 
 
-def _boosted(inputs: Matrix, used: Shares, trees: int) -> Any:
+def _boosted(stage: str, inputs: Matrix, wanted: Shares, size: Size) -> Any:
+    kind = HistGradientBoostingRegressor if stage == "sets" else HistGradientBoostingClassifier
     # The library's own annotations are narrower than what it takes.
-    boosted = cast("Any", HistGradientBoostingClassifier)(
-        max_iter=trees,
-        learning_rate=_RATE,
+    boosted = cast("Any", kind)(
+        max_iter=size.column_trees if stage.startswith("columns") else size.trees,
+        learning_rate=size.rate,
         max_leaf_nodes=_LEAVES,
         max_depth=_DEPTH,
         min_samples_leaf=40,
         l2_regularization=10,
         max_features=0.4,
+        max_bins=_BINS,
         early_stopping=False,
         random_state=1,
     )
-    return boosted.fit(inputs, used)
+    return boosted.fit(inputs, wanted)
+
+
+def _given(boosted: Any, inputs: Matrix) -> Shares:
+    if isinstance(boosted, HistGradientBoostingRegressor):
+        return np.asarray(boosted.predict(inputs), dtype=np.float64)
+    return np.asarray(boosted.predict_proba(inputs)[:, 1], dtype=np.float64)
 
 
 def exported(names: tuple[str, ...], boosted: Any) -> Forest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,13 @@ from ..tools.values import ValueIndex, ValueMatch
 from .datasets import Dataset
 
 WINDOW = 5
-FOLDS = 3
+FOLDS = 5
+
+_LEAST_KEPT = 0.02
+"""Least probability of items that later turns know of."""
+
+Found = tuple[tuple[str, str | None, float], ...]
+"""Items, each with its probability, as `PastTurn` holds them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +53,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The questions of an interaction, and the SQL that later turns see of each."""
+    """The questions of an interaction, and what later turns see of each: SQL, and the items a linker found probable."""
 
     place: Place
     questions: tuple[Asked, ...]
     answers: tuple[str, ...]
+    found: tuple[Found, ...] = ()
 
     def past(self, number: int) -> list[PastTurn]:
         """The turns before the one of that number, as far as the window reaches."""
-        said = zip(self.questions[:number], self.answers[:number], strict=True)
-        return [PastTurn(asked.text, sql=answer) for asked, answer in said][-WINDOW:]
+        found = self.found or [()] * len(self.questions)
+        seen = list(zip(self.questions, self.answers, found, strict=True))[max(0, number - WINDOW) : number]
+        return [PastTurn(asked.text, sql=answer, items=items) for asked, answer, items in seen]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinkedTurn:
     """One turn: its number in the dialogue, its evidence, and 1 for what its gold SQL uses."""
 
@@ -69,6 +77,10 @@ class LinkedTurn:
     tables: Shares
     columns: Shares
     stars: Shares
+
+
+Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
+"""Probabilities of a turn's tables and columns."""
 
 
 def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
@@ -117,16 +129,50 @@ def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> 
     )
 
 
-def own_answers(
-    dialogue: Dialogue, score: Callable[[LinkedTurn], tuple[Shares, Shares]], associations: Associations
-) -> Dialogue:
+def gold_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
+    """The dialogue with gold SQL and the items that a linker found in its turns, one after another."""
+    return _scored(dialogue, score, associations, lambda number, tables, columns: dialogue.questions[number].gold)
+
+
+def own_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
     """The dialogue with what a linker itself found in its turns, one after another, in the place of gold SQL."""
     names = dialogue.place.names
-    answers = [""] * len(dialogue.questions)
-    for number in range(len(answers)):
-        turn = linked_turn(replace(dialogue, answers=tuple(answers)), number, associations)
-        answers[number] = stand_in(names.table_number, names.columns, *score(turn))
-    return replace(dialogue, answers=tuple(answers))
+    return _scored(
+        dialogue,
+        score,
+        associations,
+        lambda _, tables, columns: stand_in(names.table_number, names.columns, tables, columns),
+    )
+
+
+def _scored(
+    dialogue: Dialogue, score: Score, associations: Associations, answer: Callable[[int, Shares, Shares], str]
+) -> Dialogue:
+    count = len(dialogue.questions)
+    answers, found = [""] * count, [Found()] * count
+    for number in range(count):
+        seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
+        tables, columns = score(linked_turn(seen, number, associations))
+        answers[number] = answer(number, tables, columns)
+        found[number] = _items(dialogue.place, tables, columns)
+    return replace(dialogue, answers=tuple(answers), found=tuple(found))
+
+
+def with_found(dialogue: Dialogue, found: Mapping[int, tuple[Shares, Shares]]) -> Dialogue:
+    """The dialogue with probabilities of turns' items, by the turns' numbers."""
+    numbers = range(len(dialogue.questions))
+    return replace(
+        dialogue, found=tuple(_items(dialogue.place, *found[number]) if number in found else () for number in numbers)
+    )
+
+
+def _items(place: Place, tables: Shares, columns: Shares) -> Found:
+    """The items that are probable enough to be kept."""
+    names = list(place.names.table_number)
+    return (
+        *((names[number], None, float(tables[number])) for number in np.flatnonzero(tables >= _LEAST_KEPT)),
+        *((*place.names.columns[number], float(columns[number])) for number in np.flatnonzero(columns >= _LEAST_KEPT)),
+    )
 
 
 def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:

@@ -18,7 +18,7 @@ from ...tools.linking.scoring import score
 from ...tools.linking.vocabulary import Shares
 from ..datasets import load_dataset
 from ..fit_linker_scores import SHOWN, measure
-from ..fit_linker_turns import Dialogue, LinkedTurn, linked_turns, own_answers, read_dialogues
+from ..fit_linker_turns import Dialogue, LinkedTurn, gold_answers, linked_turns, own_answers, read_dialogues
 from .registry import BenchOptions
 
 _TIMED = 400
@@ -32,8 +32,8 @@ def run(options: BenchOptions) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as cache:
         for name in ("sparc", "cosql"):
             dialogues = read_dialogues(load_dataset(name, "dev", data).first(options.limit), Path(cache))
-            figures[f"{name}_gold"] = _measured(dialogues)
-            figures[f"{name}_own"] = _measured([own_answers(dialogue, _found, shipped()) for dialogue in dialogues])
+            for history, answers in (("gold", gold_answers), ("own", own_answers)):
+                figures[f"{name}_{history}"] = _measured([answers(d, _found, shipped()) for d in dialogues])
         figures["ms"] = _milliseconds(dialogues)
     return figures
 

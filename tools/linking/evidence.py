@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from ..database import Schema
 from ..values import ValueMatch
@@ -85,6 +86,8 @@ class Before:
         second: 1 where the one before that did.
         earlier: Decayed, where SQL before the latest used it.
         share: The share of past SQL that used it.
+        likely_last: How probable the linker found it in the latest turn,
+        likely_earlier: and, decayed, in those before.
     """
 
     latest_said: Shares
@@ -93,6 +96,8 @@ class Before:
     second: Shares
     earlier: Shares
     share: Shares
+    likely_last: Shares
+    likely_earlier: Shares
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,10 @@ class Evidence:
         roles: By role, 1 for columns that the latest past SQL used so.
         star_last: 1 where the latest past SQL asked for all of the table's columns.
         last_selects: How many SELECTs the latest past SQL has.
+        written: The share of past SQL that does more than list columns: what a linker alone found does not.
         value: The best score of a mentioned value that the column holds.
         value_share: The same, each value shared among the columns that hold it.
-        values: How many values are mentioned.
+        value_holders: Of each value mentioned, the columns that hold it.
         usual: How usual columns of such names are.
         cues: See `cues`.
         length: Words of the question.
@@ -125,9 +131,10 @@ class Evidence:
     roles: Mapping[Role, Shares]
     star_last: Shares
     last_selects: int
+    written: float
     value: Shares
     value_share: Shares
-    values: int
+    value_holders: Sequence[npt.NDArray[np.intp]]
     usual: Shares
     cues: Mapping[str, float]
     length: int
@@ -159,27 +166,32 @@ def gather(
         roles[role][names.column_number[table, column]] = 1.0
     star_last = np.zeros(tables)
     star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
-    value, value_share = _value(values, names)
+    value, value_share, value_holders = _value(values, names)
     earlier = [words(turn.question) for turn in history]
+    likely_tables, likely_columns = _likely(history, names)
     return Evidence(
         tables=_said(said, names.tables_said, tables, associations),
         columns=_said(said, names.columns_said, columns, associations),
         own_parts=_said(said, names.own_parts_said, columns, associations),
         tables_before=_before(
-            earlier, names.tables_said, [[names.table_number[name] for name in use.tables] for use in uses], tables
+            earlier,
+            names.tables_said,
+            [[names.table_number[name] for name in use.tables] for use in uses],
+            likely_tables,
         ),
         columns_before=_before(
             earlier,
             names.columns_said,
             [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses],
-            columns,
+            likely_columns,
         ),
         roles=roles,
         star_last=star_last,
         last_selects=last.selects,
+        written=sum(any(role != "shown" for *_, role in use.roles) for use in uses) / max(1, len(uses)),
         value=value,
         value_share=value_share,
-        values=len({(match.start, match.end) for match in values}),
+        value_holders=value_holders,
         usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
         cues=cues(question),
         length=len(said),
@@ -201,8 +213,9 @@ def _said(
 
 
 def _before(
-    earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], count: int
+    earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], likely: Shares
 ) -> Before:
+    count = likely.shape[1]
     shares = [vocabulary.coverage(vocabulary.mentions(said)) for said in earlier]
     said = np.zeros(count)
     for ago, share in enumerate(reversed(shares), start=1):
@@ -218,10 +231,33 @@ def _before(
         second=used[1],
         earlier=decayed.max(axis=0),
         share=used.sum(axis=0) / max(1, len(uses)),
+        likely_last=likely[0],
+        likely_earlier=likely[1],
     )
 
 
-def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares]:
+def _likely(history: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares]:
+    """How probable the linker found tables and columns: in the latest turn, and, decayed, in those before.
+
+    Of a turn whose probabilities were not kept, what its SQL used counts as found.
+    """
+    tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
+    for ago, turn in enumerate(reversed(history)):
+        row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
+        use = names.past_use(turn.sql)
+        for table, column, p in turn.items or [(t, None, 1.0) for t in use.tables] + [(*c, 1.0) for c in use.columns]:
+            if column is None:
+                number = names.table_number.get(table, -1)
+                of = tables
+            else:
+                number = names.column_number.get((table, column), -1)
+                of = columns
+            if number >= 0:
+                of[row, number] = max(of[row, number], decay * p)
+    return tables, columns
+
+
+def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares, list[npt.NDArray[np.intp]]]:
     value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
     holders: dict[tuple[int, int], dict[int, float]] = {}
     for match in values:
@@ -234,4 +270,4 @@ def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares]:
         for number, score in held.items():
             value[number] = max(value[number], score)
             shared[number] = max(shared[number], score / total if total else 0.0)
-    return value, shared
+    return value, shared, [np.fromiter(held, dtype=np.intp) for held in holders.values()]

@@ -56,7 +56,7 @@ def table_features(e: Evidence, shape: Shape) -> Features:
         "arriving": shape.arriving,
         "size": shape.sizes,
         "place": np.arange(shape.tables) / max(shape.tables, 1),
-        **_of_turn(e, shape.tables, shape),
+        **of_turn(e, shape.tables, shape),
     }
 
 
@@ -134,7 +134,7 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "place": shape.place.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
-        **_of_turn(e, count, shape),
+        **of_turn(e, count, shape),
     }
 
 
@@ -171,7 +171,7 @@ def star_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "column_associated": shape.best_column(e.columns.associated),
         "value": shape.best_column(e.value),
         "size": shape.sizes,
-        **_of_turn(e, shape.tables, shape),
+        **of_turn(e, shape.tables, shape),
     }
 
 
@@ -191,22 +191,33 @@ def _of_names(said: Said, before: Before) -> Features:
         "second": before.second,
         "earlier": before.earlier,
         "share_before": before.share,
+        "likely_last": before.likely_last,
+        "likely_earlier": before.likely_earlier,
     }
 
 
-def _of_turn(e: Evidence, count: int, shape: Shape) -> Features:
+def of_turn(e: Evidence, count: int, shape: Shape) -> Features:
+    """Features of the whole turn, the same for all items."""
     turn = {
         **e.cues,
         "length": float(e.length),
         "turns": float(e.turns),
-        "values": float(e.values),
+        "values": float(len(e.value_holders)),
         "tables": float(shape.tables),
         "last_selects": float(e.last_selects),
+        "written": e.written,
+        "surprise": _surprise(e.tables_before),
+        "columns_surprise": _surprise(e.columns_before),
         "tables_wholly_said": float((e.tables.share > 0.99).sum()),
         "columns_wholly_said": float((e.columns.share > 0.99).sum()),
         "tables_last": float(e.tables_before.last.sum()),
     }
     return {name: np.full(count, number) for name, number in turn.items()}
+
+
+def _surprise(before: Before) -> float:
+    """How far the latest past SQL is from what the linker had found: SQL of another source is better evidence."""
+    return float(np.abs(before.last - before.likely_last).max(initial=0.0))
 
 
 def _explained(e: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:

@@ -10,6 +10,7 @@ of their own, so that every item has one. Rows are scored one by one, so that se
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -29,10 +30,17 @@ from .features import (
 )
 from .forest import Forest
 from .shape import Shape
+from .table_sets import TableSets, set_features
 from .vocabulary import Shares
 
-STAGES = ("tables", "columns", "tables_again", "columns_again", "stars")
+STAGES = ("tables", "columns", "tables_again", "sets", "columns_again", "stars")
 """The forests of a model, in the order in which they are asked."""
+
+_RAISED = 1.0
+"""Log-odds that tables' probabilities are raised by."""
+
+_BELOW = 0.49
+"""The most that a table outside the chosen set gets."""
 
 TABLES_SCORED = 120
 """How many tables of a large schema the trees are asked about."""
@@ -56,6 +64,7 @@ class Model:
     tables: Forest
     columns: Forest
     tables_again: Forest
+    sets: Forest
     columns_again: Forest
     stars: Forest
 
@@ -73,10 +82,30 @@ class Model:
         unscored = first[shape.table_of] * _UNSCORED
         columns = _filled(self.columns, column_features(evidence, shape, first), of_columns, unscored)
         tables = _filled(self.tables_again, table_features_again(evidence, shape, first, columns), rows, first)
+        tables = self._decided(evidence, shape, tables, columns)
         again = column_features_again(evidence, shape, tables, columns)
         columns = _filled(self.columns_again, again, of_columns, unscored)
         stars = _filled(self.stars, star_features(evidence, shape, tables), rows, tables * _UNSCORED)
         return tables, columns, stars
+
+    def _decided(self, evidence: Evidence, shape: Shape, tables: Shares, columns: Shares) -> Shares:
+        if not shape.tables:
+            return tables
+        sets = TableSets.of(evidence, tables)
+        redundancy = self.sets(set_features(evidence, shape, tables, columns, sets))
+        return decided(tables, sets, int(redundancy.argmin()))
+
+
+def decided(tables: Shares, sets: TableSets, chosen: int) -> Shares:
+    """Probabilities on the right side of one half: the chosen set's tables on or over it, the others below.
+
+    They are raised first, as what is missing costs more than what is too much (Track-SQL's equation 11).
+    """
+    raised = tables / (tables + (1 - tables) * math.exp(-_RAISED))
+    decided = np.minimum(raised, _BELOW)
+    inside = sets.tables[sets.members[chosen]]
+    decided[inside] = np.maximum(raised[inside], 0.5)
+    return decided
 
 
 def worth_scoring(e: Evidence, shape: Shape) -> Rows:
