@@ -53,31 +53,33 @@ class Fitted:
     """What `fit_models` gives.
 
     Attributes:
-        model: Fitted on all turns; None if it was not asked for.
-        apart: By fold, fitted on the turns of the other folds' databases.
+        models: By fold, fitted on the turns of the other folds' databases; the last, if asked for, on all turns.
         tables: By turn, probabilities of tables by a model that does not know the database,
         columns: and of columns.
     """
 
-    model: Model | None
-    apart: Sequence[Model]
+    models: Sequence[Model]
     tables: Sequence[Shares]
     columns: Sequence[Shares]
 
 
-def fit_models(turns: Sequence[LinkedTurn], size: Size, *, whole: bool = True) -> Fitted:
+def fit_models(
+    turns: Sequence[LinkedTurn], size: Size, *, weights: Sequence[float] | None = None, whole: bool = True
+) -> Fitted:
     """Fits all stages, on all turns if `whole`, and leaving one fold of databases out after another."""
-    chain = _Chain(turns, size, whole)
+    chain = _Chain(turns, size, weights, whole)
     tables, columns = chain.fit()
-    apart = [Model(**{stage: forests[fold] for stage, forests in chain.forests.items()}) for fold in range(FOLDS)]
-    model = Model(**{stage: forests[FOLDS] for stage, forests in chain.forests.items()}) if whole else None
-    return Fitted(model, apart, tables, columns)
+    models = [
+        Model(**{stage: forests[number] for stage, forests in chain.forests.items()}) for number in range(FOLDS + whole)
+    ]
+    return Fitted(models, tables, columns)
 
 
 class _Chain:
-    def __init__(self, turns: Sequence[LinkedTurn], size: Size, whole: bool) -> None:
+    def __init__(self, turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float] | None, whole: bool) -> None:
         self.forests: dict[str, list[Forest]] = {}
         self._size = size
+        self._weights = weights
         self._whole = whole
         self._turns = turns
         self._items = [(turn.evidence, turn.place.shape) for turn in turns]
@@ -125,23 +127,24 @@ class _Chain:
         )
         sizes = [len(target) for target in targets]
         folds = np.repeat([turn.place.fold for turn in self._turns], sizes)
+        weights = None if self._weights is None else np.repeat(self._weights, sizes)
         wanted = np.concatenate(targets)
         known = np.ones(len(wanted), dtype=bool) if learned is None else learned
         found = np.zeros(len(wanted))
         self.forests[stage] = []
-        import time
 
-        print(f"{time.strftime('%H:%M:%S')} {stage} {inputs.shape} {int(known.sum())}", flush=True)  # DEBUG
         for fold in range(FOLDS + self._whole):
             there, here = known & (folds != fold), folds == fold
-            boosted = _boosted(stage, inputs[there], wanted[there], self._size)
+            boosted = _boosted(
+                stage, inputs[there], wanted[there], None if weights is None else weights[there], self._size
+            )
             self.forests[stage].append(exported(names, boosted))
             if here.any():
                 found[here] = _given(boosted, inputs[here])
         return np.split(found, np.cumsum(sizes)[:-1])
 
 
-def _boosted(stage: str, inputs: Matrix, wanted: Shares, size: Size) -> Any:
+def _boosted(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, size: Size) -> Any:
     kind = HistGradientBoostingRegressor if stage == "sets" else HistGradientBoostingClassifier
     # The library's own annotations are narrower than what it takes.
     boosted = cast("Any", kind)(
@@ -156,7 +159,7 @@ def _boosted(stage: str, inputs: Matrix, wanted: Shares, size: Size) -> Any:
         early_stopping=False,
         random_state=1,
     )
-    return boosted.fit(inputs, wanted)
+    return boosted.fit(inputs, wanted, sample_weight=weights)
 
 
 def _given(boosted: Any, inputs: Matrix) -> Shares:

@@ -20,7 +20,7 @@ from ..tools.values import ValueIndex, ValueMatch
 from .datasets import Dataset
 
 WINDOW = 5
-FOLDS = 5
+FOLDS = 3
 
 _LEAST_KEPT = 0.02
 """Least probability of items that later turns know of."""

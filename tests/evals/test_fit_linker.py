@@ -14,8 +14,8 @@ from tableturn.evals.bench import linking
 from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.fit_linker_scores import measure, redundancy
-from tableturn.evals.fit_linker_stages import exported
-from tableturn.evals.fit_linker_turns import Dialogue, linked_turns, own_answers, read_dialogues
+from tableturn.evals.fit_linker_stages import Size, exported
+from tableturn.evals.fit_linker_turns import Dialogue, gold_answers, linked_turns, own_answers, read_dialogues
 from tableturn.tools.linking.associations import Associations, shipped
 from tableturn.tools.linking.scoring import Model, score
 
@@ -55,10 +55,13 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
 def test_fits_and_writes_what_the_linker_reads(
     dialogues: list[Dialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit_linker, "_TREES", 2)
-    monkeypatch.setattr(fit_linker, "_FIRST_TREES", 2)
+    small = Size(trees=2, column_trees=2, rate=0.3)
+    monkeypatch.setattr(fit_linker, "_FIRST_SIZE", small)
+    monkeypatch.setattr(fit_linker, "_SIZE", small)
     model, associations, figures = fit_linker.fit(dialogues)
-    assert 0 < figures["turns"] < sum(len(dialogue.questions) for dialogue in dialogues)
+    several = [dialogue for dialogue in dialogues if len(dialogue.questions) > 1]
+    for history in ("gold", "own"):
+        assert 0 < figures[history]["turns"] <= sum(len(dialogue.questions) for dialogue in several)
     fit_linker.write(model, associations, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
     stored = json.loads((tmp_path / "associations.json").read_text())
@@ -95,6 +98,17 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> No
     gold = [dialogue.place.names.past_use(asked.gold).tables for asked in dialogue.questions]
     assert [dialogue.place.names.past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
+    assert {(table, p) for table, column, p in right.past(2)[1].items if column is None} == {(t, 1.0) for t in gold[1]}
+
+
+@pytest.mark.data
+def test_gold_answers_keep_what_the_linker_found(dialogues: list[Dialogue]) -> None:
+    dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
+    wrong = gold_answers(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped())
+    assert wrong.answers == dialogue.answers
+    turn = linked_turns(wrong, shipped())[1]
+    before = turn.evidence.tables_before
+    assert np.array_equal(before.last, 1 - before.likely_last), "SQL and finding disagree"
 
 
 @pytest.mark.data

@@ -78,71 +78,90 @@ def _subsets(count: int) -> Flags:
 def set_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares, sets: TableSets) -> Features:
     """Features of sets, given what the stages before gave tables and columns."""
     members, top = sets.members, sets.tables
-    count, others = len(members), ~members
-    size = members.sum(axis=1).astype(float)
     p = np.clip(tables[top], _SURE, 1 - _SURE)
-    odds = np.asarray(members @ np.log(p / (1 - p)), dtype=np.float64)
-    last = e.tables_before.last[top]
-    by_table = _by_table(e, shape, columns, top)
-    joined = _joined(shape, top)
-    named, held = _words(e, shape, top)
-    valued = _valued(e, shape, top)
-    unique_named, gained_named = _covered(members, named)
-    unique, gained = _covered(members, held)
-    rows = np.arange(count)
+    # The least probable table of each set, and the most probable one that it leaves out.
     low = np.where(members, p, 2.0).argmin(axis=1)
-    high = np.where(others, p, -1.0).argmax(axis=1)
-    without, with_ = members.copy(), members.copy()
-    without[rows, low], with_[rows, high] = False, True
-    parts = _parts(members, joined)
-    in_last = members @ last
-    sorted_p = np.sort(np.append(p, (0.0, 0.0)))[::-1]
+    high = np.where(members, -1.0, p).argmax(axis=1)
     return {
-        "size": size,
+        **_of_probabilities(sets, tables, p),
+        **_of_keys(members, _joined(shape, top), low, high),
+        **_of_words(e, shape, sets, low, high),
+        **_of_tables(members, _by_table(e, shape, columns, top), low, high),
+        **_of_past(members, e.tables_before.last, top),
+        **of_turn(e, len(members), shape),
+    }
+
+
+def _of_probabilities(sets: TableSets, tables: Shares, p: Shares) -> Features:
+    members, count = sets.members, len(sets.members)
+    odds = np.asarray(members @ np.log(p / (1 - p)), dtype=np.float64)
+    first = np.sort(np.append(p, (0.0, 0.0)))[::-1]
+    return {
+        "size": members.sum(axis=1).astype(float),
         "score": sets.score,
         "score_most": sets.score / sets.score.max(),
         "odds": odds,
         "odds_less": odds - odds.max(),
         "rank": np.argsort(np.argsort(-sets.score, kind="stable"), kind="stable").astype(float),
         "p_least": _least(p, members),
-        "p_mean": members @ p / size,
-        "p_out": _most(p, others),
-        "p_out_sum": others @ p,
-        "parts": parts,
-        "joins": _joins(members, joined),
-        "low_joins": np.where(size > 1, _parts(without, joined), 0) - parts,
-        "high_joins": _parts(with_, joined) - parts,
-        "named": (members @ named.T).sum(axis=1).astype(float),
-        "named_left": (~(members @ named.T)).sum(axis=1).astype(float),
-        "held": (members @ held.T).sum(axis=1).astype(float),
-        "held_left": (~(members @ held.T)).sum(axis=1).astype(float),
-        "held_share": (members @ held.T).sum(axis=1) / max(1, len(held)),
-        "valued": (members @ valued.T).sum(axis=1).astype(float),
-        "valued_left": (~(members @ valued.T)).sum(axis=1).astype(float),
-        "unique_named_least": _least(unique_named, members),
-        "unique_least": _least(unique, members),
-        "unique_sum": np.where(members, unique, 0).sum(axis=1),
-        "gained_named_most": _most(gained_named, others),
-        "gained_most": _most(gained, others),
-        "low_unique_named": unique_named[rows, low],
-        "low_unique": unique[rows, low],
-        "high_gained_named": np.where(others[rows, high], gained_named[rows, high], 0),
-        "high_gained": np.where(others[rows, high], gained[rows, high], 0),
-        **{f"low_{name}": share[low] for name, share in by_table.items()},
-        **{f"high_{name}": np.where(others[rows, high], share[high], 0) for name, share in by_table.items()},
-        **{f"{name}_least": _least(share, members) for name, share in by_table.items()},
-        **{f"{name}_out": _most(share, others) for name, share in by_table.items()},
-        "own_sum": members @ by_table["own_sum"],
-        "own_sum_out": others @ by_table["own_sum"],
-        "said_sum": members @ by_table["said"],
-        "in_last": in_last,
-        "new": size - in_last,
-        "left": last.sum() - in_last,
-        "same": ((size == in_last) & (last.sum() == in_last)).astype(float),
+        "p_mean": members @ p / members.sum(axis=1),
+        "p_out": _most(p, ~members),
+        "p_out_sum": ~members @ p,
         "p_all": np.full(count, tables.sum()),
-        **{f"p_{number}": np.full(count, sorted_p[number]) for number in range(3)},
-        **of_turn(e, count, shape),
+        **{f"p_{number}": np.full(count, first[number]) for number in range(3)},
     }
+
+
+def _of_keys(members: Flags, joined: Flags, low: Numbers, high: Numbers) -> Features:
+    rows = np.arange(len(members))
+    without, with_ = members.copy(), members.copy()
+    without[rows, low], with_[rows, high] = False, True
+    parts = _parts(members, joined)
+    return {
+        "parts": parts,
+        "joins": ((members @ joined.astype(float)) * members).sum(axis=1) / 2,
+        "low_joins": np.where(members.sum(axis=1) > 1, _parts(without, joined), 0) - parts,
+        "high_joins": _parts(with_, joined) - parts,
+    }
+
+
+def _of_words(e: Evidence, shape: Shape, sets: TableSets, low: Numbers, high: Numbers) -> Features:
+    """Which words and values of the question the sets hold, and which only one of their tables does."""
+    members, rows = sets.members, np.arange(len(sets.members))
+    named, held = _words(e, shape, sets.tables)
+    found: dict[str, Shares] = {}
+    for name, words in (("named", named), ("held", held), ("valued", _valued(e, shape, sets.tables))):
+        covered = (members @ words.T).sum(axis=1).astype(float)
+        found |= {name: covered, f"{name}_left": len(words) - covered}
+    for name, words in (("named", named), ("held", held)):
+        unique, gained = _covered(members, words)
+        found |= {
+            f"unique_{name}_least": _least(unique, members),
+            f"gained_{name}_most": _most(gained, ~members),
+            f"low_unique_{name}": unique[rows, low],
+            f"high_gained_{name}": gained[rows, high],
+            f"unique_{name}_sum": unique.sum(axis=1),
+        }
+    return {**found, "held_share": found["held"] / max(1, len(held))}
+
+
+def _of_tables(members: Flags, by_table: Features, low: Numbers, high: Numbers) -> Features:
+    outside = ~members[np.arange(len(members)), high]
+    return {
+        **{f"low_{name}": share[low] for name, share in by_table.items()},
+        **{f"high_{name}": np.where(outside, share[high], 0) for name, share in by_table.items()},
+        **{f"{name}_least": _least(share, members) for name, share in by_table.items()},
+        **{f"{name}_out": _most(share, ~members) for name, share in by_table.items()},
+        "own_sum": members @ by_table["own_sum"],
+        "own_sum_out": ~members @ by_table["own_sum"],
+        "said_sum": members @ by_table["said"],
+    }
+
+
+def _of_past(members: Flags, used: Shares, top: Numbers) -> Features:
+    size, again, count = members.sum(axis=1), members @ used[top], used.sum()
+    same = (size == again) & (count == again)
+    return {"in_last": again, "new": size - again, "left": count - again, "same": same.astype(float)}
 
 
 def _by_table(e: Evidence, shape: Shape, columns: Shares, top: Numbers) -> Features:
@@ -207,11 +226,6 @@ def _covered(members: Flags, words: Flags) -> tuple[Shares, Shares]:
         ((holders == 1).astype(float) @ words) * members,
         ((holders == 0).astype(float) @ words),
     )
-
-
-def _joins(members: Flags, joined: Flags) -> Shares:
-    """How many pairs of a set's tables a foreign key joins."""
-    return ((members @ joined.astype(float)) * members).sum(axis=1) / 2
 
 
 def _parts(members: Flags, joined: Flags) -> Shares:

@@ -8,7 +8,7 @@ import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
 from tableturn.tools.linking.associations import Associations
-from tableturn.tools.linking.evidence import gather
+from tableturn.tools.linking.evidence import Names, gather
 from tableturn.tools.linking.used import past_use
 from tableturn.tools.values import ValueMatch
 
@@ -253,3 +253,18 @@ def test_a_column_called_star_has_one_item_and_is_kept() -> None:
     assert [(item.table, item.column) for item in linked.items].count(("notes", STAR)) == 1
     assert set(kept(linked)["notes"]) == {"id", "*", "text"}
     assert linked.all_columns(0.0) == ()
+
+
+def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
+    names = Names(CONCERTS)
+    found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
+    earlier = PastTurn("x", sql="SELECT City FROM stadium")
+    latest = PastTurn("y", sql="SELECT City FROM stadium WHERE Capacity > 3", items=found)
+    evidence = gather("and now?", [earlier, earlier, latest], (), names, Associations({}, {}))
+    singer, stadium = names.table_number["singer"], names.table_number["stadium"]
+    before = evidence.tables_before
+    assert (before.last[stadium], before.last[singer]) == (1.0, 0.0)
+    assert (before.likely_last[stadium], before.likely_last[singer]) == (0.0, 0.4)
+    assert before.likely_earlier[stadium] == 1.0, "where no probabilities were kept, what its SQL used"
+    assert evidence.columns_before.likely_last[names.column_number["singer", "Age"]] == 0.3
+    assert evidence.written == pytest.approx(1 / 3)

@@ -89,7 +89,7 @@ def test_words_and_values_that_a_set_does_not_hold() -> None:
     e = evidence("Themes of singers, Ayr", values=(match,))
     without, with_ = features(e, "singer"), features(e, "singer", "concert")
     assert (without["held_left"], with_["held_left"]) == (1, 0)
-    assert with_["unique_least"] == 1, "only concert has a theme"
+    assert with_["unique_held_least"] == 1, "only concert has a theme"
     assert without["valued_left"] == 1
 
 
