@@ -22,7 +22,7 @@ from tableturn.tools.linking.scoring import Model, score
 
 @pytest.fixture(scope="module")
 def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Dialogue]:
-    return read_dialogues(load_dataset("cosql", "train", data_dir).first(25), tmp_path_factory.mktemp("cache"))
+    return read_dialogues(load_dataset("cosql", "train", data_dir).first(10), tmp_path_factory.mktemp("cache"))
 
 
 @pytest.mark.parametrize(
