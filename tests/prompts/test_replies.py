@@ -141,7 +141,7 @@ def test_any_reply_is_read_or_a_reply_error(text: str, name: str) -> None:
 def test_descriptions_by_number(reply: str) -> None:
     columns = tuple((table, column) for table in SCHEMA.tables for column in table.columns)[:3]
     said = AnnotateColumnsTask(columns).parse(reply)
-    assert [phrase.lower() for phrase in said] == ["customer number", "home city", ""]
+    assert [(phrase or "").lower() for phrase in said] == ["customer number", "home city", ""]
 
 
 @pytest.mark.parametrize("reply", ["{}", "no idea", '{"7": "x"}', '{"1": null}'])
