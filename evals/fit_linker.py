@@ -3,7 +3,7 @@
 Turns of CoSQL train and questions of Spider train; development databases are never read. Each interaction is learned
 from twice: with the gold SQL of earlier turns, and with what a first linker, which does not know the database, found in
 them, as histories are partly wrong in use, too. What is printed is measured on all turns of interactions, each by a
-model fitted on other databases. The same data gives the same model; a run takes ten minutes on one core.
+model fitted on other databases. The same data gives the same model.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def _path_of_url(text: str) -> str:
         raise DatabaseUnavailable(f"not a database URL: {text}; write sqlite:///path/to/file.db") from None
     if url.get_backend_name() != "sqlite":
         raise DatabaseUnavailable(
-            f"only SQLite is supported for now, not {url.get_backend_name()}: write sqlite:///path/to/file.db"
+            f"only SQLite is supported, not {url.get_backend_name()}: write sqlite:///path/to/file.db"
         )
     name = url.database or ""
     if name.startswith("file:"):

@@ -25,4 +25,5 @@ def test_refused(limit: dict[str, Any]) -> None:
 
 
 def test_allowed() -> None:
-    SandboxLimits(seconds=0.1, memory_bytes=2**50, rows=0, output_chars=0, input_bytes=0)
+    limits = SandboxLimits(seconds=0.1, memory_bytes=2**50, rows=0, output_chars=0, input_bytes=0)
+    assert (limits.seconds, limits.memory_bytes, limits.rows) == (0.1, 2**50, 0)
