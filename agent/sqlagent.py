@@ -149,7 +149,11 @@ class SQLAgent:
         """A LangChain tool that answers a question in words and rows; its artifact is the `Answer`."""
         from .tool import answering_tool
 
-        return answering_tool(self, name, description)
+        described = (
+            f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
+            "Returns the answer, the SQL that was run, and its first rows."
+        )
+        return answering_tool(self.ask, self.aask, name, description or described)
 
     def close(self) -> None:
         """Closes what the agent opened; a database or store that was passed in stays open."""

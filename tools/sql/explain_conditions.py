@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from sqlglot import exp
 
 from .explain_words import bracketed
 from .names import quote_text
 
-if TYPE_CHECKING:
-    from .explain_expressions import Speaker
+
+class Says(Protocol):
+    """Says what conditions compare."""
+
+    def say(self, node: exp.Expr) -> str:
+        """An expression as a noun phrase, a condition as a clause."""
+        ...
+
+    def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
+        """A list of expressions."""
+        ...
+
+    def text(self, node: exp.Expr) -> str | None:
+        """A string's content; None for anything else."""
+        ...
+
+    @property
+    def query(self) -> Callable[[exp.Expr], str]:
+        """Says a sub-query as a noun phrase."""
+        ...
+
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.EQ: ("is", "is not"),
@@ -30,7 +50,7 @@ CONDITIONS = (*_VERBS, exp.Connector, exp.Not, exp.Like, exp.In, exp.Between, ex
 """Kinds of expressions that `condition` says."""
 
 
-def condition(speaker: Speaker, node: exp.Expr, negated: bool = False) -> str:
+def condition(speaker: Says, node: exp.Expr, negated: bool = False) -> str:
     """A condition as a clause.
 
     Args:
@@ -61,7 +81,7 @@ def condition(speaker: Speaker, node: exp.Expr, negated: bool = False) -> str:
     return f"it is not so that {bracketed(said)}" if negated else said
 
 
-def _connected(speaker: Speaker, node: exp.Connector) -> str:
+def _connected(speaker: Says, node: exp.Connector) -> str:
     word = " and " if isinstance(node, exp.And) else " or "
     texts: list[str] = []
     for part in node.flatten(unnest=False):
@@ -70,7 +90,7 @@ def _connected(speaker: Speaker, node: exp.Connector) -> str:
     return word.join(texts)
 
 
-def _compared(speaker: Speaker, node: exp.Expr, negated: bool) -> str:
+def _compared(speaker: Says, node: exp.Expr, negated: bool) -> str:
     left, right = node.this, node.args["expression"]
     verb = _VERBS[type(node)][negated]
     if isinstance(right.unnest(), exp.Null):
@@ -80,7 +100,7 @@ def _compared(speaker: Speaker, node: exp.Expr, negated: bool) -> str:
     return f"{speaker.say(left)} {verb} {speaker.say(right)}"
 
 
-def _in(speaker: Speaker, node: exp.In, negated: bool) -> str:
+def _in(speaker: Says, node: exp.In, negated: bool) -> str:
     is_ = "is not" if negated else "is"
     left, query = speaker.say(node.this), node.args.get("query")
     if query is not None:
@@ -90,7 +110,7 @@ def _in(speaker: Speaker, node: exp.In, negated: bool) -> str:
     return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{speaker.all_of(node.expressions, 'or')}"
 
 
-def _like(speaker: Speaker, node: exp.Like, negated: bool) -> str:
+def _like(speaker: Says, node: exp.Like, negated: bool) -> str:
     negated ^= bool(node.args.get("negate"))
     text = speaker.text(node.expression)
     core = text.strip("%") if text is not None else ""
@@ -107,6 +127,6 @@ def _like(speaker: Speaker, node: exp.Like, negated: bool) -> str:
     return f"{speaker.say(node.this)} {verb} {quote_text(core)}"
 
 
-def _pattern(speaker: Speaker, node: exp.Like, pattern: str, negated: bool) -> str:
+def _pattern(speaker: Says, node: exp.Like, pattern: str, negated: bool) -> str:
     negated ^= bool(node.args.get("negate")) and isinstance(node.parent, exp.Escape)
     return f"{speaker.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
