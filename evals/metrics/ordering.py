@@ -20,11 +20,13 @@ class Ordering:
         ordered: Whether its outermost level has an ORDER BY; one in a subquery or a window says nothing.
         with_keys: The query with its sort keys as further output columns; empty where they cannot be added.
         keys: How many were added.
+        unlimited: `with_keys` without the limit; empty where there is none, or rows are skipped before it.
     """
 
     ordered: bool
     with_keys: str = ""
     keys: int = 0
+    unlimited: str = ""
 
 
 def ordering(gold: str) -> Ordering:
@@ -45,7 +47,10 @@ def ordering(gold: str) -> Ordering:
         return Ordering(True)
     keyed = tree.copy()
     keyed.set("expressions", [*keyed.expressions, *(key.copy() for key in keys if key is not None)])
-    return Ordering(True, keyed.sql("sqlite"), len(keys))
+    unlimited = keyed.copy()
+    unlimited.set("limit", None)
+    cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
+    return Ordering(True, keyed.sql("sqlite"), len(keys), unlimited.sql("sqlite") if cut else "")
 
 
 def ties(gold: Table, keyed: Table, keys: int) -> Sequence[tuple[object, ...]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +16,7 @@ from ...tools.results import same_result
 from ..datasets import Dataset, Question
 from ..official import OfficialDatabases, suite_files
 from .clauses import ClauseJudge
+from .cutoff import CANDIDATES, Cutoff
 from .ordering import Ordering, ordering, ties
 from .verdict import Verdict
 
@@ -36,15 +37,21 @@ class _Unfit(QueryError):
 class _Gold:
     table: Table
     order: Ordering
-    tied: Sequence[tuple[object, ...]] | None
+    tied: Sequence[tuple[object, ...]] | None = None
+    cutoff: Cutoff | None = None
+
+    def allows(self, table: Table) -> bool:
+        if same_result(self.table, table, self.order.ordered, self.tied):
+            return True
+        return self.cutoff is not None and self.cutoff.allows(table)
 
 
 class StrictJudge:
     """Judges by every accepted gold, on every database of the question's schema.
 
     Rows are multisets, columns match jointly by content, order counts only where the gold's outermost level orders and
-    then up to ties, numbers have a tolerance, DISTINCT stays, NULL equals NULL alone; every query runs read-only and
-    within limits. EM is the published exact set match, which has no stricter form.
+    then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
+    alone; every query runs read-only and within limits. EM is the published exact set match: it has no stricter form.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -116,7 +123,7 @@ class StrictJudge:
         most = max(len(gold.table.rows) for gold in golds)
         limits = Limits(seconds=30.0, rows=most + 1, result_bytes=_GOLD_LIMITS.result_bytes)
         table = self._database(file).execute(sql, limits)
-        return any(same_result(gold.table, table, gold.order.ordered, gold.tied) for gold in golds)
+        return any(gold.allows(table) for gold in golds)
 
     def _gold(self, file: Path, sql: str) -> _Gold:
         key = (file, sql)
@@ -134,20 +141,23 @@ class StrictJudge:
             raise _Unfit(f"a result of more than {_GOLD_LIMITS.rows:,} rows is too large", "too_large")
         gold = self._ordered(database, table, sql)
         for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
-            if not same_result(table, database.execute(sql, _GOLD_LIMITS), gold.order.ordered, gold.tied):
+            if not gold.allows(database.execute(sql, _GOLD_LIMITS)):
                 raise _Unfit(_OTHER_RESULT)
         return gold
 
     @staticmethod
     def _ordered(database: Database, table: Table, sql: str) -> _Gold:
         order = ordering(sql)
-        if not order.with_keys or len(table.rows) < 2:
-            return _Gold(table, order, None)
+        if not order.with_keys or not table.rows:
+            return _Gold(table, order)
         try:
             tied = ties(table, database.execute(order.with_keys, _GOLD_LIMITS), order.keys)
+            if tied is None or not order.unlimited:
+                return _Gold(table, order, tied)
+            most = replace(_GOLD_LIMITS, rows=len(table.rows) + CANDIDATES)
+            return _Gold(table, order, tied, Cutoff.of(tied, database.execute(order.unlimited, most)))
         except QueryError:
-            tied = None
-        return _Gold(table, order, tied)
+            return _Gold(table, order)
 
     def _database(self, file: Path) -> Database:
         """One database is open at a time: questions come database by database."""

@@ -46,6 +46,37 @@ def test_strict_rules(league: Dataset, predicted: str, gold: str, same: bool) ->
     assert verdict.valid
 
 
+TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "same"),
+    [
+        # Players 1 and 3 share the most goals: a limit of one leaves one of them out, whichever.
+        ("SELECT name FROM player WHERE id = 1", "SELECT name FROM player ORDER BY goals DESC LIMIT 1", True),
+        ("SELECT name FROM player WHERE id = 3", "SELECT name FROM player ORDER BY goals DESC LIMIT 1", True),
+        ("SELECT name FROM player WHERE id = 2", "SELECT name FROM player ORDER BY goals DESC LIMIT 1", False),
+        ("SELECT goals, name FROM player WHERE id = 3", TOP.format(1), True),
+        ("SELECT name, goals FROM player WHERE id IN (1, 3)", TOP.format(1), False),
+        ("SELECT name, goals FROM player WHERE id = 99", TOP.format(1), False),
+        # A limit of two takes the tie whole.
+        ("SELECT name, goals FROM player WHERE id IN (3, 2) ORDER BY goals DESC", TOP.format(2), False),
+        (
+            "SELECT id FROM player WHERE id IN (4, 5)",
+            "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2",
+            True,
+        ),
+        (
+            "SELECT id FROM player WHERE id IN (1, 3)",
+            "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2",
+            False,
+        ),
+    ],
+)
+def test_any_row_of_a_tie_that_the_limit_cuts_will_do(league: Dataset, predicted: str, gold: str, same: bool) -> None:
+    assert judged(league, predicted, gold).ex is same
+
+
 def test_any_accepted_gold_counts(league: Dataset) -> None:
     assert judged(league, "SELECT 2", "SELECT 1", "SELECT 2").ex
     assert not judged(league, "SELECT 3", "SELECT 1", "SELECT 2").ex
