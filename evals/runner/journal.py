@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,9 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._records = read_journal(path)
+        noted = _noted(path)
+        self._records = _asked(noted)
+        self._in_vain = noted.keys() - self._records.keys()
         self._file = path.open("r+b" if path.exists() else "w+b")
         self._lock()
         # A line that a killed run left half written is cut off; its question is asked again.
@@ -43,6 +45,11 @@ class Journal:
     def records(self) -> Mapping[str, TurnRecord]:
         """What is answered so far; questions that the model could not be asked are only noted in the file."""
         return self._records
+
+    @property
+    def in_vain(self) -> Set[str]:
+        """Questions that the model could not be asked when the journal was opened."""
+        return self._in_vain
 
     def add(self, record: TurnRecord) -> None:
         """Keeps a record; it is on disk when this returns.
@@ -76,6 +83,15 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
     Raises:
         SettingsError: A whole line is no record.
     """
+    return _asked(_noted(path))
+
+
+def _asked(noted: Mapping[str, TurnRecord]) -> dict[str, TurnRecord]:
+    return {name: record for name, record in noted.items() if record.asked}
+
+
+def _noted(path: Path) -> dict[str, TurnRecord]:
+    """The last record of each question, also of those that the model could not be asked."""
     if not path.exists():
         return {}
     records: dict[str, TurnRecord] = {}
@@ -89,8 +105,7 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
             record = TurnRecord(**fields)
         except (ValueError, TypeError, KeyError) as error:
             raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error
-        if record.asked:
-            records[record.id] = record
+        records[record.id] = record
     return records
 
 

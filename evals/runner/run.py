@@ -105,7 +105,8 @@ class _Run:
 
     async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
         """Answers and judges everything; records and verdicts by question id."""
-        interactions = iter(self._dataset.interactions)
+        # What was asked in vain before comes last: eight questions that a server always refuses must not end every run.
+        interactions = iter(sorted(self._dataset.interactions, key=self._was_in_vain))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(jobs):
@@ -116,6 +117,9 @@ class _Run:
             self._judging.submit(self._judge.close).result()
             self._judging.shutdown()
         return self._done
+
+    def _was_in_vain(self, turns: tuple[Question, ...]) -> bool:
+        return any(turn.id in self._journal.in_vain for turn in turns)
 
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
         """One of the workers, who share the iterator."""

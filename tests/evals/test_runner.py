@@ -270,6 +270,21 @@ def test_a_run_stops_where_nothing_can_be_asked(tmp_path: Path) -> None:
     assert not (out / "results.json").exists()
 
 
+def test_questions_that_are_always_refused_keep_no_other_from_being_asked(tmp_path: Path) -> None:
+    dataset, out = questions_file(tmp_path, GIVE_UP_AFTER + 4), tmp_path / "run"
+    refused = [f"asked {number}?" for number in range(GIVE_UP_AFTER)]
+
+    def picky(body: dict[str, object]) -> Behaviour:
+        said = str(body["messages"])
+        return fails(401) if any(question in said for question in refused) else answering(body)
+
+    with OpenAIServer(picky) as server:
+        for answered in (0, 4):
+            done = CliRunner().invoke(app, command(server, dataset, out)[3:])
+            assert done.exit_code == 1
+            assert len(read_journal(out / "journal.jsonl")) == answered, done.stderr
+
+
 async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
     """As in a notebook."""
     path = questions_file(tmp_path, 2)
