@@ -9,32 +9,27 @@ from .reading import Found, Reading, pattern
 
 _SELECT_SO_FAR = re.compile(
     r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:#distinct|#each|what|is|are|was|were|show|find|give|return|list|tell"
-    r"|compute|calculate|and|,|@[acxt]\d+|of|get|report|for|also|please|all|display|values?|respectively|provide|how|about"
-    r"|their|its) ?)*\Z"
+    r"|compute|calculate|and|,|@[acxt]\d+|of|report|for|all|display|values?|provide|how|about|their|its) ?)*\Z"
 )
 _NAME = r"(?P<what>names?|titles?|ids?)"
+_MONEY = r"(?:revenue|income|turnover|earnings|sales|amount|money)(?: amount)?"
 
 
-@pattern("terms", rf"{{t:T}} {_NAME}", rf"{_NAME} (?:of|for)(?: all)*(?P<each> #each)? {{t:T}}")
+@pattern("terms", rf"{{t:T}} {_NAME}(?! (?:is |@o|@n))", rf"{_NAME} (?:of|for)(?: all)*(?P<each> #each)? {{t:T}}")
 def title(found: Found) -> str | None:
     """`city names` where the cities' column has another name."""
-    reading, table = found.reading, found.reading.table(found["t"])
-    key = reading.names.key(table) if found["what"].startswith("id") else None
-    if key is not None and found.text.startswith("@") and re.match(r" (?:is |=|@o|@n)", found.after):
-        return None
-    column = reading.add_term(Term(key or reading.names.title(table)[0]), found.mark("t"))
+    names, table = found.reading.names, found.reading.table(found["t"])
+    key = names.key(table) if found["what"].startswith("id") else None
+    column = found.reading.add_term(Term(key or names.title(table)[0]), found.mark("t"))
     return f"{column} of {found['each']} {found['t']}"
 
 
-@pattern("terms", r"{c:C} of(?: all| #distinct| each| every)*(?= {C})")
+@pattern("terms", r"{c:C} of(?: all| every)*(?P<distinct> #distinct)?(?: all| every)*(?= {C})")
 def name_of_column(found: Found) -> str | None:
     """`names of all directors`, where directors are a column, asks for that column."""
-    following = found.reading.column(found.after.split()[0])
-    if found.mark("c").text.lower() not in ("name", "names", "title", "titles"):
-        return None
-    if found.reading.names.kind(following) != "text" or found.mark("c").hits[0].score < 0.7:
-        return None
-    return "#distinct" if "#distinct" in found.text else ""
+    following, mark = found.reading.column(found.after.split()[0]), found.mark("c")
+    is_name = mark.text.lower() in ("name", "names", "title", "titles") and mark.hits[0].score >= 0.7
+    return found["distinct"] if is_name and found.reading.names.kind(following) == "text" else None
 
 
 @pattern("terms", r"(?P<c>{C}|phone|telephone) #count")
@@ -45,57 +40,42 @@ def number_of_column(found: Found) -> str | None:
 
 @pattern(
     "terms",
-    r"(?P<ask>(?:what (?:is|was)|find|show|give|get|compute|calculate|return) |^){c:C} (?:of|for|from|in|over|across)"
-    r"(?: #all| all| every)*(?P<rest>(?: {V})? {T})",
-    r"(?P<c>{C}|#sum|#total|#howmany)(?: amount of)? (?P<money>revenue|income|turnover|earnings|sales|amount|money)"
-    r"(?: amount)?(?! (?:of )?{C})",
+    r"{c:C} (?:of|for|from|in|over|across)(?= (?:#all |all |every )*(?:{V} )?{T})",
+    rf"(?:{{c:C}}|#sum|#total)(?: amount of)? {_MONEY}(?! (?:of )?{{C}})|#howmany (?:revenue|income|turnover|money)",
 )
 def total(found: Found) -> str | None:
     """`the total of all invoices` or `the total revenue`, where a column is the total, adds it up."""
-    names, money = found.reading.names, found["money"]
-    column = found.column("c")
-    if found["c"] == "#howmany" and money in ("sales", "amount"):
-        return None
+    reading, column = found.reading, found.column("c")
     if column is None:
-        hints = ("revenue", "sales", "total", "amount", "payment")
-        column = names.hinted(hints, found.reading.near())
-    elif found.mark("c").text.lower() != "total":
+        column = reading.names.hinted(("revenue", "sales", "total", "amount", "payment"), reading.near())
+    elif found.mark("c").text.lower() != "total" or not asks_for(found.before):
         return None
-    if column is None or not names.quantity(column):
-        return None
-    made = found.reading.add_term(Term(column, "sum"))
-    return made if money else f"{found['ask']} {made} of {found['rest']}"
+    known = column is not None and reading.names.quantity(column)
+    return f"{reading.add_term(Term(column, 'sum'))} of" if known else None
 
 
 @pattern(
     "terms",
-    r"(?:#sum(?: of)? )?(?P<how>#howmany|#count|#total|(?<![^.] )count)(?: of| all| total| other| the)*"
-    r"(?P<distinct> #distinct)?(?: (?:types|kinds|type) of)?(?P<described>(?: {V}| #distinct)?) {e:E}",
+    r"(?:#sum(?: of)? )?(?P<how>#howmany|#count|#total|(?<![^.] )count)(?: of| all| total| other)*"
+    r"(?P<distinct> #distinct)?(?: (?:types|kinds|type) of)?(?P<described> {V})?(?P<also> #distinct)? {e:E}",
 )
 def count(found: Found) -> str | None:
     """`how many singers`, `number of different countries`."""
     reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
-    described = found["described"].replace("#distinct", "")
-    distinct = "#distinct" in found.text
-    if column is not None and found["e"].startswith("@c"):
+    distinct = bool(found["distinct"] or found["also"])
+    if column is not None and (distinct or found["e"].startswith("@c")):
         number = names.numeric(column) and names.kind(column) != "time" and not names.references(column)
-        if number and re.search(r"(?:#avg|#sum|@s\d+) \Z", found.before):
-            return found["e"]
-        if number and found["how"] == "#total" and names.quantity(column):
-            return f"{described} {reading.add_term(Term(column, 'sum'), mark)}"
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
+        term = Term(column, "count", True)
         if number and not distinct and not is_id:
-            return f"{described} {found['e']}"
-        return f"{described} {reading.add_term(Term(column, 'count', True), mark)}"
-    if distinct and column is not None and found["e"].startswith("@x"):
-        return f"{described} {reading.add_term(Term(column, 'count', True), mark)}"
-    table = reading.table(found["e"])
-    reading.need(table)
-    key = names.key(table)
-    mark.column = None
-    return (
-        f"{described} {reading.add_term(Term(key, 'count', True) if distinct and key else Term(None, 'count'), mark)}"
-    )
+            term = Term(column, "sum" if found["how"] == "#total" and names.quantity(column) else "")
+    else:
+        table = reading.table(found["e"])
+        reading.need(table)
+        mark.column = None
+        key = names.key(table) if distinct else None
+        term = Term(key, "count", key is not None)
+    return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
 
 
 @pattern("terms", r"(?:#howmany|#count|#total|(?<=and) (?:its |their )?(?:count|number)(?= |$))(?! @[tcx])")
@@ -110,31 +90,24 @@ def count_rows(found: Found) -> str | None:
     r"(?: of| values?| number| in| for| their| #count| all| amount)* {c:C}(?P<rest>(?:(?: ,)?(?: and)? {C})*)",
 )
 def aggregates(found: Found) -> str | None:
-    """`average, minimum and maximum age`; a superlative alone only where something is asked for, not filtered by."""
+    """`average, minimum and maximum age`; a superlative alone only where it is asked for or compared with."""
     reading, rest = found.reading, found["rest"]
     functions = [word for word in found["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
-        before = found.before
-        if (
-            not _SELECT_SO_FAR.match(before)
-            or re.match(r" @t\d+", found.after)
-            or "what @" in before + "@" * (not before)
-        ):
-            return None
-        if reading.names.kind(reading.column(found["c"])) == "text":
+        asked = asks_for(found.before) and not re.match(r" @t", found.after) and "what @" not in found.before
+        compared = re.search(r"@o\d+(?: of| all)* $", found.before)
+        if not (asked or compared) or reading.names.kind(reading.column(found["c"])) == "text":
             return None
     columns = [found["c"]]
     others = reading.markers("cx", rest)
     if others and all(_summable(reading, other) for other in others):
         columns, rest = [*columns, *others], ""
-    return (
-        " , ".join(
-            reading.add_term(Term(reading.column(column), function_of(reading, function)), reading.mark(column))
-            for column in columns
-            for function in functions
-        )
-        + f" {rest}"
+    made = (
+        reading.add_term(Term(reading.column(column), function_of(reading, function)), reading.mark(column))
+        for column in columns
+        for function in functions
     )
+    return f"{' , '.join(made)} {rest}"
 
 
 def asks_for(before: str) -> bool:

@@ -1,15 +1,20 @@
-"""Patterns for what rows must not be connected with: `without any concert`, `who do not own a dog`."""
+"""Patterns for what rows must not be connected with, and how conditions join."""
 
 from __future__ import annotations
+
+import re
+from itertools import combinations
 
 from ...tools.frames import Column, Condition, Frame, Term
 from .reading import Found, Reading, pattern
 
+_OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
+
 
 @pattern(
     "negation",
-    r"(?:(?:#who|that|where|have|has|had|do|does|did|is|are|was|were|and|which|with) )*(?:#not|#isnot|#except)"
-    r"(?:(?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+(?: any| a| in| of)*)?(?P<value> {V})? {t:T}"
+    r"(?:(?:#who|where|have|has|had|is|are|was|were|and|with) )*(?:#not|#isnot|#except)"
+    r"(?:(?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+(?: any| in| of)*)?(?P<value> {V})? {t:T}"
     r"(?P<rest>(?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
 )
 def without_rows(found: Found) -> str | None:
@@ -22,33 +27,32 @@ def without_rows(found: Found) -> str | None:
     link = link_between(reading, heads[0], table) if heads and heads[0] != table else None
     if link is None:
         return None
-    own, theirs = link
-    inner = reading.inner(f"{found['value']} {found['t']} {found['rest']}", "ranking", "rows")
-    tables = tuple(dict.fromkeys([table, *inner.tables]))
-    group = (theirs,) if inner.having else ()
-    frame = Frame((Term(theirs),), tables, tuple(inner.where), group, tuple(inner.having))
-    reading.where.append((Condition(Term(own), "not in", frame),))
     reading.need(heads[0])
-    return ""
+    return _without(
+        *link, table, reading, reading.inner(f"{found['value']} {found['t']} {found['rest']}", "ranking", "rows")
+    )
 
 
 @pattern(
     "negation",
     r"(?:, )?(?:#except|#not|but #not)(?: those| ones| @[tx]\d+| for| ,)* "
-    r"(?P<clause>(?:#who|with|having|whose|in|from|have|has|had) [^.]+)",
+    r"(?P<clause>(?:#who|with|having|in|from|have|has|had) [^.]+)",
 )
 def except_those(found: Found) -> str | None:
     """`except those with at least two concerts`: all rows but the ones that the clause describes."""
     reading, heads = found.reading, _tables_before(found)
     key = reading.names.key(heads[0]) if heads else None
-    if key is None:
-        return None
     inner = reading.inner(found["clause"], "ranking", "rows")
-    if not inner.where and not inner.having:
+    if key is None or not (inner.where or inner.having):
         return None
-    group = (key,) if inner.having else ()
-    frame = Frame((Term(key),), (heads[0], *inner.tables), tuple(inner.where), group, tuple(inner.having))
-    reading.where.append((Condition(Term(key), "not in", frame),))
+    return _without(key, key, heads[0], reading, inner)
+
+
+def _without(own: Column, theirs: Column, table: str, reading: Reading, inner: Reading) -> str:
+    group = (theirs,) if inner.having else ()
+    tables = tuple(dict.fromkeys([table, *inner.tables]))
+    frame = Frame((Term(theirs),), tables, tuple(inner.where), group, tuple(inner.having))
+    reading.where.append((Condition(Term(own), "not in", frame),))
     return ""
 
 
@@ -62,8 +66,7 @@ def _tables_before(found: Found) -> list[str]:
 
 def link_between(reading: Reading, head: str, table: str) -> tuple[Column, Column] | None:
     """The columns by which two tables are compared: the ends of a key, or the head's key reached over a junction."""
-    names = reading.names
-    own = names.key(head)
+    names, own = reading.names, reading.names.key(head)
     over: tuple[Column, Column] | None = None
     for key in names.schema.foreign_keys:
         if len(key.columns) != 1 or not key.ref_columns:
@@ -76,3 +79,40 @@ def link_between(reading: Reading, head: str, table: str) -> tuple[Column, Colum
     if own is None or names.distance(head, table) > 3:
         return None
     return over or (own, own)
+
+
+def join_alternatives(reading: Reading) -> None:
+    """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
+    while match := _OR.search(reading.text):
+        first, second = int(match[1]), int(match[3])
+        reading.where[first] += reading.where[second]
+        reading.where[second] = ()
+        reading.text = f"{reading.text[: match.start()]}@w{first}{match[2]}{reading.text[match.end() :]}"
+    for one, other in combinations(range(len(reading.where)), 2):
+        first, second = reading.where[one], reading.where[other]
+        if reading.combine is None and len(first) == len(second) == 1 and _contradict(first[0], second[0]):
+            reading.where[other] = ()
+            if _listed(reading, first[0]):
+                reading.where[one] += second
+            else:
+                reading.combine = ("intersect", [second[0]])
+    reading.where = [group for group in reading.where if group]
+
+
+def _listed(reading: Reading, condition: Condition) -> bool:
+    """Whether rows of the subject are listed by their names: `the ages of Ann and Ben`."""
+    column, near = condition.term.column, reading.near()
+    named = column is not None and near[:1] == [column.table] and column in reading.names.title(column.table)
+    return named and condition.operator == "=" and "#both" not in reading.text
+
+
+def _contradict(one: Condition, other: Condition) -> bool:
+    if one.operator.startswith("<"):
+        one, other = other, one
+    low, high = one.value, other.value
+    if one.term != other.term or isinstance(low, Frame) or isinstance(high, Frame):
+        return False
+    if one.operator == other.operator == "=":
+        return low != high
+    numbers = isinstance(low, int | float) and isinstance(high, int | float)
+    return numbers and one.operator[0] == ">" and other.operator[0] == "<" and low > high  # type: ignore[operator]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ...tools.frames import Frame
 from ...tools.mentions import NameIndex, find_mentions, resolve, words_of
 from ...tools.values.match import ValueMatch
-from . import counting, equalities, exclusions, ranking
+from . import counting, exclusions, ranking, rows
 from .reading import STAGES, Reading, masked, read_stages
 from .select import to_frame
 
-GRAMMAR = (counting, exclusions, ranking, equalities)
+GRAMMAR = (counting, exclusions, ranking, rows)
 """The modules whose patterns fill `STAGES`."""
 
 
@@ -52,5 +52,5 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
     mask = re.sub(r"(?: \.)+$", "", mask)
     reading = Reading(names, marks, mask, tuple(context))
     read_stages(reading, *STAGES)
-    equalities.join_alternatives(reading)
+    exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))

@@ -11,7 +11,13 @@ from ...tools.mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
-_MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}")
+_MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z]+)\}")
+_SHARED = {
+    "lead": "(?:(?:with|have|has|having|had|#who|where|and|is|are|was|were|of|in|by) )*",
+    "is": "(?: (?:is|are|was|were|of|#who|values?|be|in|has|have|to|being|falls|lies|named|called|either|or|by|year"
+    r"|number|code|no|from|as|for|on|,|@t\d+))*",
+}
+"""What a form means by `{lead}`, words before a condition, and `{is}`, words between a column and what it is."""
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
@@ -157,13 +163,11 @@ class Found:
         assert literal is not None
         return literal
 
-    def operator(self, part: str = "o", column: Column | None = None) -> Operator:
-        """The comparison said in a part or by `or more`; an older person has the smaller birth date."""
-        said: str = {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
-        hints = self.mark(part).hints if self[part] else ()
-        if self[part]:
-            said = self.mark(part).operator
-        born = column is not None and "birth" in hints and "birth" in column.name.lower()
+    def operator(self, column: Column | None = None) -> Operator:
+        """The comparison said, or that of `or more`; an older person has the smaller birth date."""
+        mark = self.mark("o") if self["o"] else None
+        said: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
+        born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
         return _FLIPPED.get(said, said) if born else said  # type: ignore[return-value]
 
 
@@ -208,20 +212,22 @@ STAGES: dict[str, list[Pattern]] = {"terms": [], "negation": [], "ranking": [], 
 """The table of patterns, in the order in which they are read."""
 
 
-def pattern(stage: str, *forms: str) -> Callable[[Handler], Handler]:
-    """Puts a handler into the table under its own name; `{C}` or `{name:C}` in a form stands for a marker."""
+def pattern(stage: str, *forms: str, name: str = "") -> Callable[[Handler], Handler]:
+    """Puts a handler into the table, under its own name if not another; `{C}` or `{part:C}` stands for a marker."""
     spelled = [_MACRO.sub(_macro, form) for form in forms]
 
     def register(handler: Handler) -> Handler:
         spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
         compiled = tuple(re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled)
-        STAGES[stage].append(Pattern(handler.__name__, compiled, handler, spoken))
+        STAGES[stage].append(Pattern(name or handler.__name__, compiled, handler, spoken))
         return handler
 
     return register
 
 
 def _macro(match: re.Match[str]) -> str:
+    if match[3]:
+        return _SHARED[match[3]]
     marker = rf"@[{_KINDS[match[2]]}]\d+"
     return f"(?P<{match[1]}>{marker})" if match[1] else marker
 
