@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 
 from ...tools.frames import Aggregate, Term
-from .reading import Found, Reading, pattern
+from .reading import Found, Reading, reads
 
 _SELECT_SO_FAR = re.compile(
     r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:#distinct|#each|what|is|are|was|were|show|find|give|return|list|tell"
     r"|compute|calculate|and|,|@[acxt]\d+|of|report|for|all|display|values?|provide|how|about|their|its) ?)*\Z"
 )
-_NAME = r"(?P<what>names?|titles?|ids?)"
-_MONEY = r"(?:revenue|income|turnover|earnings|sales|amount|money)(?: amount)?"
 
 
-@pattern("terms", rf"{{t:T}} {_NAME}(?! (?:is |@o|@n))", rf"{_NAME} (?:of|for)(?: all)*(?P<each> #each)? {{t:T}}")
+@reads("title")
 def title(found: Found) -> str | None:
     """`city names` where the cities' column has another name."""
     names, table = found.reading.names, found.reading.table(found["t"])
@@ -24,7 +22,7 @@ def title(found: Found) -> str | None:
     return f"{column} of {found['each']} {found['t']}"
 
 
-@pattern("terms", r"{c:C} of(?: all| every)*(?P<distinct> #distinct)?(?: all| every)*(?= {C})")
+@reads("name_of_column")
 def name_of_column(found: Found) -> str | None:
     """`names of all directors`, where directors are a column, asks for that column."""
     following, mark = found.reading.column(found.after.split()[0]), found.mark("c")
@@ -32,17 +30,13 @@ def name_of_column(found: Found) -> str | None:
     return found["distinct"] if is_name and found.reading.names.kind(following) == "text" else None
 
 
-@pattern("terms", r"(?P<c>{C}|phone|telephone) #count")
+@reads("number_of_column")
 def number_of_column(found: Found) -> str | None:
     """`phone number of all ...` counts nothing."""
     return f"{found['c']} of"
 
 
-@pattern(
-    "terms",
-    r"{c:C} (?:of|for|from|in|over|across)(?= (?:#all |all |every )*(?:{V} )?{T})",
-    rf"(?:{{c:C}}|#sum|#total)(?: amount of)? {_MONEY}(?! (?:of )?{{C}})|#howmany (?:revenue|income|turnover|money)",
-)
+@reads("total")
 def total(found: Found) -> str | None:
     """`the total of all invoices` or `the total revenue`, where a column is the total, adds it up."""
     reading, column = found.reading, found.column("c")
@@ -54,11 +48,7 @@ def total(found: Found) -> str | None:
     return f"{reading.add_term(Term(column, 'sum'))} of" if known else None
 
 
-@pattern(
-    "terms",
-    r"(?:#sum(?: of)? )?(?P<how>#howmany|#count|#total|(?<![^.] )count)(?: of| all| total| other)*"
-    r"(?P<distinct> #distinct)?(?: (?:types|kinds|type) of)?(?P<described> {V})?(?P<also> #distinct)? {e:E}",
-)
+@reads("count")
 def count(found: Found) -> str | None:
     """`how many singers`, `number of different countries`."""
     reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
@@ -78,17 +68,13 @@ def count(found: Found) -> str | None:
     return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
 
 
-@pattern("terms", r"(?:#howmany|#count|#total|(?<=and) (?:its |their )?(?:count|number)(?= |$))(?! @[tcx])")
+@reads("count_rows")
 def count_rows(found: Found) -> str | None:
     """`how many` of what no table is called."""
     return found.reading.add_term(Term(None, "count"))
 
 
-@pattern(
-    "terms",
-    r"(?P<how>(?:#avg|#sum|{S})(?:(?: ,)?(?: and| or)? (?:#avg|#sum|{S}))*)"
-    r"(?: of| values?| number| in| for| their| #count| all| amount)* {c:C}(?P<rest>(?:(?: ,)?(?: and)? {C})*)",
-)
+@reads("aggregates")
 def aggregates(found: Found) -> str | None:
     """`average, minimum and maximum age`; a superlative alone only where it is asked for or compared with."""
     reading, rest = found.reading, found["rest"]

@@ -6,17 +6,12 @@ import re
 from itertools import combinations
 
 from ...tools.frames import Column, Condition, Frame, Term
-from .reading import Found, Reading, pattern
+from .reading import Found, Reading, reads
 
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
 
 
-@pattern(
-    "negation",
-    r"(?:(?:#who|where|have|has|had|is|are|was|were|and|with) )*(?:#not|#isnot|#except)"
-    r"(?:(?: (?!@t|@c|@v|@o|@n|and\b|or\b)[a-z#.]+){0,6}?)(?: @c\d+(?: any| in| of)*)?(?P<value> {V})? {t:T}"
-    r"(?P<rest>(?: (?!\.)(?!, (?:and|show|sorted))\S+)*)",
-)
+@reads("without_rows")
 def without_rows(found: Found) -> str | None:
     """`stadiums without any concert in 2014`: the key is not among the other table's references."""
     reading, table = found.reading, found.reading.table(found["t"])
@@ -33,11 +28,7 @@ def without_rows(found: Found) -> str | None:
     )
 
 
-@pattern(
-    "negation",
-    r"(?:, )?(?:#except|#not|but #not)(?: those| ones| @[tx]\d+| for| ,)* "
-    r"(?P<clause>(?:#who|with|having|in|from|have|has|had) [^.]+)",
-)
+@reads("except_those")
 def except_those(found: Found) -> str | None:
     """`except those with at least two concerts`: all rows but the ones that the clause describes."""
     reading, heads = found.reading, _tables_before(found)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ...tools.frames import Column, Term
+from ...tools.frames import Term
 from ...tools.mentions.lexicon import ORDINALS
-from .reading import Found, pattern
+from .reading import Found, reads
 
-_KEYS = r"(?P<keys>(?:(?:amount|level|value) of )?@[cxat]\d+(?:(?: ,)?(?: and)? {K})*)"
-_WAY = r"(?P<way>#asc|#desc|#alpha|#agedesc|#ageasc)(?: order)?"
-_THEM = r"(?:them|results?|by|it|in|with|from|all|to|on|of|their|its|list|according|based|rows|these|those|is|are)"
-_HAVING = r"(?:(?:with|have|has|having|had|contain|is|are|was|were|by|of|in|#who|got|#contain) )*"
-_RANK = r"(?P<n>{N} )?{s:S}(?P<m> {N})?"
 _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#between) \Z")
 """What a number belongs to, rather than to the superlative after it."""
 
@@ -27,17 +22,7 @@ def _ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
     return left
 
 
-def _downwards(descending: bool, hints: tuple[str, ...], column: Column) -> bool:
-    """The oldest have the smallest birth date."""
-    aged = "age" in column.name.lower()
-    return descending != (not aged and ("birth" in hints or {"founded", "age"} <= set(hints)))
-
-
-@pattern(
-    "ranking",
-    rf"(?P<ordinal>{'|'.join(ORDINALS)})(?= {{S}})",
-    r"(?:{s:S} )?{n:N}(?= (?:{T}|@c\d+ (?:with|#who|have)) .*@s| {S})",
-)
+@reads("several")
 def several(found: Found) -> str | None:
     """`the two stores with the most ...`, `the second oldest`: which are wanted, where a superlative follows."""
     if found["ordinal"]:
@@ -52,16 +37,7 @@ def several(found: Found) -> str | None:
     return ""
 
 
-@pattern(
-    "ranking",
-    r"^#sort (?P<shown>(?:all )?{E}.*?)(?= (?:in )?(?:#asc|#desc|by|#alpha) )",
-    rf"(?:, )?(?:and )?(?:#sort (?:{{T}} )?)?(?:{_THEM} )*{_WAY}(?: of| by| according to| based on| on| in terms of"
-    rf"| their| its| #sort| in)+ {_KEYS}",
-    rf"(?:listed |ranked )?(?:#sort|by)(?: in| by| of)* {_WAY} {_KEYS}",
-    rf"(?:, )?(?:and )?(?:(?:in|is|are) )?#sort(?: (?:{_THEM}|{{T}}(?= by| in| from| according)))* {_KEYS}"
-    rf"(?:(?: from| in| ,)* {_WAY})?",
-    rf"(?:, )?(?:and )?(?:#sort )?(?:{_THEM} )*{_WAY}",
-)
+@reads("order")
 def order(found: Found) -> str | None:
     """`in descending order of age`, `sorted by age`, `sort the names by age`, `in alphabetical order`."""
     reading, way = found.reading, found["way"] or "#asc"
@@ -78,18 +54,7 @@ def order(found: Found) -> str | None:
     return ""
 
 
-@pattern(
-    "ranking",
-    r"(?:(?:with|have|has|having|had|of|in|got|#contain|made|offer|won|#who|\w+s|\w+ed) )?(?:[a-z]+ )?"
-    r"(?P<s>@s\d+)(?: of)?(?: all)? {t:T}(?! with| by (?:@c|@x))",
-    name="most_things",
-)
-@pattern("ranking", rf"{_HAVING}{_RANK}(?: of)? {{a:A}}", name="most_rows")
-@pattern(
-    "ranking",
-    r"(?:(?:#who|is|are|was|were|be|occurs|appears|used) )*(?P<n>{N} )?{s:S}(?: number of)? (?:#common|#times)",
-    name="most_common",
-)
+@reads("most_things", "most_rows", "most_common")
 def most(found: Found) -> str | None:
     """`the most common city`, `with the largest number of concerts`, `the stadium with the most concerts`."""
     reading, mark = found.reading, found.mark("s")
@@ -101,13 +66,7 @@ def most(found: Found) -> str | None:
     return _ranked(found, reading.term(found["a"]) if found["a"] else Term(None, "count"), mark.descending)
 
 
-@pattern(
-    "ranking",
-    r"{s:S} {n:N} (?P<t>{T}|{C})(?:(?: sorted| ranked| with| in| terms| based| on| of| according| to| #who| have|"
-    r" has| had)* (?:by|with|of|on|in|to|has|have|had)(?: {u:S})? {k:K})",
-    r"{s:S} {n:N}(?= {T}| {C})",
-    r"first {n:N}(?= {T})",
-)
+@reads("top")
 def top(found: Found) -> str | None:
     """`the top 3 singers by age`; `the top 3` in an order that is given elsewhere, `the first 3` in any."""
     reading = found.reading
@@ -119,42 +78,26 @@ def top(found: Found) -> str | None:
     return ""
 
 
-@pattern("ranking", rf"{_HAVING}{_RANK}(?: amount| value| number)?(?: of| in| \w+ing)? {{c:C}}(?: values?)?")
-def superlative_column(found: Found) -> str | None:
-    """`with the highest salary`."""
-    names, mark, column = found.reading.names, found.mark("s"), found.reading.column(found["c"])
-    if names.quantity(column):
-        return _ranked(found, Term(column), mark.descending)
-    hint = names.hinted(mark.hints, [column.table]) if mark.hints else None
-    if " " in mark.text:
+@reads("superlative_column", "superlative_thing")
+def superlative(found: Found) -> str | None:
+    """`with the highest salary`, `the youngest singer`, `which singer is the oldest`."""
+    reading, names, mark, column = found.reading, found.reading.names, found.mark("s"), found.column("c")
+    if column is not None and (names.quantity(column) or not mark.hints):
+        few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
+        return _ranked(found, Term(column, "count" if few else ""), mark.descending)
+    near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
+    last = (
+        [] if column or found["t"] else [reading.table(marker) for marker in reading.markers("tx", found.before)[-1:]]
+    )
+    hint = (names.hinted(mark.hints, last, 0) if last else None) or names.hinted(mark.hints, near)
+    if (column is not None and " " in mark.text) or hint is None:
         return None
-    if (hint is None or hint.table != column.table) and mark.text.lower() in ("most", "least", "fewest"):
-        return _ranked(found, Term(column, "count"), mark.descending)
-    if hint is not None:
-        return _ranked(found, Term(hint), _downwards(mark.descending, mark.hints, hint), found["c"])
-    return _ranked(found, Term(column), mark.descending)
+    # The oldest have the smallest birth date.
+    born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
+    return _ranked(found, Term(hint), mark.descending != born, found["c"] or found["left"])
 
 
-@pattern("ranking", rf"(?:(?:is|are|was|were|#who|by) )*{_RANK}(?P<left>(?: {{V}})?(?: {{t:T}})?)")
-def superlative_thing(found: Found) -> str | None:
-    """`the youngest singer`, `which singer is the oldest`."""
-    reading, mark = found.reading, found.mark("s")
-    last = [reading.table(marker) for marker in reading.markers("tx", found.before)[-1:]]
-    hint = reading.names.hinted(mark.hints, last, 0) if last and not found["t"] else None
-    hint = hint or reading.names.hinted(mark.hints, [reading.table(found["t"])] if found["t"] else reading.near())
-    if hint is None:
-        return None
-    return _ranked(found, Term(hint), _downwards(mark.descending, mark.hints, hint), found["left"])
-
-
-@pattern(
-    "ranking",
-    rf"(?:{_HAVING}(?:only )?{{o:O}} |(?:with|have|has|having|had|in|#who|#contain|only) {_HAVING}(?:only )?"
-    r"|(?={N} #or)){n:N}(?: (?P<suffix>#ormore|#orless))?(?: #distinct| of)*(?P<v> {V})? {t:T}",
-    r"(?:(?:with|have|has|having|had|#who) )*{a:A}(?: is| are| of| was| were)* (?:{o:O} )?{n:N}"
-    r"(?: (?P<suffix>#ormore|#orless))?",
-    r"(?:(?:appears?|used|occurs?) )?{o:O} {n:N}(?P<times> #times|$)",
-)
+@reads("having")
 def having(found: Found) -> str | None:
     """`with more than 2 concerts`, `whose number of concerts is at least 2`, `more than 3 times`."""
     reading, operator, number = found.reading, found.operator(), found.literal("n")
@@ -170,12 +113,7 @@ def having(found: Found) -> str | None:
     return found["v"]
 
 
-@pattern(
-    "ranking",
-    r"by (?P<computed>{C}|{T})(?= \.|$| ,| #sort| in)",
-    r"#each(?: one| @n\d+)?(?= have| has|$| \.| of them| made| is| are)",
-    r"(?:, )?#each(?: of| #distinct| different)* {e:E}",
-)
+@reads("each")
 def each(found: Found) -> str | None:
     """`for each country`; `total freight by country` groups, where something is computed."""
     reading = found.reading

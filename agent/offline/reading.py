@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import cast
 
 from ...tools.frames import Column, Condition, Operator, Scalar, SetOperator, Term, Value
 from ...tools.mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
-_MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z]+)\}")
-_SHARED = {
-    "lead": "(?:(?:with|have|has|having|had|#who|where|and|is|are|was|were|of|in|by) )*",
-    "is": "(?: (?:is|are|was|were|of|#who|values?|be|in|has|have|to|being|falls|lies|named|called|either|or|by|year"
-    r"|number|code|no|from|as|for|on|,|@t\d+))*",
-}
-"""What a form means by `{lead}`, words before a condition, and `{is}`, words between a column and what it is."""
+_MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
@@ -172,35 +169,42 @@ class Found:
 
 
 Handler = Callable[[Found], str | None]
+_HANDLERS: dict[str, Handler] = {}
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """A named piece of grammar: where one of its forms matches, the handler takes the words; None leaves them.
+def reads(*patterns: str) -> Callable[[Handler], Handler]:
+    """Makes a function the handler of some patterns.
 
-    Attributes:
-        name: What notes and tests call it.
-        forms: Over masked text, tried in order.
-        handler: Puts what it means into the reading; gives what takes the words' place.
-        spoken: Words that the forms name; others that they match are passed over.
+    It puts what a match means into the reading and gives what takes the words' place; None leaves them.
     """
 
-    name: str
-    forms: tuple[re.Pattern[str], ...]
-    handler: Handler
-    spoken: frozenset[str]
+    def register(handler: Handler) -> Handler:
+        _HANDLERS.update(dict.fromkeys(patterns, handler))
+        return handler
+
+    return register
+
+
+class Pattern:
+    """A named piece of grammar. Words that its forms match without naming them count as passed over."""
+
+    def __init__(self, name: str, forms: str | list[str]) -> None:
+        spelled = [_spelled(form) for form in ([forms] if isinstance(forms, str) else forms)]
+        self.name = name
+        self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
+        self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
     def apply(self, reading: Reading) -> None:
         """Takes every occurrence."""
-        for form in self.forms:
+        for form in self._forms:
             at = 0
             while match := form.search(reading.text, at):
-                left = self.handler(Found(reading, match))
+                left = _HANDLERS[self.name](Found(reading, match))
                 if left is None:
                     at = match.start() + 1
                     continue
                 reading.fired.append(self.name)
-                kept = {*self.spoken, *left.split()}
+                kept = {*self._spoken, *left.split()}
                 passed = (word for word in match[0].split() if word not in kept)
                 reading.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
                 before = reading.text[: match.start()].rstrip()
@@ -208,28 +212,24 @@ class Pattern:
                 at = len(before)
 
 
-STAGES: dict[str, list[Pattern]] = {"terms": [], "negation": [], "ranking": [], "rows": []}
+def _spelled(form: str) -> str:
+    """A form with its macros replaced."""
+
+    def spell(match: re.Match[str]) -> str:
+        if match[3]:
+            return _spelled(_WORDS[match[3]])
+        marker = rf"@[{_KINDS[match[2]]}]\d+"
+        return f"(?P<{match[1]}>{marker})" if match[1] else marker
+
+    return _MACRO.sub(spell, re.sub(r"\n {4}", "", form))
+
+
+_TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
+    files(__name__.rpartition(".")[0]).joinpath("data/patterns.toml").read_text("utf-8")
+)
+_WORDS = cast("dict[str, str]", _TABLE.pop("words"))
+STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table in _TABLE.items()}
 """The table of patterns, in the order in which they are read."""
-
-
-def pattern(stage: str, *forms: str, name: str = "") -> Callable[[Handler], Handler]:
-    """Puts a handler into the table, under its own name if not another; `{C}` or `{part:C}` stands for a marker."""
-    spelled = [_MACRO.sub(_macro, form) for form in forms]
-
-    def register(handler: Handler) -> Handler:
-        spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
-        compiled = tuple(re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled)
-        STAGES[stage].append(Pattern(name or handler.__name__, compiled, handler, spoken))
-        return handler
-
-    return register
-
-
-def _macro(match: re.Match[str]) -> str:
-    if match[3]:
-        return _SHARED[match[3]]
-    marker = rf"@[{_KINDS[match[2]]}]\d+"
-    return f"(?P<{match[1]}>{marker})" if match[1] else marker
 
 
 def read_stages(reading: Reading, *stages: str) -> None:

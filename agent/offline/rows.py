@@ -9,10 +9,7 @@ from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
 from ...tools.mentions import Mention
 from .counting import asks_for
 from .exclusions import link_between
-from .reading import Found, Reading, pattern
-
-_PARTS = r"(?: [a-z]+(?= word)| words?| letters?| substring| string| text| phrase| of| characters?| prefix| sub| in)"
-_NAMED = r"(?: in| from| of| be| have| as| named| called| to"
+from .reading import Found, Reading, reads
 
 
 def is_year(value: Scalar | None) -> bool:
@@ -38,20 +35,7 @@ def _compared(reading: Reading, term: Term, operator: Operator, value: Scalar) -
     return reading.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
-@pattern(
-    "rows",
-    r"(?:{lead}{c:K}{is} )?{o:O}(?: {d:C} than)?(?: of| all| that| for)* (?:#avg|{a:A})"
-    r"(?: (?:of|for|in|all|any|other|#all|{T}))*"
-    r"(?P<clause>(?: (?:#who|with|in|from|by|of|[a-z]+ed|@c\d+) [^.,]+| @v\d+[^.,]*)?)",
-    name="against_average",
-)
-@pattern(
-    "rows",
-    r"{lead}(?:{c:C}{is} )?{o:O}(?: (?:#who|of|for|from|other|than|{d:C}))*"
-    r" (?P<scope>any|all|some|every|one|those|#who of|{O} {N})"
-    r"(?: (?:all|every|#who|of|for|from|other|one|those|@c\d+))* (?P<clause>(?:{T} )?[^.,]*@[vn]\d+)",
-    name="against_all",
-)
+@reads("against_average", "against_all")
 def against(found: Found) -> str | None:
     """`above the average age`, `more than the lowest price of any novel`, `older than all students in Math`."""
     reading, scope = found.reading, found["scope"]
@@ -67,12 +51,7 @@ def against(found: Found) -> str | None:
     return reading.add(term, operator, replace(frame, where=tuple(reading.inner(found["clause"], "rows").where)))
 
 
-@pattern(
-    "rows",
-    r"(?:{lead}(?P<c>{C}|{T}){is} )?(?P<no>#not |#isnot )?(?P<verb>#contain|#start|#end|with|has|have|having)"
-    rf"(?P<fill>(?:{_PARTS}| its| their| #who| {{e:C}})*) (?P<said>@[qv]\d+|[a-z])(?! @[c])"
-    r"(?: (?:in|of|as part of|inside|somewhere in)(?: its| their| of)* {d:C})?",
-)
+@reads("contains")
 def contains(found: Found) -> str | None:
     """`whose name contains 'Hey'`, `starting with A`."""
     reading, verb, said = found.reading, found["verb"], found["said"]
@@ -84,34 +63,31 @@ def contains(found: Found) -> str | None:
     elif said.startswith("@v") and verb == "#contain" and not marker:
         return None
     mark = reading.mark(said) if said.startswith("@") else None
-    column = mark.column if mark and not marker else None
-    if marker and marker[1] != "t":
-        column = reading.column(marker)
-    elif marker or (column is None and reading.near()):
-        column = reading.names.title(reading.table(marker) if marker else reading.near()[0])[0]
-    if column is None:
+    tables = [reading.table(marker)] if marker.startswith("@t") else reading.near()
+    column = None if marker.startswith("@t") else reading.mark(marker).column if marker else mark and mark.column
+    if column is None and not tables:
         return None
+    term = Term(column or reading.names.title(tables[0])[0])
     text = mark.text if mark else said
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     shown = asks_for(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
-    return f"{found['c'] if shown else ''} {reading.add(Term(column), 'not like' if found['no'] else 'like', like)}"
+    return f"{found['c'] if shown else ''} {reading.add(term, 'not like' if found['no'] else 'like', like)}"
 
 
-@pattern("rows", r"{c:C}(?: to| by| is| of| under)* (?P<values>(?:{V} ?)+)")
+@reads("self_reference")
 def self_reference(found: Found) -> str | None:
     """`who report to Ann`: rows whose reference leads to Ann's row of the same table."""
     reading, column = found.reading, found.reading.column(found["c"])
     key = reading.names.key(column.table)
-    values = [reading.mark(marker) for marker in reading.markers("v", found["values"])]
-    if key is None or reading.names.references(column) != column.table:
+    values = [reading.mark(marker) for marker in found["values"].split()]
+    own = all(value.column is not None and value.column.table == column.table for value in values)
+    if key is None or not own or reading.names.references(column) != column.table:
         return None
-    if not values or any(v.column is None or v.column.table != column.table for v in values):
-        return None
-    inner = tuple((Condition(Term(v.column), "=", v.literal),) for v in values)
+    inner = tuple((Condition(Term(value.column), "=", value.literal),) for value in values)
     return reading.add(Term(column), "in", Frame((Term(key),), where=inner))
 
 
-@pattern("rows", r"{c:C}(?= {T})", r"(?:#who )?(?:is|are|was|were) (?P<no>#not |){c:C}(?= \.|$| and| or)")
+@reads("flag")
 def flag(found: Found) -> str | None:
     """`discontinued products`, where the column holds yes or no."""
     column = found.reading.column(found["c"])
@@ -119,26 +95,13 @@ def flag(found: Found) -> str | None:
     return None if yes is None else found.reading.add(Term(column), "!=" if found["no"] else "=", yes)
 
 
-@pattern("rows", r"{lead}{c:C}{is}(?P<no> #not| #isnot)? #null", r"with #null(?: values?)?(?: for| in| of)* {c:C}")
+@reads("null")
 def null(found: Found) -> str | None:
     """`whose address is missing`."""
     return found.reading.add(Term(found.column("c")), "not null" if found["no"] else "null", None)
 
 
-@pattern(
-    "rows",
-    r"(?:{lead}{c:K}{is} )?(?:#between|from) {l:N} (?:and|to) {m:N}(?: in)?(?: {d:C})?",
-    name="between",
-)
-@pattern(
-    "rows",
-    r"{lead}{c:C}{is} {o:O} {l:L}(?! {C} (?:@|and))",
-    r"{lead}{o:O} {l:N}(?: of| in| years of)* {c:C}",
-    r"(?:with|have|has|having|had|give|gave) {l:N} {c:C}",
-    r"{lead}{o:O} {c:C}(?: of| than)? {l:N}",
-    r"{lead}{c:C}{is} {l:N} (?P<suffix>#ormore|#orless)",
-    r"{lead}{o:O} {l:N}(?: years?(?: old)?)?",
-)
+@reads("between", "compare", "in_year")
 def compare(found: Found) -> str | None:
     """`age is above 20`, `above age 20`, `aged 20 or older`, `older than 20`, `after 2010`, `between 5 and 10`."""
     reading, mark, literal = found.reading, found.mark("l"), found.literal("l")
@@ -162,18 +125,14 @@ def compare(found: Found) -> str | None:
 def _suggested(found: Found, literal: Scalar | None = None) -> Term | None:
     """What is compared where no column is named: what an adjective or the kind of number suggests."""
     hints = found.mark("o").hints if found["o"] else ("age", "price", "number") if found["m"] else ()
-    dated = is_year(literal) or isinstance(literal, str)
+    dated = isinstance(literal, str) or (is_year(literal) and bool(found["o"] or found["m"] or found["when"]))
     if dated and (not found["o"] or not hints or "date" in hints):
         hints = ("year", "date", "time") if is_year(literal) else ("date", "day", "time")
     column = found.reading.names.hinted(hints, found.reading.near()) if hints else None
     return None if column is None or ("birth" in column.name.lower() and not dated) else Term(column)
 
 
-@pattern(
-    "rows",
-    rf"{{lead}}(?:of |be )*(?:#not|#isnot|#except){_NAMED}| by| at| on| {{T}}| [a-z]+(?:ed|ing|s)?){{0,3}}"
-    r"(?: {C}(?: is| are| of)*)?(?: {O})? {v:V}(?: {C})?",
-)
+@reads("unequal")
 def unequal(found: Found) -> str | None:
     """`not from France`: of rows with many such values, those with none."""
     reading, mark, near = found.reading, found.mark("v"), found.reading.near()
@@ -190,11 +149,7 @@ def unequal(found: Found) -> str | None:
     return reading.add(Term(link[0]), "not in", Frame((Term(link[1]),), (link[1].table, table), (held,)))
 
 
-@pattern(
-    "rows",
-    rf"{{lead}}{{c:C}}{{is}}(?P<no> (?:#not|#isnot){_NAMED})*)? {{l:L}}"
-    r"(?P<more>(?:(?: ,)? or(?: in| from| of)* {L})*)",
-)
+@reads("equal")
 def equal(found: Found) -> str | None:
     """`whose name is 'Joe'`, `with id 3`, `country France or Spain`, `nationality is not French`."""
     reading, mark = found.reading, found.mark("l")
@@ -221,18 +176,7 @@ def _held(column: Column, mark: Mention) -> Column:
     return same[0] if mark.kind == "v" and same and column not in same else column
 
 
-@pattern("rows", r"(?P<said>(?:in|on|of|year|from|during|for|dated) )*{l:N}(?: (?P<suffix>#ormore|#orless))?")
-def in_year(found: Found) -> str | None:
-    """`in 2014`, `on 2014-05-01`."""
-    literal = found.literal("l")
-    return compare(found) if isinstance(literal, str) or (is_year(literal) and found["said"]) else None
-
-
-@pattern(
-    "rows",
-    r"(?:(?:in|from|of|named|called|with|at|for|to|by|is|are|on|#who|,|name|titled|as) )*{v:V}"
-    r"(?: (?:as )?(?:their |its )?{c:C}(?! #who))?",
-)
+@reads("value")
 def value(found: Found) -> str | None:
     """`from France`, `French citizens`."""
     reading, mark, after = found.reading, found.mark("v"), found["c"]
@@ -244,7 +188,7 @@ def value(found: Found) -> str | None:
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
 
-@pattern("rows", r"{t:T} (?:with |#who |has )?(?:number |no |id |ids )?(?:is |of )?{l:N}(?! {T}| {C})")
+@reads("numbered")
 def numbered(found: Found) -> str | None:
     """`student 1004`: the row with that key."""
     key = found.reading.names.key(found.reading.table(found["t"]))
