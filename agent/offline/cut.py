@@ -15,11 +15,11 @@ _COUNTS = "|".join([r"\d+", *NUMBERS])
 _CUT = re.compile(
     r"(?:ok|okay|now|and|then|so|what|how|about|are|is|just|only|show|give|list|display|return|keep|limit|reduce|cut|take"
     r"|me|i|want|need|it|them|those|these|of|to|the|see|results?|#all|,|\s)*"
-    rf"(?P<end>top|first|best|highest|last|bottom|lowest)?\s*(?P<count>{_COUNTS})?"
+    rf"(?P<end>top|first|last|bottom)?\s*(?P<count>{_COUNTS})?"
     r"(?: (?:one|ones|of|them|those|these|rows?|results?|records?|entries|lines|items|only|please|from|the|list|in"
     r"|that|this|#who|\.))*[ .]*"
 )
-_LAST = ("last", "bottom", "lowest")
+_LAST = ("last", "bottom")
 
 
 def cut(base: Frame, parsed: Parse) -> Frame | None:

@@ -8,60 +8,56 @@ from dataclasses import replace
 from itertools import chain
 
 from ...tools.errors import NotUnderstood
-from ...tools.frames import Aggregate, Condition, Frame, Term
+from ...tools.frames import Aggregate, Column, Condition, Frame, Operator, Term
 from ...tools.mentions import NameIndex
-from .counting import function_of
+from ...tools.mentions.lexicon import CUES
 from .parse import Parse
-from .reading import Reading
-from .select import combined, order_of, rows_of, select_terms
+from .reading import Reading, read_stages
+from .select import combined, order_of, rows_of, select_terms, subject_key
 
-_CUE = re.compile(
-    r"\b(?:them|those|these|their|they|theirs|it|its|also|too|as well|instead|(?:what|how) about|only|other"
-    r" ones?|which ones?|"
-    r"of (?:that|this)|(?:that|this) (?:one|list)|he|she|his|her|him|the (?:others?|rest|ones?)|previous"
-    r"|mentioned|same)\b",
-    re.IGNORECASE,
-)
-_WITHIN = re.compile(
-    r"\b(?:their|they|theirs|its?|also|too|as well|only|he|she|his|her|him|same|(?:than|except|like) (?:those|that))\b",
-    re.IGNORECASE,
-)
+
+def _said(form: str) -> re.Pattern[str]:
+    return re.compile(form, re.IGNORECASE)
+
+
+_LEAD = rf"^\W*(?:(?:{CUES['lead']})\W+)*"
+_CUE = _said(rf"\b(?:{CUES['points']}|(?:in|for|of|by|per) each(?: one)?(?=\W*$))\b")
+_WITHIN = _said(rf"\b(?:{CUES['within']})\b")
 """Cues that point into the same question where they come after what it is about."""
-_ASKS = re.compile(
-    r"^\W*(?:(?:please|can|could|would|you|now|then|and|also|ok|so|i|want|to|know|like|'d|me|tell)\W+)*"
-    r"(?:list|show|display|give|find|get|return|which|who|what|how many|how much|count)\b(?! about\b)",
-    re.IGNORECASE,
+_ASKS = _said(rf"{_LEAD}(?:{CUES['asks']})\b(?! about\b)")
+_EDIT = _said(rf"{_LEAD}(?:{CUES['edits']})\b(?! (?:the )?\w+s of\b)")
+_THAT_THING = _said(r"(?:does|is|was|do|did|has|have) this @[txc]\d+|of this(?! [a-z])")
+_VERB = "(?:did|does|do|has|have|had|is|was|were|are)"
+_OF_IT = _said(
+    rf"{_LEAD}(?:which (?:has|have|had)\b|(?:how|what|which|when|where)\b[^,.]*\b{_VERB}"
+    r" (?:he|she|it|they|that|this|those|these)\b(?! (?:many|much)))"
 )
-_THAT_THING = re.compile(r"(?:of|for|in|at|by|does|is|was|from|with|to|on|do|did|has|have) (?:#who|this) @[txc]\d+")
-_EDIT = re.compile(
-    r"^\W*(?:(?:please|can|could|would|you|now|then|and|also|ok|so|just|i|want|to|like|'d)\W+)*"
-    r"(?:sort|order|rank|group|arrange|filter|add|include|update|remove|narrow)\b(?! (?:the )?\w+s of\b)",
-    re.IGNORECASE,
-)
-_OF_IT = re.compile(
-    r"^\W*(?:(?:and|so|ok|okay|then|great|thanks?|hmm)\W+)*(?:how|what|which|when|where)\b[^,.]*\b(?:did|does|do|has|have|is"
-    r"|was|were|are) (?:he|she|it|they|that|this|those|these)\b(?! (?:many|much))",
-    re.IGNORECASE,
-)
-_ALL = re.compile(r"\ball\b(?! (?:of )?(?:th[aeo]|your?|my|his|her|its|information|info|details?))", re.IGNORECASE)
+_ALL = _said(r"\ball\b(?! (?:of )?(?:th[aeo]|your?|my|his|her|its|information|info|details?))")
 """An answer about all there is stands alone."""
-_ABOUT = re.compile(r"^\W*(?:(?:and|ok|okay|so|then|but)\W+)*(?:what|how) about\b", re.IGNORECASE)
-_ADD = re.compile(
-    r"\b(?:also|too|as well|in addition|add|along with|include|additionally|together with)\b", re.IGNORECASE
+_ABOUT = _said(rf"{_LEAD}(?:what|how) about\b")
+_ADD = _said(rf"\b(?:{CUES['adds']})\b")
+_OTHERS = _said(rf"\b(?:{CUES['others']})\b|\b(?:which|who|that|ones?|those)(?: ones?)? {_VERB}(?:n['o]t| not)?\W*$")
+_SHOW = _said(rf"\b(?:{CUES['shows']})\b")
+_OWNER = _said(rf"\b(?:{CUES['owners']})\b(?! (?:of|was|were)\b)")
+_WHO = _said(
+    rf"{_LEAD}(?:of th[eo][ms]e?,? )?(?:who|which(?: ones?| of th[eo][ms]e?)?)"
+    r" (?:is|are|was|were|has|have|had|\w+ed)\b"
 )
-_NOT_THOSE = re.compile(
-    r"\b(?:not (?:those|these|them)|(?:the )?(?:others|other ones|rest)|(?:opposite|reverse) of)\b", re.IGNORECASE
-)
-_SHOW = re.compile(
-    r"\b(?:show|list|give|display|name|which|who|tell|what ones?|of (?:them|those|these))\b", re.IGNORECASE
-)
+_HEAD = _said(rf"{_LEAD}(?:{CUES['asks']})(?: all| #distinct| other)* (?P<head>@[tx]\d+)(?! @)")
+_OPPOSITE: dict[Operator, Operator] = {
+    "not in": "in",
+    "in": "not in",
+    "!=": "=",
+    "not like": "like",
+    "not null": "null",
+}
 
 
 def follows(question: str, parsed: Parse, base: Frame) -> bool:
     """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
     reading = parsed.reading
     leans = _EDIT.search(question) or _THAT_THING.search(parsed.mask) or _OF_IT.search(question)
-    if leans or _points(question, reading):
+    if leans or complements(question) or _points(question, reading):
         return True
     if _ALL.search(question) or reading.markers("tx") or reading.tables:
         return False
@@ -87,21 +83,24 @@ def _points(question: str, reading: Reading) -> bool:
 
 
 def complements(question: str) -> bool:
-    """Whether a follow-up asks for what the query before left out."""
-    return bool(_NOT_THOSE.search(question))
+    """Whether a follow-up asks for what the query before left out: `not those`, `the ones that don't`, `which do?`."""
+    return bool(_OTHERS.search(question))
 
 
 def edited(base: Frame, question: str, reading: Reading) -> Frame:
     """The frame that the follow-up asks for."""
     names = reading.names
-    terms = select_terms(reading)
-    computes = any(term.aggregate for term in terms)
+    reading.base = base = _owner(base, question, reading)
+    read_stages(reading, "ellipsis")
     if complements(question) and not reading.where:
         return _complement(base, names)
+    terms = _asked(base, question, reading)
     if _ABOUT.search(question):
         return _swapped(base, reading, terms)
     frame = combined(_narrowed(base, reading), reading)
-    if reading.group or reading.group_tables:
+    computes = any(term.aggregate for term in terms)
+    only_computes = computes and all(term.aggregate for term in terms)
+    if reading.group or reading.group_tables or (reading.per_subject and only_computes and not reading.having):
         return _per_group(base, frame, reading, terms)
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
         return _counted(frame, names)
@@ -112,15 +111,50 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
         frame = replace(frame, select=terms, distinct=reading.distinct)
         if computes:
             frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
-    elif base.select and all(t.aggregate for t in base.select) and (_SHOW.search(question) or reading.limit):
+        elif base.group and _aggregates(replace(base, having=(), order=())) and not _aggregates(frame):
+            frame = replace(frame, group=())
+    elif base.computed() and (_SHOW.search(question) or reading.limit):
         heads = [reading.table(m) for m in reading.markers("tx")] or list(base.used())
-        frame = replace(frame, select=tuple(Term(c) for c in names.title(heads[0])))
-    if (base.limit or base.having) and any(t.column and t.column.table not in base.used() for t in terms):
+        frame = replace(frame, select=_title(heads[0], names))
+    if (base.limit or base.having) and _beyond(base, terms, names):
         return _of_those(base, frame, reading, terms)
     plain = [t.column for t in frame.select if t.column is not None and not t.aggregate]
-    if reading.per_subject and plain and not frame.group:
-        frame = replace(frame, group=(names.key(plain[0].table) or plain[0],))
+    if reading.per_subject and plain and not frame.group and _aggregates(frame):
+        frame = replace(frame, group=tuple(subject_key(reading, list(frame.select), plain[0].table)))
     return frame
+
+
+def _title(table: str, names: NameIndex) -> tuple[Term, ...]:
+    return tuple(Term(column) for column in names.title(table))
+
+
+def _aggregates(frame: Frame) -> bool:
+    return any(t.aggregate for t in (*frame.select, *(t for t, _ in frame.order), *(c.term for c in frame.having)))
+
+
+def _owner(base: Frame, question: str, reading: Reading) -> Frame:
+    """The base; but the row that its highest or lowest value belongs to, where that row is asked about."""
+    one = base.select[0] if len(base.select) == 1 else Term()
+    extreme = one.column if one.aggregate in ("min", "max") and not base.group else None
+    if extreme is None or not _OWNER.search(question) or reading.markers("aso"):
+        return base
+    key = (Term(extreme), one.aggregate == "max")
+    return replace(base, select=_title(extreme.table, reading.names), order=(key,), limit=1)
+
+
+def _asked(base: Frame, question: str, reading: Reading) -> tuple[Term, ...]:
+    """What is to be shown; `who` asks for no column that ranks or narrows, `which teams` for what they are called."""
+    terms = select_terms(reading)
+    if _WHO.search(question):
+        ranking = [term for term, _ in (*reading.order, *(base.order if base.limit else ()))]
+        known = {*ranking, *(c.term for group in reading.where for c in group)}
+        terms = tuple(term for term in terms if term not in known)
+        if not terms and ranking and ranking[0].column and {*base.select} <= {*ranking}:
+            return _title(ranking[0].column.table, reading.names)
+    head = _HEAD.search(reading.text)
+    if terms or reading.where or head is None or (table := reading.table(head["head"])) in base.used():
+        return terms
+    return _title(table, reading.names)
 
 
 def _narrowed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
@@ -129,16 +163,30 @@ def _narrowed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
     turned = [reading.mark(marker).descending for marker in reading.markers("s")]
     if turned and not reading.order and base.order and base.limit:
         order = ((base.order[0][0], turned[0]), *base.order[1:])
-    kept = tuple(old for old in base.where if not any(_replaces(new, old, swap) for new in reading.where))
+    where, added = base.where, list(reading.where)
+    for new in reading.where:
+        inside = tuple(_inside(new, old) for old in where)
+        if inside != where:
+            where = inside
+            added.remove(new)
+    kept = tuple(old for old in where if not any(_replaces(new, old, swap) for new in added))
     return replace(
         base,
         tables=_tables(base.tables, reading.tables, (reading.table(m) for m in reading.markers("t"))),
-        where=tuple(dict.fromkeys((*kept, *reading.where))),
+        where=tuple(dict.fromkeys((*kept, *added))),
         having=tuple(reading.having) or base.having,
         order=order,
         limit=reading.limit or base.limit,
         distinct=base.distinct or reading.distinct,
     )
+
+
+def _inside(new: tuple[Condition, ...], old: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """An old condition with the new one in the place of its like, inside the query that it compares with."""
+    if len(old) != 1 or not isinstance(inner := old[0].value, Frame) or all(c.operator != "=" for c in new):
+        return old
+    where = tuple(new if _replaces(new, one, False) else one for one in inner.where)
+    return (replace(old[0], value=replace(inner, where=where)),) if where != inner.where else old
 
 
 def _replaces(new: tuple[Condition, ...], old: tuple[Condition, ...], swap: bool) -> bool:
@@ -154,15 +202,18 @@ def _tables(*lists: Iterable[str]) -> tuple[str, ...]:
 
 
 def _per_group(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
-    """What was computed of all rows, of each group."""
+    """What was computed of all rows, of each group; without one that is said, of each value that is shown."""
     names = reading.names
-    keys = [names.key(table) or names.title(table)[0] for table in reading.group_tables]
-    titles = [column for table in reading.group_tables for column in names.title(table)]
-    aggregates = tuple(t for t in (*terms, *base.select) if t.aggregate) or (Term(None, "count"),)
+    keys = [*reading.group, *(names.key(table) or names.title(table)[0] for table in reading.group_tables)]
+    shown = [*reading.group, *(column for table in reading.group_tables for column in names.title(table))]
+    if not keys:
+        keys = shown = [term.column for term in base.select if term.column and not term.aggregate]
+    own = tuple(term for term in terms if term.aggregate)
+    aggregates = own or tuple(term for term in base.select if term.aggregate) or (Term(None, "count"),)
     return replace(
         frame,
-        select=(*(Term(column) for column in (*reading.group, *titles)), *aggregates),
-        group=(*reading.group, *keys),
+        select=(*(Term(column) for column in shown), *aggregates),
+        group=tuple(keys),
         tables=_tables(base.tables, reading.tables, reading.group_tables),
         limit=None,
     )
@@ -184,8 +235,15 @@ def _counted(frame: Frame, names: NameIndex) -> Frame:
     return rows_of(key, replace(frame, select=(Term(key),)))
 
 
+def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> bool:
+    """Whether terms say of the rows that the base picked what has no one value for each of them."""
+    plain = [term.column for term in terms if term.column]
+    groups = [column for column in base.group if column != names.key(column.table) and not names.references(column)]
+    return any(c.table not in base.used() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
+
+
 def _of_those(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
-    """Columns of another table, for the rows that the base picked by rank or by their group."""
+    """Other columns, for the rows that the base picked by rank or by their group."""
     key = base.group[0] if base.group else reading.names.key(base.used()[0])
     if key is None:
         return frame
@@ -196,18 +254,20 @@ def _of_those(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ..
 
 def _complement(base: Frame, names: NameIndex) -> Frame:
     """The rows that the frame leaves out."""
+    only = base.where[0][0] if len(base.where) == 1 == len(base.where[0]) else None
+    if only is not None and only.operator in _OPPOSITE:
+        return replace(base, where=((replace(only, operator=_OPPOSITE[only.operator]),),))
     table = base.used()[0]
-    key = names.key(table) or names.title(table)[0]
+    key: Column = names.key(table) or names.title(table)[0]
     inner = replace(base, select=(Term(key),))
     return Frame(base.select, (table,), ((Condition(Term(key), "not in", inner),),))
 
 
 def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
     """`what about Spain?` puts the new value in the old one's place; `what about the age?` the column."""
-    functions = re.findall(r"#avg|#sum|@s\d+", reading.text)
-    if functions and not terms and any(t.aggregate for t in base.select):
-        function = function_of(reading, functions[0])
-        return replace(base, select=tuple(Term(t.column, function) if t.aggregate else t for t in base.select))
+    others = [table for marker in reading.markers("tx") if (table := reading.table(marker)) not in base.used()]
+    if others and base == Frame((Term(None, "count"),), base.used()[:1]):
+        return Frame(base.select, (others[0],))
     frame = _narrowed(base, reading, swap=True)
     if not terms or reading.where:
         return frame

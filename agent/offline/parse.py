@@ -7,14 +7,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...tools.frames import Frame
-from ...tools.mentions import NameIndex, find_mentions, resolve, words_of
+from ...tools.mentions import Mention, NameIndex, find_mentions, resolve, words_of
 from ...tools.values.match import ValueMatch
-from . import counting, exclusions, ranking, rows
-from .reading import STAGES, Reading, masked, read_stages
+from . import counting, ellipsis, exclusions, ranking, rows
+from .reading import Reading, masked, read_stages
 from .select import to_frame
 
-GRAMMAR = (counting, exclusions, ranking, rows)
+GRAMMAR = (counting, exclusions, ranking, rows, ellipsis)
 """The modules whose patterns fill `STAGES`."""
+
+
+_THAT = re.compile(r"\b(of|for|from|in|by|with|about|on|at|to|does|did|do|is|was|has|have) that\b", re.IGNORECASE)
+_POINTED = re.compile(
+    r"(?P<each>#each )?(?P<by>(?:of|for|from|in|by|with|about|on|at|to) )?(?P<those>this|those|these)(?: @n\d+)?"
+    r" (?P<said>@[tcx]\d+)(?! @[cv])"
+)
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,26 @@ def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context
         values: The database's values that it mentions.
         context: Tables that the conversation is about.
     """
-    words = words_of(question)
+    words = words_of(_THAT.sub(r"\1 this", question) if context else question)
     items = find_mentions(words, names, values)
     implied = resolve(items, names, context)
     mask, marks = masked(items)
-    mask = re.sub(r"(?: \.)+$", "", mask)
+    mask = _pointed(re.sub(r"(?: \.)+$", "", mask), marks, context)
     reading = Reading(names, marks, mask, tuple(context))
-    read_stages(reading, *STAGES)
+    read_stages(reading, "terms", "negation", "ranking", "rows")
     exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))
+
+
+def _pointed(mask: str, marks: Sequence[Mention], context: Sequence[str]) -> str:
+    """The mask with `those students` as `those`, where students are what the conversation is about."""
+
+    def short(match: re.Match[str]) -> str:
+        mark = marks[int(match["said"][2:])]
+        told = mark.column.table if match["said"][1] == "c" and mark.column and match["by"] else mark.table
+        counted = match["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", mask[: match.start()])
+        if told not in context or counted:
+            return match[0]
+        return f"of {match['those']}"
+
+    return _POINTED.sub(short, mask) if context else mask

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import cast
 
-from ...tools.frames import Column, Condition, Operator, Scalar, SetOperator, Term, Value
+from ...tools.frames import Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from ...tools.mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
@@ -27,6 +27,7 @@ class Reading:
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
         context: Tables that the conversation is about.
+        base: The query that is followed, where the question is read as a change to it.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
@@ -42,6 +43,7 @@ class Reading:
     marks: list[Mention]
     text: str
     context: tuple[str, ...] = ()
+    base: Frame | None = None
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
@@ -125,7 +127,7 @@ class Reading:
 
     def inner(self, text: str, *stages: str) -> Reading:
         """A clause read by itself, with the same mentions; what it leaves is passed over."""
-        clause = Reading(self.names, self.marks, text.strip(), self.context, self.terms)
+        clause = Reading(self.names, self.marks, text.strip(), self.context, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
         for marker in clause.markers("t"):

@@ -22,7 +22,7 @@ def _value_in(mark: Mention, column: Column) -> Scalar | None:
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _compared(reading: Reading, term: Term, operator: Operator, value: Scalar) -> str:
+def compared(reading: Reading, term: Term, operator: Operator, value: Scalar) -> str:
     """A comparison of a term with a literal, where its column may hold dates and the number be a year."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
@@ -119,7 +119,7 @@ def compare(found: Found) -> str | None:
         fits = reading.names.quantity(column)
     else:
         fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
-    return _compared(reading, term, found.operator(column), literal) if fits else None
+    return compared(reading, term, found.operator(column), literal) if fits else None
 
 
 def _suggested(found: Found, literal: Scalar | None = None) -> Term | None:
@@ -164,7 +164,7 @@ def equal(found: Found) -> str | None:
     if found["no"]:
         stood = reading.add(Term(column), "!=", mark.literal)
     elif mark.kind == "n" and len(values) == 1:
-        stood = _compared(reading, Term(column), "=", found.literal("l"))
+        stood = compared(reading, Term(column), "=", found.literal("l"))
     else:
         stood = reading.stands(*(Condition(Term(column), "=", _value_in(v, column) or v.literal) for v in values))
     return " ".join([*reading.markers("t", said), stood])

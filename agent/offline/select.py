@@ -94,7 +94,7 @@ def to_frame(reading: Reading) -> Frame:
     terms[:0] = [Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms]
     terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
-        group = _subject_key(reading, terms, head)
+        group = subject_key(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and any(not t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     frame = Frame(
@@ -150,7 +150,7 @@ def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
     return rows_of(key, replace(frame, select=(Term(key),), group=(key,), order=(), limit=None))
 
 
-def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
+def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
     """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:

@@ -62,8 +62,8 @@ class _Builder:
         query = self._joined(query)
         if frame.distinct:
             query = query.distinct(copy=False)
-        for group in frame.where:
-            query = query.where(exp.or_(*(self._condition(condition) for condition in group), copy=False), copy=False)
+        groups = [exp.or_(*(self._condition(condition) for condition in group), copy=False) for group in frame.where]
+        query = query.where(*groups, copy=False)
         if frame.group:
             query = query.group_by(*(self._column(column) for column in frame.group), copy=False)
         for condition in frame.having:

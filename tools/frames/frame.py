@@ -80,6 +80,10 @@ class Frame:
         """Every table that FROM has to join, most telling first."""
         return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
 
+    def computed(self) -> bool:
+        """Whether it gives one row of aggregates."""
+        return not self.group and bool(self.select) and all(term.aggregate for term in self.select)
+
     def nested(self) -> Iterator[Frame]:
         """This query and all that are inside it."""
         yield self

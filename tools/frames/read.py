@@ -144,13 +144,13 @@ class _Reader:
 
 
 def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """The operands of a chain of ANDs or ORs."""
+    """The operands of a chain of ANDs or ORs, however they are bracketed."""
     if node is None:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
-        return [node] if node is not None else []
-    return list(node.flatten())
+        return [] if node is None else [node]
+    return [part for side in (node.left, node.right) for part in _parts(side, kind)]
 
 
 def _scalar(node: exp.Expr) -> Scalar:

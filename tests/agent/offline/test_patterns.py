@@ -225,6 +225,37 @@ def test_title(tmp_path: Path) -> None:
     assert "patterns: title" in answer.notes
 
 
+BY_GENRE = "SELECT genre, count(*) FROM book GROUP BY genre"
+FOLLOWED = [
+    ("function", "SELECT price FROM book", "And the average?", "SELECT avg(price) FROM book"),
+    ("function", "SELECT avg(price) FROM book", "What is the maximum instead?", "SELECT max(price) FROM book"),
+    ("most_shown", BY_GENRE, "Which has the most?", f"{BY_GENRE} ORDER BY count(*) DESC LIMIT 1"),
+    ("most_shown", "SELECT title FROM book ORDER BY price", "And the lowest?", "SELECT 'Blue Tide'"),
+    ("most_shown", "SELECT title FROM book ORDER BY price", "And the highest?", "SELECT 'Stars'"),
+    ("bound", BY_GENRE, "Which have at least 2?", f"{BY_GENRE} HAVING count(*) >= 2"),
+    (
+        "bound",
+        "SELECT title FROM book WHERE pages > 300",
+        "What about over 600?",
+        "SELECT title FROM book WHERE pages > 600",
+    ),
+    ("by_that", BY_GENRE, "Sort them by that number", f"{BY_GENRE} ORDER BY count(*)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "base", "question", "expected"), FOLLOWED, ids=[f"{c[0]}-{i}" for i, c in enumerate(FOLLOWED)]
+)
+def test_pattern_of_a_follow_up(
+    engine: Engine, library: Database, pattern: str, base: str, question: str, expected: str
+) -> None:
+    answer = engine.answer(question, base)
+
+    fired = next(note for note in answer.notes if note.startswith("patterns: "))
+    assert pattern in fired.removeprefix("patterns: ").split(", ")
+    assert Counter(library.execute(answer.sql).rows) == Counter(library.execute(expected).rows), answer.sql
+
+
 def test_every_pattern_is_tested() -> None:
     named = {pattern.name for stage in STAGES.values() for pattern in stage}
-    assert named == {case[0] for case in (*CASES, *SHOP_CASES)} | {"title"}
+    assert named == {case[0] for case in (*CASES, *SHOP_CASES, *FOLLOWED)} | {"title"}

@@ -40,6 +40,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         "SELECT name FROM animal WHERE age BETWEEN 1 AND 5 AND NOT kind IS NULL",
         "SELECT name FROM keeper WHERE NOT keeper_id IN (SELECT keeper_id FROM animal WHERE age < 4)",
         "SELECT kind FROM animal WHERE age < 4 INTERSECT SELECT kind FROM animal WHERE age > 8",
+        "SELECT name FROM animal WHERE (age > 1 AND kind = 'wolf') AND animal_id < 3",
         "SELECT AVG(wage) FROM keeper WHERE wage <= (SELECT MAX(wage) FROM keeper)",
     ],
 )

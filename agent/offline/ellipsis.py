@@ -1,0 +1,77 @@
+"""Patterns for what a follow-up leaves to the query before it: `and the average?`, `which has most?`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...tools.frames import Frame, Term
+from .counting import function_of
+from .reading import Found, Reading, reads
+from .rows import compared
+
+_ORDERED = ("<", "<=", ">", ">=", "between")
+
+
+def base_of(reading: Reading) -> Frame:
+    """The query that is followed."""
+    assert reading.base is not None
+    return reading.base
+
+
+def _numbers(reading: Reading) -> list[Term]:
+    """What the base shows that can be ranked or computed: what it computes, else its plain numbers."""
+    base, names = base_of(reading), reading.names
+    computed = [term for term in base.select if term.aggregate]
+    plain = [t for t in base.select if t.column and names.quantity(t.column) and not names.references(t.column)]
+    return computed or plain
+
+
+@reads("function")
+def function(found: Found) -> str | None:
+    """`and the average?`, `what is the maximum instead?`: of what is shown."""
+    reading, base = found.reading, base_of(found.reading)
+    terms = _numbers(reading)
+    if reading.markers("cxa") or not terms or ("@" in found["say"] and not base.computed()):
+        return None
+    functions = [function_of(reading, word) for word in re.findall(r"#avg|#sum|@s\d+", found["say"])]
+    shown = [replace(t, aggregate=made, distinct=False) for t in terms if t.column for made in functions]
+    return " , ".join(reading.add_term(term) for term in shown) or None
+
+
+@reads("most_shown")
+def most_shown(found: Found) -> str | None:
+    """`which has the most?`, `and the cheapest?`, `the 3 lowest`: by the base's order or by what it shows."""
+    reading, base = found.reading, base_of(found.reading)
+    mark, number = found.mark("s"), next((part for part in "nm" if found[part]), "")
+    keys = [base.order[0][0]] if base.order else _numbers(reading) or [Term(None, "count")] * bool(base.group)
+    if not keys or reading.order or base.computed():
+        return None
+    reading.order.append((keys[-1], mark.descending))
+    reading.limit = int(str(found.literal(number))) if number else 1
+    return ""
+
+
+@reads("bound")
+def bound(found: Found) -> str | None:
+    """`what about over 2000?`: the number that the base compares, else the only one it shows."""
+    reading, base = found.reading, base_of(found.reading)
+    terms = [c.term for group in base.where for c in group if c.operator in _ORDERED]
+    having = [c.term for c in base.having] or [t for t in base.select if t.aggregate and base.group]
+    terms = terms or having or _numbers(reading)
+    if base.group and not terms:
+        terms = [Term(None, "count")]
+    if len(set(terms)) != 1:
+        return None
+    return compared(reading, terms[0], found.operator(terms[0].column), found.literal("n"))
+
+
+@reads("by_that")
+def by_that(found: Found) -> str | None:
+    """`sort by that number`: by what is computed."""
+    terms = _numbers(found.reading)
+    if not terms:
+        return None
+    found.reading.order.append((terms[-1], "#desc" in (found["way"], found.reading.pending)))
+    found.reading.pending = ""
+    return ""
