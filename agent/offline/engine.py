@@ -13,7 +13,7 @@ from ...tools.database.schema import Schema
 from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.frames import Condition, Frame, build, read_sql
-from ...tools.mentions import NameIndex
+from ...tools.mentions import NameIndex, respelled
 from ...tools.mentions.lexicon import UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
@@ -106,7 +106,7 @@ class Engine:
     def _try_to_answer(
         self, question: str, base_sql: str, clarification: tuple[str, str] | None, names: NameIndex
     ) -> Answer | NotUnderstood:
-        question = _GREETING.sub("", question) or question
+        question = respelled(_GREETING.sub("", question) or question, names, self._find)
         try:
             settled = self._settled(question, base_sql, names, clarification) if clarification else question
             if isinstance(settled, Parse):

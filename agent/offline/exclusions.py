@@ -19,7 +19,7 @@ def without_rows(found: Found) -> str | None:
     if heads and heads[0] == table:
         others = [said for marker in reading.markers("t", found["rest"]) if (said := reading.table(marker)) != table]
         table = next(iter(others), table)
-    link = link_between(reading, heads[0], table) if heads and heads[0] != table else None
+    link = reading.names.link(heads[0], table) if heads and heads[0] != table else None
     if link is None:
         return None
     reading.need(heads[0])
@@ -55,23 +55,6 @@ def _tables_before(found: Found) -> list[str]:
     return [table for table in (*said, *columns) if table] or list(reading.context[:1])
 
 
-def link_between(reading: Reading, head: str, table: str) -> tuple[Column, Column] | None:
-    """The columns by which two tables are compared: the ends of a key, or the head's key reached over a junction."""
-    names, own = reading.names, reading.names.key(head)
-    over: tuple[Column, Column] | None = None
-    for key in names.schema.foreign_keys:
-        if len(key.columns) != 1 or not key.ref_columns:
-            continue
-        ends = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
-        if {head, table} == {key.table, key.ref_table}:
-            return ends if head == key.table else (ends[1], ends[0])
-        if over is None and own == ends[1] and names.distance(key.table, table) == 1:
-            over = ends[1], ends[0]
-    if own is None or names.distance(head, table) > 3:
-        return None
-    return over or (own, own)
-
-
 def join_alternatives(reading: Reading) -> None:
     """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
     while match := _OR.search(reading.text):
@@ -81,12 +64,12 @@ def join_alternatives(reading: Reading) -> None:
         reading.text = f"{reading.text[: match.start()]}@w{first}{match[2]}{reading.text[match.end() :]}"
     for one, other in combinations(range(len(reading.where)), 2):
         first, second = reading.where[one], reading.where[other]
-        if reading.combine is None and len(first) == len(second) == 1 and _contradict(first[0], second[0]):
+        if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
             if _listed(reading, first[0]):
                 reading.where[one] += second
             else:
-                reading.combine = ("intersect", [second[0]])
+                reading.combine = second[0]
     reading.where = [group for group in reading.where if group]
 
 
@@ -95,15 +78,3 @@ def _listed(reading: Reading, condition: Condition) -> bool:
     column, near = condition.term.column, reading.near()
     named = column is not None and near[:1] == [column.table] and column in reading.names.title(column.table)
     return named and condition.operator == "=" and "#both" not in reading.text
-
-
-def _contradict(one: Condition, other: Condition) -> bool:
-    if one.operator.startswith("<"):
-        one, other = other, one
-    low, high = one.value, other.value
-    if one.term != other.term or isinstance(low, Frame) or isinstance(high, Frame):
-        return False
-    if one.operator == other.operator == "=":
-        return low != high
-    numbers = isinstance(low, int | float) and isinstance(high, int | float)
-    return numbers and one.operator[0] == ">" and other.operator[0] == "<" and low > high  # type: ignore[operator]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import cast
 
-from ...tools.frames import Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
+from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term, Value
 from ...tools.mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
@@ -35,6 +35,7 @@ class Reading:
         counted: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
+        combine: A condition that other rows with the same values must meet.
         fired: The patterns that took words, in order.
         dropped: Text that patterns passed over or that inner clauses left.
     """
@@ -58,7 +59,7 @@ class Reading:
     distinct: bool = False
     per_subject: bool = False
     pending: str = ""
-    combine: tuple[SetOperator, list[Condition]] | None = None
+    combine: Condition | None = None
     fired: list[str] = field(default_factory=list[str])
     dropped: list[str] = field(default_factory=list[str])
 

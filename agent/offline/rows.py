@@ -8,7 +8,6 @@ from dataclasses import replace
 from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
 from ...tools.mentions import Mention
 from .counting import asks_for
-from .exclusions import link_between
 from .reading import Found, Reading, reads
 
 
@@ -141,7 +140,7 @@ def unequal(found: Found) -> str | None:
     table = mark.column.table
     if table == near[0] or reading.names.references_table(near[0], table):
         return reading.add(Term(mark.column), "!=", mark.literal)
-    link = link_between(reading, near[0], table)
+    link = reading.names.link(near[0], table)
     if link is None:
         return None
     held = (Condition(Term(mark.column), "=", mark.literal),)

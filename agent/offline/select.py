@@ -6,25 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...tools.frames import Column, Condition, Frame, Term
+from ...tools.frames import Column, Condition, Frame, Scalar, Term
 from ...tools.mentions import name_words
+from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
 
-_REST = re.compile(
-    r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|whose|have|has|had|from|by|in) "
-)
-_NAMED = ("@c", "@x", "@t")
+_REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _AND = (",", "and", "#and", "#both")
 _OWN = ("their", "its", "respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
-_COMPARED = ("=", "<", "<=", ">", ">=")
-_ASKED = {
-    "when": "date time year",
-    "where": "location address place city",
-    "how old": "age",
-    "how (?:long|tall|high|big|large|heavy)": "length height duration milliseconds size weight",
-}
-"""Question words, with the column words that answer them."""
 
 
 def select_terms(reading: Reading) -> tuple[Term, ...]:
@@ -32,32 +22,29 @@ def select_terms(reading: Reading) -> tuple[Term, ...]:
     terms: list[Term] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
-        if cut and (
-            reading.markers("cxa", sentence[: cut.start()])
-            or (reading.markers("t", sentence[: cut.start()]) and not reading.markers("a", sentence))
-        ):
-            sentence = sentence[: cut.start()]
-        terms.extend(_listed(reading, sentence.split(), bool(terms)))
+        said = sentence[: cut.start()] if cut else sentence
+        if not reading.markers("cxa", said) and (not reading.markers("t", said) or reading.markers("a", sentence)):
+            said = sentence
+        terms.extend(_listed(reading, said.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
 
 
 def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
     terms: list[Term] = []
-    is_open = True
-    added = False
-    before = head = ""
+    is_open, added, before, head = True, False, "", ""
     for word, after in zip(words, [*words[1:], ""], strict=False):
-        if before in ("their", "its") and head and word[:2] in _NAMED and not (terms or more):
-            terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
+        is_table, is_named = word[:2] in ("@t", "@x"), word[:2] in ("@c", "@x", "@t")
+        if before in ("their", "its") and head and is_named and not (terms or more):
+            terms.extend(_title(reading, head))
             is_open = added = True
         if word in _AND:
             is_open = added = True
         elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_entity(word):
             terms.extend(_shown(reading, word))
-        elif word[:2] in ("@t", "@x"):
+        elif is_table:
             if added and terms and is_open and after[:2] not in ("@c", "@a"):
-                terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
+                terms.extend(_title(reading, word))
             head = head or word
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -67,35 +54,37 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     return terms
 
 
+def _title(reading: Reading, marker: str) -> list[Term]:
+    return [Term(column) for column in reading.names.title(reading.table(marker))]
+
+
 def _shown(reading: Reading, marker: str) -> list[Term]:
     """A term; a mere `name` where the table has a first and a last one is both."""
     term = reading.term(marker)
     pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
-    if len(pair) == 2 and term.column in pair and reading.mark(marker).text.lower() in ("name", "names"):
-        return [Term(column) for column in pair]
-    return [term]
+    is_name = term.column in pair and reading.mark(marker).text.lower() in ("name", "names")
+    return [Term(column) for column in pair] if is_name else [term]
 
 
 def to_frame(reading: Reading) -> Frame:
     """The frame that the reading amounts to; without `select` if the question names nothing to show."""
-    heads = [reading.table(marker) for marker in reading.markers("tx")]
-    head = heads[0] if heads else None
+    names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
+    head = next(iter(heads), None)
     terms = list(select_terms(reading))
     for table in (*heads, *reading.group_tables):
         reading.need(table)
     group: list[Column] = []
-    if any(t.aggregate for t in (*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order))):
+    computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
+    if any(term.aggregate for term in computed):
+        group = [names.key(table) or names.title(table)[0] for table in reading.group_tables] + reading.group
+        shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
-            title = reading.names.title(table)
-            group.append(reading.names.key(table) or title[0])
-            if not any(term.column and term.column.table == table and not term.aggregate for term in terms):
-                terms[:0] = [Term(column) for column in title]
-        group += reading.group
+            terms[:0] = [] if table in shown else [Term(column) for column in names.title(table)]
     terms[:0] = [Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms]
     terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
         group = subject_key(reading, terms, head)
-    if not group and any(t.aggregate for t in terms) and any(not t.aggregate for t in terms) and not reading.limit:
+    if not group and any(t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     frame = Frame(
         select=tuple(terms),
@@ -118,11 +107,10 @@ def _implied(reading: Reading, head: str | None) -> list[Term]:
         return [Term()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
-    for regex, hints in _ASKED.items():
-        tables = [table] if table else reading.near()[:1]
-        if re.search(rf"(?:^|\. ){regex}\b", reading.text) and (found := reading.names.called(hints.split(), tables)):
-            return [Term(found)]
-    return [Term(column) for column in reading.names.title(table)] if table else []
+    said = [hints for words, hints in ASKED.items() if re.search(rf"(?:^|\. ){words}\b", reading.text)]
+    about = [table] if table else reading.near()[:1]
+    answers = [found for hints in said if (found := reading.names.called(hints, about))]
+    return [Term(column) for column in answers[:1] or (reading.names.title(table) if table else ())]
 
 
 def order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool], ...]:
@@ -130,9 +118,8 @@ def order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool]
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
-    key = shown[-1]
-    if reading.pending == "#alpha":
-        key = next((t for t in shown if t.column and reading.names.kind(t.column) == "text"), shown[0])
+    texts = [t for t in shown if t.column and reading.names.kind(t.column) == "text"] or shown
+    key = texts[0] if reading.pending == "#alpha" else shown[-1]
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
@@ -156,30 +143,25 @@ def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[C
     if not plain:
         return [reading.names.key(head) or reading.names.title(head)[0]] if head is not None else []
     table = plain[0].table
-    key = reading.names.key(table)
+    key, title = reading.names.key(table), reading.names.title(table)
     if key is None or key in plain:
         return [key] if key else plain
     computed = [*(c.term for c in reading.having), *(t for t, _ in reading.order), *terms]
     others = {t.column.table for t in computed if t.aggregate and t.column} | set(reading.tables)
-    if not others - {table}:
-        return plain
-    title = reading.names.title(table)
     named = any(column in title and name_words(column.name)[-1] in ("name", "title") for column in plain)
-    return [key] if (named or head == table) and table != reading.counted else plain
+    is_subject = (named or head == table) and table != reading.counted
+    return [key] if is_subject and others - {table} else plain
 
 
 def combined(frame: Frame, reading: Reading) -> Frame:
-    """The frame with the set operation that the reading found, if it did."""
+    """The frame's rows that also meet a condition which none of them can meet at once with the frame's own."""
     if reading.combine is None:
         return frame
-    operator, conditions = reading.combine
-    also = tuple((condition,) for condition in conditions)
-    if len(frame.select) == 1 and frame.select[0].aggregate == "count":
-        key = frame.select[0].column or reading.names.key((*frame.tables, *frame.used())[0])
-        if key is not None:
-            other = Condition(Term(key), "in", Frame((Term(key),), frame.tables, also))
-            return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
-    replaced = {condition.term for condition in conditions}
-    kept = (g for g in frame.where if not (len(g) == 1 and g[0].term in replaced and g[0].operator in _COMPARED))
-    other = Frame(frame.select, frame.tables, (*kept, *also), frame.group, frame.having)
-    return replace(frame, order=(), limit=None, offset=0, combine=(operator, other))
+    term, also = reading.combine.term, ((reading.combine,),)
+    key = frame.select[0].column or reading.names.key((*frame.tables, *frame.used())[0])
+    if len(frame.select) == 1 and frame.select[0].aggregate == "count" and key is not None:
+        other = Condition(Term(key), "in", Frame((Term(key),), frame.tables, also))
+        return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
+    kept = (g for g in frame.where if not (len(g) == 1 and g[0].term == term and isinstance(g[0].value, Scalar)))
+    meets = Frame(frame.select, frame.tables, (*kept, *also), frame.group, frame.having)
+    return replace(frame, order=(), limit=None, offset=0, combine=("intersect", meets))

@@ -36,6 +36,16 @@ class Condition:
     operator: Operator
     value: Value = None
 
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both: two values of one column, or bounds with nothing between them."""
+        if self.operator.startswith("<"):
+            return other.operator.startswith(">") and other.excludes(self)
+        if self.term != other.term or isinstance(self.value, Frame) or isinstance(other.value, Frame):
+            return False
+        if isinstance(self.value, int | float) and isinstance(other.value, int | float) and self.operator[0] == ">":
+            return other.operator[0] == "<" and self.value > other.value
+        return self.operator == other.operator == "=" and self.value != other.value
+
 
 @dataclass(frozen=True)
 class Frame:

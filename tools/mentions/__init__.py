@@ -11,6 +11,18 @@
 from .mentions import Mention, find_mentions
 from .names import Hit, NameIndex
 from .resolve import resolve
+from .spelling import respelled
 from .words import Word, name_words, stem, words_of
 
-__all__ = ["Hit", "Mention", "NameIndex", "Word", "find_mentions", "name_words", "resolve", "stem", "words_of"]
+__all__ = [
+    "Hit",
+    "Mention",
+    "NameIndex",
+    "Word",
+    "find_mentions",
+    "name_words",
+    "resolve",
+    "respelled",
+    "stem",
+    "words_of",
+]

@@ -59,6 +59,9 @@ CHAIN = _words("chain")
 HARMLESS = _words("harmless")
 """Words that may stay unread without harm."""
 
+LOOKALIKES = _words("lookalikes")
+"""Common words that differ from one of the grammar's by a slip of the keys."""
+
 UNSPEAKABLE = _words("unspeakable")
 """Words for what no query frame can say, unless the schema or a value says them."""
 
@@ -74,6 +77,9 @@ SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _lists("su
 
 ADJECTIVES = _lists("adjectives")
 """What `most ...` and `least ...` are about, where that is a column."""
+
+ASKED = _lists("asked")
+"""Question words, as regular expressions, with the column words that answer them."""
 
 PHRASES = _phrases()
 """First word to the fixed phrases that begin with it, longest first, each with the marker that the grammar knows."""

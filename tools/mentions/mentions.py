@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rapidfuzz import process
-from rapidfuzz.distance import DamerauLevenshtein
-
 from ..frames.frame import Column, Scalar
 from ..values.match import ValueMatch
-from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES, UNSPEAKABLE
+from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
 from .names import Hit, NameIndex
+from .spelling import corrected
 from .words import Word, name_words
 
 _LONGEST = 5
@@ -54,7 +52,7 @@ class Mention:
 def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
     """The question as mentions and the words between them, in order; choices among tables are still open."""
     owner: list[Mention | str | None] = [None] * len(words)
-    stems = [_corrected(word, names) for word in words]
+    stems = [corrected(word, names) for word in words]
     for mention in _ranked(words, stems, names, values):
         if all(owner[at] is None for at in range(mention.start, mention.end)):
             owner[mention.start : mention.end] = [mention] * (mention.end - mention.start)
@@ -278,30 +276,3 @@ def _plain(words: Sequence[Word], at: int) -> str | None:
     if lower in ("?", "!"):
         lower = "."
     return "," if lower == ";" else lower
-
-
-def _corrected(word: Word, names: NameIndex) -> str:
-    """The word's stem; for a word that looks mistyped, the stem of the schema's word that it is nearest to."""
-    if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in names.known:
-        return word.stem
-    if (
-        word.lower in COMMANDS
-        or word.lower in UNSPEAKABLE
-        or word.lower in SUPERLATIVES
-        or word.lower in COMPARATIVES
-        or word.lower in PHRASES
-    ):
-        return word.stem
-    for size in (4, 3):
-        if len(word.lower) >= size + 3 and word.lower[:size] in names.short:
-            return word.lower[:size]
-    if word.stem.endswith(("or", "er")) and word.stem[:-2] in names.known and len(word.stem) > 5:
-        return word.stem[:-2]
-    if len(word.stem) >= 4:
-        longer = [known for known in names.vocabulary if known.startswith(word.stem)]
-        if len(longer) == 1:
-            return longer[0]
-    near = process.extractOne(
-        word.stem, names.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=0.8
-    )
-    return near[0] if near and len(near[0]) > 4 and near[0][0] == word.stem[0] else word.stem

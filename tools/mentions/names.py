@@ -281,6 +281,26 @@ class NameIndex:
         """Whether a foreign key of the first table points to the second."""
         return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
 
+    def link(self, table: str, other: str) -> tuple[Column, Column] | None:
+        """The columns by which rows of two tables are told to be connected.
+
+        They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
+        joins lead from one to the other, that key on both sides.
+        """
+        own = self.key(table)
+        over: tuple[Column, Column] | None = None
+        for key in self.schema.foreign_keys:
+            if len(key.columns) != 1 or not key.ref_columns:
+                continue
+            here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
+            if {table, other} == {key.table, key.ref_table}:
+                return (here, there) if table == key.table else (there, here)
+            if over is None and own == there and self.distance(key.table, other) == 1:
+                over = there, here
+        if own is None or self.distance(table, other) > 3:
+            return None
+        return over or (own, own)
+
     def references(self, column: Column) -> str | None:
         """The table that a foreign key column points to."""
         for key in self.schema.foreign_keys:

@@ -68,10 +68,28 @@ def test_any_text(odd: Engine, text: str) -> None:
         ("HOW MANY BOOKS ARE THERE", "SELECT COUNT(*) FROM book"),
         ("how many authrs are there??", "SELECT COUNT(*) FROM author"),
         ("titles of bookss", "SELECT title FROM book"),
+        ("hwo many books are there", "SELECT COUNT(*) FROM book"),
+        ("wich books have a price above 20", "SELECT title FROM book WHERE price > 20"),
+        ("whta is the averge price of books", "SELECT AVG(price) FROM book"),
+        ("lsit the titles of books with the hihgest price", "SELECT title FROM book ORDER BY price DESC LIMIT 1"),
     ],
 )
 def test_typos_and_case(engine: Engine, question: str, sql: str) -> None:
     assert engine.answer(question).sql == sql
+
+
+def test_names_and_values_are_no_typos_of_the_grammar(tmp_path: Path) -> None:
+    path = tmp_path / "forge.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE forge(forge_id INTEGER PRIMARY KEY, lsit TEXT, owner TEXT)")
+        made.execute("INSERT INTO forge VALUES (1, 'x', 'hwo'), (2, 'y', 'averge')")
+        made.commit()
+    with Database.open(path) as forge:
+        engine = Engine(forge, ValueIndex.open(forge, cache=tmp_path / "cache"))
+        assert (
+            engine.answer("wich lsit has the forge with owner hwo").sql == "SELECT lsit FROM forge WHERE owner = 'hwo'"
+        )
+        assert "'averge'" in engine.answer("lsit of forges with owner averge").sql
 
 
 def test_names_that_need_quotes(odd: Engine) -> None:

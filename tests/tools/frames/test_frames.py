@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
-from tableturn.tools.frames import Column, Frame, Term, build, give_me, read_sql
+from tableturn.tools.frames import Column, Condition, Frame, Operator, Scalar, Term, build, give_me, read_sql
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +75,24 @@ def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
     assert give_me(replace(frame, limit=2)) == (
         "Give me the name of animals where the age is more than 2, sorted by the age from highest, only the first 2."
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "excludes"),
+    [
+        (("=", "wolf"), ("=", "lynx"), True),
+        (("=", "wolf"), ("=", "wolf"), False),
+        ((">", 7), ("<", 3), True),
+        (("<=", 3), (">=", 7), True),
+        ((">", 3), ("<", 7), False),
+        ((">", 7), (">", 3), False),
+        (("<", "a"), (">", "b"), False),
+    ],
+)
+def test_conditions_that_no_row_can_meet_together(
+    one: tuple[Operator, Scalar], other: tuple[Operator, Scalar], excludes: bool
+) -> None:
+    age = Term(Column("animal", "age"))
+
+    assert Condition(age, *one).excludes(Condition(age, *other)) is excludes
+    assert not Condition(age, *one).excludes(Condition(Term(Column("animal", "kind")), *other))

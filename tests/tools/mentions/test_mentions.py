@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.frames import Column
-from tableturn.tools.mentions import Mention, NameIndex, find_mentions, name_words, resolve, words_of
+from tableturn.tools.mentions import Mention, NameIndex, find_mentions, name_words, resolve, respelled, words_of
 from tableturn.tools.values import ValueIndex
 
 
@@ -69,6 +69,27 @@ def test_what_the_schema_says(names: NameIndex) -> None:
     assert names.is_junction("enrolled")
     assert names.distance("tblStudent", "course") == 2
     assert names.references(Column("enrolled", "stuid")) == "tblStudent"
+
+
+def test_what_connects_rows_of_two_tables(names: NameIndex) -> None:
+    student = Column("tblStudent", "stuid")
+    assert names.link("tblStudent", "enrolled") == (student, Column("enrolled", "stuid"))
+    assert names.link("enrolled", "tblStudent") == (Column("enrolled", "stuid"), student)
+    assert names.link("tblStudent", "course") == (student, Column("enrolled", "stuid"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hwo many studnets", "how many studnets"),
+        ("Wich course has the avarage credits?", "which course has the average credits?"),
+        ("lsit thier cities", "list their cities"),
+        ("which form does the bank take", "which form does the bank take"),
+        ("students of 'hwo' and Whta", "students of 'hwo' and Whta"),
+    ],
+)
+def test_mistyped_words_of_the_grammar_are_put_right(names: NameIndex, typed: str, meant: str) -> None:
+    assert respelled(typed, names, lambda _: ()) == meant
 
 
 @pytest.mark.parametrize(
