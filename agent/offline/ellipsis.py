@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...tools.frames import Frame, Term
+from ...tools.frames import Term
 from .counting import function_of
 from .reading import Found, Reading, reads
 from .rows import compared
@@ -13,15 +13,9 @@ from .rows import compared
 _ORDERED = ("<", "<=", ">", ">=", "between")
 
 
-def base_of(reading: Reading) -> Frame:
-    """The query that is followed."""
-    assert reading.base is not None
-    return reading.base
-
-
 def _numbers(reading: Reading) -> list[Term]:
     """What the base shows that can be ranked or computed: what it computes, else its plain numbers."""
-    base, names = base_of(reading), reading.names
+    base, names = reading.base, reading.names
     computed = [term for term in base.select if term.aggregate]
     plain = [t for t in base.select if t.column and names.quantity(t.column) and not names.references(t.column)]
     return computed or plain
@@ -30,7 +24,7 @@ def _numbers(reading: Reading) -> list[Term]:
 @reads("function")
 def function(found: Found) -> str | None:
     """`and the average?`, `what is the maximum instead?`: of what is shown."""
-    reading, base = found.reading, base_of(found.reading)
+    reading, base = found.reading, found.reading.base
     terms = _numbers(reading)
     if reading.markers("cxa") or not terms or ("@" in found["say"] and not base.computed()):
         return None
@@ -42,7 +36,7 @@ def function(found: Found) -> str | None:
 @reads("most_shown")
 def most_shown(found: Found) -> str | None:
     """`which has the most?`, `and the cheapest?`, `the 3 lowest`: by the base's order or by what it shows."""
-    reading, base = found.reading, base_of(found.reading)
+    reading, base = found.reading, found.reading.base
     mark, number = found.mark("s"), next((part for part in "nm" if found[part]), "")
     keys = [base.order[0][0]] if base.order else _numbers(reading) or [Term(None, "count")] * bool(base.group)
     if not keys or reading.order or base.computed():
@@ -55,7 +49,7 @@ def most_shown(found: Found) -> str | None:
 @reads("bound")
 def bound(found: Found) -> str | None:
     """`what about over 2000?`: the number that the base compares, else the only one it shows."""
-    reading, base = found.reading, base_of(found.reading)
+    reading, base = found.reading, found.reading.base
     terms = [c.term for group in base.where for c in group if c.operator in _ORDERED]
     having = [c.term for c in base.having] or [t for t in base.select if t.aggregate and base.group]
     terms = terms or having or _numbers(reading)

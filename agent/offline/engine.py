@@ -21,7 +21,7 @@ from .confidence import confidence, signals
 from .cut import cut
 from .dangling import Dangling, dangling
 from .followup import complements, edited, follows
-from .parse import Parse, parse
+from .parse import NOTHING, Parse, parse
 from .reading import Reading
 from .rivals import Rival, chosen, rivals
 from .unread import repeats, unplaced, unread
@@ -134,7 +134,7 @@ class Engine:
     def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
         base = read_sql(base_sql, names.schema) if base_sql else None
         values = self._find(question)
-        parsed = parse(question, names, values, base.used() if base else ())
+        parsed = parse(question, names, values, base or NOTHING)
         shorter = cut(base, parsed) if base is not None else None
         if shorter is not None:
             reading = Reading(names, [], "", fired=["cut"])

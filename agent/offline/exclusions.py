@@ -52,7 +52,7 @@ def _tables_before(found: Found) -> list[str]:
     reading = found.reading
     said = [reading.table(marker) for marker in reading.markers("atx", found.before)]
     columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]
-    return [table for table in (*said, *columns) if table] or list(reading.context[:1])
+    return [table for table in (*said, *columns) if table] or list(reading.base.used()[:1])
 
 
 def join_alternatives(reading: Reading) -> None:

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
+from typing import TypeVar
 
-from ...tools.errors import NotUnderstood
-from ...tools.frames import Aggregate, Column, Condition, Frame, Operator, Term
+from ...tools.frames import Aggregate, Frame, Term, complement, counted, narrowed, picked
 from ...tools.mentions import NameIndex
 from ...tools.mentions.lexicon import CUES
 from .parse import Parse
 from .reading import Reading, read_stages
-from .select import combined, order_of, rows_of, select_terms, subject_key
+from .select import combined, order_of, select_terms, subject_key
+
+T = TypeVar("T")
 
 
 def _said(form: str) -> re.Pattern[str]:
@@ -44,13 +46,6 @@ _WHO = _said(
     r" (?:is|are|was|were|has|have|had|\w+ed)\b"
 )
 _HEAD = _said(rf"{_LEAD}(?:{CUES['asks']})(?: all| #distinct| other)* (?P<head>@[tx]\d+)(?! @)")
-_OPPOSITE: dict[Operator, Operator] = {
-    "not in": "in",
-    "in": "not in",
-    "!=": "=",
-    "not like": "like",
-    "not null": "null",
-}
 
 
 def follows(question: str, parsed: Parse, base: Frame) -> bool:
@@ -89,29 +84,29 @@ def complements(question: str) -> bool:
 
 def edited(base: Frame, question: str, reading: Reading) -> Frame:
     """The frame that the follow-up asks for."""
-    names = reading.names
+    names, table = reading.names, base.used()[0]
     reading.base = base = _owner(base, question, reading)
     read_stages(reading, "ellipsis")
     if complements(question) and not reading.where:
-        return _complement(base, names)
+        return complement(base, names.key(table) or names.title(table)[0])
     terms = _asked(base, question, reading)
     if _ABOUT.search(question):
         return _swapped(base, reading, terms)
-    frame = combined(_narrowed(base, reading), reading)
-    computes = any(term.aggregate for term in terms)
-    only_computes = computes and all(term.aggregate for term in terms)
-    if reading.group or reading.group_tables or (reading.per_subject and only_computes and not reading.having):
-        return _per_group(base, frame, reading, terms)
+    frame = combined(_changed(base, reading), reading)
+    computes = [term for term in terms if term.aggregate]
+    each = reading.per_subject and computes and computes == [*terms] and not reading.having
+    if reading.group or reading.group_tables or each:
+        return _per_group(frame, reading, tuple(computes))
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
-        return _counted(frame, names)
+        return counted(frame, names.key(frame.used()[0]))
     if terms and _ADD.search(question):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
-        frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
+        frame = replace(frame, select=_all(kept, terms))
     elif terms:
         frame = replace(frame, select=terms, distinct=reading.distinct)
         if computes:
             frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
-        elif base.group and _aggregates(replace(base, having=(), order=())) and not _aggregates(frame):
+        elif base.group and any(term.aggregate for term in base.select) and not frame.aggregates():
             frame = replace(frame, group=())
     elif base.computed() and (_SHOW.search(question) or reading.limit):
         heads = [reading.table(m) for m in reading.markers("tx")] or list(base.used())
@@ -119,17 +114,13 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
     if (base.limit or base.having) and _beyond(base, terms, names):
         return _of_those(base, frame, reading, terms)
     plain = [t.column for t in frame.select if t.column is not None and not t.aggregate]
-    if reading.per_subject and plain and not frame.group and _aggregates(frame):
+    if reading.per_subject and plain and not frame.group and frame.aggregates():
         frame = replace(frame, group=tuple(subject_key(reading, list(frame.select), plain[0].table)))
     return frame
 
 
 def _title(table: str, names: NameIndex) -> tuple[Term, ...]:
     return tuple(Term(column) for column in names.title(table))
-
-
-def _aggregates(frame: Frame) -> bool:
-    return any(t.aggregate for t in (*frame.select, *(t for t, _ in frame.order), *(c.term for c in frame.having)))
 
 
 def _owner(base: Frame, question: str, reading: Reading) -> Frame:
@@ -157,23 +148,15 @@ def _asked(base: Frame, question: str, reading: Reading) -> tuple[Term, ...]:
     return _title(table, reading.names)
 
 
-def _narrowed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
+def _changed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
     """The base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
     order = order_of(reading, base.select) or base.order
     turned = [reading.mark(marker).descending for marker in reading.markers("s")]
     if turned and not reading.order and base.order and base.limit:
         order = ((base.order[0][0], turned[0]), *base.order[1:])
-    where, added = base.where, list(reading.where)
-    for new in reading.where:
-        inside = tuple(_inside(new, old) for old in where)
-        if inside != where:
-            where = inside
-            added.remove(new)
-    kept = tuple(old for old in where if not any(_replaces(new, old, swap) for new in added))
     return replace(
-        base,
-        tables=_tables(base.tables, reading.tables, (reading.table(m) for m in reading.markers("t"))),
-        where=tuple(dict.fromkeys((*kept, *added))),
+        narrowed(base, reading.where, swap=swap),
+        tables=_all(base.tables, reading.tables, (reading.table(m) for m in reading.markers("t"))),
         having=tuple(reading.having) or base.having,
         order=order,
         limit=reading.limit or base.limit,
@@ -181,58 +164,20 @@ def _narrowed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
     )
 
 
-def _inside(new: tuple[Condition, ...], old: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """An old condition with the new one in the place of its like, inside the query that it compares with."""
-    if len(old) != 1 or not isinstance(inner := old[0].value, Frame) or all(c.operator != "=" for c in new):
-        return old
-    where = tuple(new if _replaces(new, one, False) else one for one in inner.where)
-    return (replace(old[0], value=replace(inner, where=where)),) if where != inner.where else old
-
-
-def _replaces(new: tuple[Condition, ...], old: tuple[Condition, ...], swap: bool) -> bool:
-    """Whether a new condition on a column takes the old one's place: no row can equal two values."""
-    if {c.term for c in new} != {c.term for c in old}:
-        return False
-    equals = any(c.operator in ("=", "like") for c in (*new, *old))
-    return swap or equals or {c.operator for c in new} == {c.operator for c in old}
-
-
-def _tables(*lists: Iterable[str]) -> tuple[str, ...]:
+def _all(*lists: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(chain(*lists)))
 
 
-def _per_group(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
+def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Frame:
     """What was computed of all rows, of each group; without one that is said, of each value that is shown."""
-    names = reading.names
+    names, base = reading.names, reading.base
     keys = [*reading.group, *(names.key(table) or names.title(table)[0] for table in reading.group_tables)]
     shown = [*reading.group, *(column for table in reading.group_tables for column in names.title(table))]
     if not keys:
         keys = shown = [term.column for term in base.select if term.column and not term.aggregate]
-    own = tuple(term for term in terms if term.aggregate)
-    aggregates = own or tuple(term for term in base.select if term.aggregate) or (Term(None, "count"),)
-    return replace(
-        frame,
-        select=(*(Term(column) for column in shown), *aggregates),
-        group=tuple(keys),
-        tables=_tables(base.tables, reading.tables, reading.group_tables),
-        limit=None,
-    )
-
-
-def _counted(frame: Frame, names: NameIndex) -> Frame:
-    """How many rows the frame has.
-
-    Raises:
-        NotUnderstood: Nothing tells its rows apart.
-    """
-    alone = len(frame.select) == 1 and frame.distinct
-    of = frame.group[0] if frame.group else frame.select[0].column if alone else None
-    if not (frame.having or frame.limit or frame.combine):
-        return replace(frame, select=(Term(of, "count", of is not None),), order=(), group=(), distinct=False)
-    key = of or names.key(frame.used()[0])
-    if key is None:
-        raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
-    return rows_of(key, replace(frame, select=(Term(key),)))
+    computes = computes or tuple(term for term in base.select if term.aggregate) or (Term(None, "count"),)
+    select = (*(Term(column) for column in shown), *computes)
+    return replace(frame, select=select, group=tuple(keys), tables=_all(frame.tables, reading.group_tables), limit=None)
 
 
 def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> bool:
@@ -247,20 +192,8 @@ def _of_those(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ..
     key = base.group[0] if base.group else reading.names.key(base.used()[0])
     if key is None:
         return frame
-    chosen = (Condition(Term(key), "in", replace(base, select=(Term(key),))),)
-    order = tuple(reading.order)
-    return Frame(terms, (key.table, *reading.tables), (chosen, *reading.where), order=order, limit=reading.limit)
-
-
-def _complement(base: Frame, names: NameIndex) -> Frame:
-    """The rows that the frame leaves out."""
-    only = base.where[0][0] if len(base.where) == 1 == len(base.where[0]) else None
-    if only is not None and only.operator in _OPPOSITE:
-        return replace(base, where=((replace(only, operator=_OPPOSITE[only.operator]),),))
-    table = base.used()[0]
-    key: Column = names.key(table) or names.title(table)[0]
-    inner = replace(base, select=(Term(key),))
-    return Frame(base.select, (table,), ((Condition(Term(key), "not in", inner),),))
+    where = ((picked(base, key),), *reading.where)
+    return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
 
 
 def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
@@ -268,10 +201,10 @@ def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
     others = [table for marker in reading.markers("tx") if (table := reading.table(marker)) not in base.used()]
     if others and base == Frame((Term(None, "count"),), base.used()[:1]):
         return Frame(base.select, (others[0],))
-    frame = _narrowed(base, reading, swap=True)
+    frame = _changed(base, reading, swap=True)
     if not terms or reading.where:
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
     fresh = tuple(Term(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
     kept = tuple(t for t in base.select if not t.aggregate) if base.group else ()
-    return replace(frame, select=tuple(dict.fromkeys((*kept, *fresh))))
+    return replace(frame, select=_all(kept, fresh))

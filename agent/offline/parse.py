@@ -13,6 +13,9 @@ from . import counting, ellipsis, exclusions, ranking, rows
 from .reading import Reading, masked, read_stages
 from .select import to_frame
 
+NOTHING = Frame()
+"""What a conversation is about before its first answer."""
+
 GRAMMAR = (counting, exclusions, ranking, rows, ellipsis)
 """The modules whose patterns fill `STAGES`."""
 
@@ -43,21 +46,22 @@ class Parse:
     said: frozenset[str] = frozenset()
 
 
-def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], context: Sequence[str] = ()) -> Parse:
+def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], base: Frame = NOTHING) -> Parse:
     """Reads a question.
 
     Args:
         question: As asked.
         names: The schema's index.
         values: The database's values that it mentions.
-        context: Tables that the conversation is about.
+        base: The query that the conversation is about.
     """
+    context = base.used()
     words = words_of(_THAT.sub(r"\1 this", question) if context else question)
     items = find_mentions(words, names, values)
     implied = resolve(items, names, context)
     mask, marks = masked(items)
     mask = _pointed(re.sub(r"(?: \.)+$", "", mask), marks, context)
-    reading = Reading(names, marks, mask, tuple(context))
+    reading = Reading(names, marks, mask, base)
     read_stages(reading, "terms", "negation", "ranking", "rows")
     exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))

@@ -26,8 +26,7 @@ class Reading:
         names: The schema.
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
-        context: Tables that the conversation is about.
-        base: The query that is followed, where the question is read as a change to it.
+        base: The query that the conversation is about.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
@@ -43,8 +42,7 @@ class Reading:
     names: NameIndex
     marks: list[Mention]
     text: str
-    context: tuple[str, ...] = ()
-    base: Frame | None = None
+    base: Frame = field(default_factory=Frame)
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
@@ -119,7 +117,7 @@ class Reading:
         """The tables that the question is about so far."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
-        return list(dict.fromkeys(found)) or list(self.context)
+        return list(dict.fromkeys(found)) or list(self.base.used())
 
     def markers(self, kinds: str, text: str | None = None) -> list[str]:
         """The markers of some kinds that are left, in order."""
@@ -128,7 +126,7 @@ class Reading:
 
     def inner(self, text: str, *stages: str) -> Reading:
         """A clause read by itself, with the same mentions; what it leaves is passed over."""
-        clause = Reading(self.names, self.marks, text.strip(), self.context, terms=self.terms)
+        clause = Reading(self.names, self.marks, text.strip(), self.base, self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
         for marker in clause.markers("t"):

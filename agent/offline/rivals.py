@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...tools.frames import give_me
+from ...tools.frames import Frame, give_me
 from ...tools.mentions import NameIndex, name_words, stem, words_of
 from ...tools.values.match import ValueMatch
 from .parse import Parse, parse
@@ -36,7 +36,7 @@ def rivals(question: str, parsed: Parse, names: NameIndex, values: Iterable[Valu
     values = tuple(values)
     found: dict[str, Rival] = {}
     for table in parsed.rivals:
-        other = parse(question, names, values, (table,))
+        other = parse(question, names, values, Frame(tables=(table,)))
         if {table} != set(other.frame.used()) & set(parsed.rivals):
             return ()
         phrase = give_me(other.frame).removeprefix("Give me ").rstrip(".")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...tools.frames import Column, Condition, Frame, Scalar, Term
+from ...tools.frames import Column, Condition, Frame, Scalar, Term, rows_of
 from ...tools.mentions import name_words
 from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
@@ -123,18 +123,13 @@ def order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool]
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
-def rows_of(key: Column, inner: Frame) -> Frame:
-    """The number of rows of the key's table that a query picks."""
-    return Frame((Term(key, "count", True),), (key.table,), ((Condition(Term(key), "in", inner),),))
-
-
 def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
     """`how many cities have more than 3 airports` counts groups, not rows."""
     table = next((t for t in frame.used() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
     if key is None:
         return frame
-    return rows_of(key, replace(frame, select=(Term(key),), group=(key,), order=(), limit=None))
+    return rows_of(replace(frame, group=(key,), order=(), limit=None), key)
 
 
 def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:

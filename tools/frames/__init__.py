@@ -1,4 +1,4 @@
-"""Query frames: what a query asks as frozen data, from SQL and back to it, and as one plain sentence.
+"""Query frames: what a query asks as frozen data, from SQL and back to it, edited, and as one plain sentence.
 
 >>> frame = read_sql("SELECT name FROM singer WHERE age > 20", schema)
 >>> build(replace(frame, limit=3), schema).sql("sqlite")
@@ -8,6 +8,7 @@
 """
 
 from .build import build
+from .edit import complement, counted, narrowed, picked, rows_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from .phrase import give_me
 from .read import read_sql
@@ -23,6 +24,11 @@ __all__ = [
     "Term",
     "Value",
     "build",
+    "complement",
+    "counted",
     "give_me",
+    "narrowed",
+    "picked",
     "read_sql",
+    "rows_of",
 ]

@@ -94,6 +94,11 @@ class Frame:
         """Whether it gives one row of aggregates."""
         return not self.group and bool(self.select) and all(term.aggregate for term in self.select)
 
+    def aggregates(self) -> bool:
+        """Whether it shows, orders by or compares an aggregate."""
+        terms = (*self.select, *(term for term, _ in self.order), *(condition.term for condition in self.having))
+        return any(term.aggregate for term in terms)
+
     def nested(self) -> Iterator[Frame]:
         """This query and all that are inside it."""
         yield self

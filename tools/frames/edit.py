@@ -1,0 +1,84 @@
+"""From one frame to another: narrowed, counted, looked at from its rows, or turned into what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..errors import NotUnderstood
+from .frame import Column, Condition, Frame, Operator, Term
+
+_OPPOSITE: dict[Operator, Operator] = {"not in": "in", "in": "not in", "!=": "=", "not like": "like"}
+
+Group = tuple[Condition, ...]
+
+
+def picked(frame: Frame, key: Column, *, left_out: bool = False) -> Condition:
+    """That a row's key is among those of the frame's rows, or among none of them."""
+    return Condition(Term(key), "not in" if left_out else "in", replace(frame, select=(Term(key),)))
+
+
+def rows_of(frame: Frame, key: Column) -> Frame:
+    """The number of the key's rows that a frame picks."""
+    return Frame((Term(key, "count", True),), (key.table,), ((picked(frame, key),),))
+
+
+def counted(frame: Frame, key: Column | None) -> Frame:
+    """How many rows the frame has, or groups where it has groups.
+
+    Args:
+        frame: Any frame.
+        key: What tells the rows of its first table apart.
+
+    Raises:
+        NotUnderstood: It cannot be counted in place, and there is no key.
+    """
+    alone = len(frame.select) == 1 and frame.distinct
+    of = frame.group[0] if frame.group else frame.select[0].column if alone else None
+    if not (frame.having or frame.limit or frame.combine):
+        return replace(frame, select=(Term(of, "count", of is not None),), order=(), group=(), distinct=False)
+    if (key := of or key) is None:
+        raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
+    return rows_of(frame, key)
+
+
+def complement(frame: Frame, key: Column) -> Frame:
+    """The rows that the frame leaves out: those that fail its only condition, else all that it does not pick."""
+    only = frame.where[0][0] if len(frame.where) == 1 == len(frame.where[0]) else None
+    if only is not None and only.operator in _OPPOSITE:
+        return replace(frame, where=((replace(only, operator=_OPPOSITE[only.operator]),),))
+    return Frame(frame.select, (key.table,), ((picked(frame, key, left_out=True),),))
+
+
+def narrowed(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Frame:
+    """The frame with more conditions; one on a column that is compared already takes the old one's place.
+
+    Args:
+        frame: Any frame; queries that its conditions compare with are narrowed in its stead where they hold the column.
+        where: Groups of conditions to add.
+        swap: Whether a new condition replaces any old one on its column, not only one that it contradicts.
+    """
+    kept, added = frame.where, list(where)
+    for new in tuple(added):
+        inside = tuple(_inside(new, old) for old in kept)
+        if inside != kept:
+            kept = inside
+            added.remove(new)
+    kept = tuple(old for old in kept if not any(_replaces(new, old, swap) for new in added))
+    return replace(frame, where=tuple(dict.fromkeys((*kept, *added))))
+
+
+def _inside(new: Group, old: Group) -> Group:
+    """An old condition with the new one in the place of its like, inside the query that it compares with."""
+    if len(old) != 1 or not isinstance(inner := old[0].value, Frame) or all(c.operator != "=" for c in new):
+        return old
+    where = tuple(new if _replaces(new, one, False) else one for one in inner.where)
+    return (replace(old[0], value=replace(inner, where=where)),) if where != inner.where else old
+
+
+def _replaces(new: Group, old: Group, swap: bool) -> bool:
+    """Whether a new condition on a column takes the old one's place: no row can equal two values."""
+    if {c.term for c in new} != {c.term for c in old}:
+        return False
+    equals = any(c.operator in ("=", "like") for c in (*new, *old))
+    return swap or equals or {c.operator for c in new} == {c.operator for c in old}
