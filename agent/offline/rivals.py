@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...tools.frames import Frame, give_me
-from ...tools.mentions import NameIndex, name_words, stem, words_of
+from ...tools.mentions import NameIndex, spelled_out, stem, words_of
 from ...tools.values.match import ValueMatch
 from .parse import Parse, parse
 
@@ -51,8 +51,8 @@ def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
         if said.strip(" .?!").casefold() == option.phrase.casefold():
             return option
     stems = {word.stem for word in words_of(said)}
-    sizes = {option.table: len(name_words(option.table)) for option in options}
-    named = [one for one in options if {stem(word) for word in name_words(one.table)} <= stems]
+    sizes = {option.table: len(spelled_out(option.table)) for option in options}
+    named = [one for one in options if {stem(word) for word in spelled_out(one.table)} <= stems]
     longest = [one for one in named if sizes[one.table] == max(sizes[other.table] for other in named)]
     return longest[0] if len(longest) == 1 else None
 

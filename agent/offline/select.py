@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...tools.frames import Column, Condition, Frame, Scalar, Term, rows_of
-from ...tools.mentions import name_words
+from ...tools.mentions import spelled_out
 from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
 
@@ -143,7 +143,7 @@ def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[C
         return [key] if key else plain
     computed = [*(c.term for c in reading.having), *(t for t, _ in reading.order), *terms]
     others = {t.column.table for t in computed if t.aggregate and t.column} | set(reading.tables)
-    named = any(column in title and name_words(column.name)[-1] in ("name", "title") for column in plain)
+    named = any(column in title and spelled_out(column.name)[-1] in ("name", "title") for column in plain)
     is_subject = (named or head == table) and table != reading.counted
     return [key] if is_subject and others - {table} else plain
 

@@ -12,7 +12,7 @@ from .mentions import Mention, find_mentions
 from .names import Hit, NameIndex
 from .resolve import resolve
 from .spelling import respelled
-from .words import Word, name_words, stem, words_of
+from .words import Word, spelled_out, stem, words_of
 
 __all__ = [
     "Hit",
@@ -20,9 +20,9 @@ __all__ = [
     "NameIndex",
     "Word",
     "find_mentions",
-    "name_words",
     "resolve",
     "respelled",
+    "spelled_out",
     "stem",
     "words_of",
 ]

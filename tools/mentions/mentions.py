@@ -10,7 +10,7 @@ from ..values.match import ValueMatch
 from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
 from .names import Hit, NameIndex
 from .spelling import corrected
-from .words import Word, name_words
+from .words import Word, spelled_out
 
 _LONGEST = 5
 
@@ -175,7 +175,7 @@ def _noun(words: Sequence[Word], at: int, hit: Hit) -> bool:
     lower = words[at].lower
     if hit.score >= 0.9 or not lower.endswith(("ed", "ing")):
         return True
-    if lower in name_words(hit.column or hit.table):
+    if lower in spelled_out(hit.column or hit.table):
         return True
     return at + 1 < len(words) and words[at + 1].lower in (
         "in",

@@ -12,7 +12,7 @@ from heapq import nlargest
 from ..database.schema import ColumnSchema, Schema
 from ..frames.frame import Column, Scalar
 from .lexicon import GENERIC, SYNONYMS
-from .words import name_words, stem
+from .words import spelled_out, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
@@ -47,7 +47,7 @@ class NameIndex:
         self._hits: dict[tuple[str, ...], dict[tuple[str, str | None], float]] = defaultdict(dict)
         self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
-            table_words = [stem(word) for word in name_words(table.name)]
+            table_words = [stem(word) for word in spelled_out(table.name)]
             self._add_table(table.name, table_words)
             for column in table.columns:
                 self._add_column(table.name, column.name, table_words)
@@ -73,7 +73,7 @@ class NameIndex:
             self._put(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == telling[-1] else 0.85), table)
 
     def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
-        words = [stem(word) for word in name_words(column)]
+        words = [stem(word) for word in spelled_out(column)]
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
@@ -83,7 +83,7 @@ class NameIndex:
             self._put([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
             self._put(bare[::-1], 0.85, table, column)
-            self._put([stem("".join(name_words(column)))], 0.9, table, column)
+            self._put([stem("".join(spelled_out(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._put([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
@@ -174,7 +174,7 @@ class NameIndex:
             return Column(found.name, found.primary_key[0])
         if not found.primary_key and found.columns:
             first = found.columns[0]
-            if name_words(first.name)[-1:] == ("id",):
+            if spelled_out(first.name)[-1:] == ("id",):
                 return Column(found.name, first.name)
         return None
 
@@ -182,16 +182,16 @@ class NameIndex:
         """The columns by which people know the table's rows: a name or title, else first and last name, else a text."""
         found = self.schema.table(table)
         assert found is not None
-        own = {stem(word) for word in name_words(table)}
+        own = {stem(word) for word in spelled_out(table)}
         named: list[tuple[int, Column]] = []
         for column in found.columns:
-            words = name_words(column.name)
+            words = spelled_out(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
                 others = [word for word in words[:-1] if stem(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(name_words(c.name))]
+        people = [c for _, c in named if {"first", "last"} & set(spelled_out(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or name_words(plain[0].name)[-1] == "name"):
+        if plain and (len(people) < 2 or spelled_out(plain[0].name)[-1] == "name"):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
@@ -199,10 +199,10 @@ class NameIndex:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
             parent = self.references(Column(found.name, column.name))
-            if parent and parent != table and set(name_words(parent)) & _PEOPLE and self.named(parent):
+            if parent and parent != table and set(spelled_out(parent)) & _PEOPLE and self.named(parent):
                 return self.title(parent)
         for column in found.columns:
-            said, own_text = name_words(column.name), column.kind == "text" and not column.primary_key
+            said, own_text = spelled_out(column.name), column.kind == "text" and not column.primary_key
             here = Column(found.name, column.name)
             if own_text and said[-1:] != ("id",) and not _NEVER & set(said) and self.yes(here) is None:
                 return (here,)
@@ -221,13 +221,13 @@ class NameIndex:
             for name in tables:
                 table = self.schema.table(name)
                 for column in table.columns if table else ():
-                    if hint in name_words(column.name):
+                    if hint in spelled_out(column.name):
                         return Column(name, column.name)
         return None
 
     def named(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        return any(c.table == table and name_words(c.name)[-1] in _NAMES for c in self.title(table))
+        return any(c.table == table and spelled_out(c.name)[-1] in _NAMES for c in self.title(table))
 
     def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
@@ -237,7 +237,7 @@ class NameIndex:
             if distance > within:
                 continue
             for column in table.columns:
-                words = name_words(column.name)
+                words = spelled_out(column.name)
                 own = Column(table.name, column.name)
                 if words[-1:] == ("id",) or not (self.numeric(own) or {"date", "time"} & set(words)):
                     continue

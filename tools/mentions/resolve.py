@@ -9,7 +9,7 @@ from ..values.match import ValueMatch
 from .lexicon import CHAIN
 from .mentions import Mention
 from .names import Hit, NameIndex
-from .words import name_words
+from .words import spelled_out
 
 Item = Mention | str
 
@@ -127,7 +127,7 @@ def _merge_years(items: Sequence[Item]) -> None:
             before = before if item in ("in", "on", "of", "by") else None
         elif item.kind == "c" and item.column is not None:
             word = item.text.lower() if item.text.lower() in ("year", "date", "time") else ""
-            if before is not None and before.column is not None and word in name_words(before.column.name):
+            if before is not None and before.column is not None and word in spelled_out(before.column.name):
                 item.column = before.column
             before = item
         elif item.kind != "o":

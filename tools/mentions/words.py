@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..stemming import english_stem
+from ..values.names import name_words
 from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 
 _TOKEN = re.compile(
@@ -15,7 +16,6 @@ _TOKEN = re.compile(
     r"|(?<!\w)-?\d+(?:\.\d+)?(?![A-Za-z0-9])"
     r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[<>]=?|!=|[=,;?!%$@]|\.(?=\s+[^a-z\s]|\s*$)"
 )
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _STRAIGHT = str.maketrans("‘’´", "'''")
 _PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
 _QUOTES = "\"'“”`"
@@ -78,15 +78,11 @@ def _shared_noun(words: list[Word]) -> list[Word]:
 
 
 @lru_cache(maxsize=20_000)
-def name_words(identifier: str) -> tuple[str, ...]:
-    """The words that an identifier is made of, abbreviations spelled out: `stu_fname` gives student, first, name."""
-    parts: list[str] = []
-    for chunk in re.split(r"[_\W]+", identifier):
-        whole = chunk.lower()
-        pieces = [whole] if whole in ABBREVIATIONS else [part.lower() for part in _PARTS.findall(chunk)]
-        for piece in pieces:
-            parts.extend(_split(piece))
-    return tuple(parts)
+def spelled_out(identifier: str) -> tuple[str, ...]:
+    """A name's words with more abbreviations spelled out and glued words split: `LName`, `productname`, `dob`."""
+    chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
+    words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else name_words(chunk) for chunk in chunks]
+    return tuple(part for chunk in words for word in chunk for part in _split(word))
 
 
 def _split(part: str) -> tuple[str, ...]:
@@ -94,6 +90,6 @@ def _split(part: str) -> tuple[str, ...]:
         return ABBREVIATIONS[part]
     for suffix in SUFFIXES:
         head = part.removesuffix(suffix)
-        if head != part and (len(head) > 3 or head in ABBREVIATIONS) and part not in IRREGULAR:
-            return (*_split(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+        if head and head != part and part not in IRREGULAR and (len(head) > 3 or spelled_out(head) != (head,)):
+            return (*spelled_out(head), *ABBREVIATIONS.get(suffix, (suffix,)))
     return (part,)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.frames import Column
-from tableturn.tools.mentions import Mention, NameIndex, find_mentions, name_words, resolve, respelled, words_of
+from tableturn.tools.mentions import Mention, NameIndex, find_mentions, resolve, respelled, spelled_out, words_of
 from tableturn.tools.values import ValueIndex
 
 
@@ -99,10 +99,12 @@ def test_mistyped_words_of_the_grammar_are_put_right(names: NameIndex, typed: st
         ("home_city", ("home", "city")),
         ("productname", ("product", "name")),
         ("DeptID", ("department", "id")),
+        ("stuname", ("student", "name")),
+        ("LName", ("last", "name")),
     ],
 )
 def test_identifiers_are_spelled_out(name: str, words: tuple[str, ...]) -> None:
-    assert name_words(name) == words
+    assert spelled_out(name) == words
 
 
 def test_a_shared_noun_belongs_to_each() -> None:
