@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from ...tools import mentions
 from ...tools.database import Database
-from ...tools.database.schema import Schema
 from ...tools.database.table import Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
-from ...tools.frames import Condition, Frame, build, read_sql
-from ...tools.mentions import NameIndex, respelled
-from ...tools.mentions.lexicon import UNSPEAKABLE
+from ...tools.frames import Frame, build, read_sql, respelled
+from ...tools.mentions import NameIndex
+from ...tools.mentions.lexicon import CUES, UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from .confidence import confidence, signals
 from .cut import cut
 from .dangling import Dangling, dangling
 from .followup import complements, edited, follows
-from .parse import NOTHING, Parse, parse
+from .parse import NOTHING, Asked, Parse, parse
 from .reading import Reading
 from .rivals import Rival, chosen, rivals
 from .unread import repeats, unplaced, unread
@@ -30,18 +30,13 @@ _CACHED = 64
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
-_YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|sure|right|correct|exactly|ok(?:ay)?|please do)\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$",
-    re.IGNORECASE,
-)
-_ASKED = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
-_POLITE = (
-    r"(?:hi|hello|hey|thanks?|thank you|thx|bye|goodbye|ok(?:ay)?|great|good|cool|nice|perfect|wonderful|awesome|sure"
-    r"|yes|no|got it|i see|very|much|so|that|is|it|all|for|now|your|help|you(?:'re)?|welcome|morning|evening|have|a|day"
-    r"|helpful|interesting|sounds|how are|please|well|fine|was|the|there|oh|wow)\b"
-)
-_GREETING = re.compile(rf"^(?:\W*\b{_POLITE})+\s*[,.!]+\s*", re.IGNORECASE)
-_SMALL_TALK = re.compile(rf"^\W*(?:{_POLITE}\W*)+$", re.IGNORECASE)
+_OTHER_WAY = 0.5
+"""Confidence from which a question that cannot be read the way its words call for is read the other way."""
+
+_YES = re.compile(rf"^\W*(?:{CUES['agrees']})\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$", re.IGNORECASE)
+_OFFER = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
+_GREETING = re.compile(rf"^(?:\W*\b(?:{CUES['polite']})\b)+\s*[,.!]+\s*", re.IGNORECASE)
+_SMALL_TALK = re.compile(rf"^\W*(?:(?:{CUES['polite']})\b\W*)+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -106,80 +101,65 @@ class Engine:
     def _try_to_answer(
         self, question: str, base_sql: str, clarification: tuple[str, str] | None, names: NameIndex
     ) -> Answer | NotUnderstood:
-        question = respelled(_GREETING.sub("", question) or question, names, self._find)
+        question = mentions.respelled(_GREETING.sub("", question) or question, names, self._find)
+        base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
+        asked = Asked(question, names, self._find(question))
         try:
-            settled = self._settled(question, base_sql, names, clarification) if clarification else question
-            if isinstance(settled, Parse):
-                return self._made(settled, settled.frame, False)
-            return self._answer(settled, base_sql, names)
+            if clarification:
+                settled = _settled(asked, base, clarification)
+                if isinstance(settled, Parse):
+                    return self._made(settled, settled.frame)
+                asked = Asked(settled, names, self._find(settled))
+            return self._answer(asked, base)
         except NotUnderstood as error:
             return error
 
-    def _settled(self, question: str, base_sql: str, names: NameIndex, clarification: tuple[str, str]) -> Parse | str:
-        """The reading that the person chose, else the question with what they said in it."""
-        asked, said = clarification
-        values = self._find(question)
-        parsed = parse(question, names, values)
-        agrees = _YES.match(said) is not None
-        if not (base_sql or agrees) and (pronoun := dangling(question, parsed.reading)):
-            return f"{question[: pronoun.start()]}{said.strip(' .?!')}{question[pronoun.end() :]}"
-        options = rivals(question, parsed, names, values)
-        picked = chosen(said, options)
-        if picked is not None:
-            return picked.parse
-        if agrees:
-            return question if options else _ASKED.sub("", asked)
-        return f"{question.rstrip(' ?.!')}. {said}"
-
-    def _answer(self, question: str, base_sql: str, names: NameIndex) -> Answer:
-        base = read_sql(base_sql, names.schema) if base_sql else None
-        values = self._find(question)
-        parsed = parse(question, names, values, base or NOTHING)
-        shorter = cut(base, parsed) if base is not None else None
+    def _answer(self, asked: Asked, base: Frame) -> Answer:
+        """The answer by the way of reading that the question's words call for; by the other one where that fails."""
+        if base is NOTHING:
+            return self._alone(asked, parse(asked), first=True)
+        within = parse(asked, base)
+        shorter = cut(base, within)
         if shorter is not None:
-            reading = Reading(names, [], "", fired=["cut"])
-            return self._made(replace(parsed, frame=shorter, reading=reading), shorter, True)
-        follow_up = base is not None and follows(question, parsed, base)
-        if base is not None and not follow_up and all(mark.kind not in "tx" for mark in parsed.reading.marks):
-            parsed = parse(question, names, values)
-        reading = parsed.reading
-        beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
-        if beyond:
-            raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
-        if base is None and (pronoun := dangling(question, reading)):
+            reading = Reading(asked.names, [], "", fired=["cut"])
+            return self._made(replace(within, frame=shorter, reading=reading), shorter, follow_up=True)
+        leans = follows(asked.text, within, base)
+        named = any(mark.kind in "tx" for mark in within.reading.marks)
+        try:
+            return (
+                self._edit(asked, within, base)
+                if leans
+                else self._alone(asked, parse(asked, base if named else NOTHING))
+            )
+        except NotUnderstood as error:
+            try:
+                other = self._alone(asked, parse(asked)) if leans else self._edit(asked, within, base)
+            except NotUnderstood:
+                raise error from None
+            if other.confidence < _OTHER_WAY:
+                raise
+            return other
+
+    def _alone(self, asked: Asked, parsed: Parse, first: bool = False) -> Answer:
+        if first and (pronoun := dangling(asked.text, parsed.reading)):
             word = pronoun["pronoun"]
             raise Dangling(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-        frame = edited(base, question, reading) if base is not None and follow_up else parsed.frame
-        nothing = not reading.marks and not reading.pending and frame in (base, parsed.frame)
-        if nothing or not frame.used():
-            words = unplaced(reading)
-            raise NotUnderstood(_nothing(words, names.schema), words)
-        if _NEGATION.search(reading.text) and not (follow_up and complements(question)):
-            raise NotUnderstood("I could not place what is denied. Put it another way.", unplaced(reading))
-        if repeats(frame):
-            raise NotUnderstood(
-                "I cannot tell what you want to know: it would only show what you said.", unplaced(reading)
-            )
-        return self._made(parsed, frame, follow_up, () if follow_up else rivals(question, parsed, names, values))
+        _check(parsed.reading, parsed.frame, parsed.frame)
+        return self._made(parsed, parsed.frame, tied=rivals(asked, parsed))
 
-    def _find(self, question: str) -> tuple[ValueMatch, ...]:
-        return tuple(self._values.find(question, _VALUES)) if self._values else ()
+    def _edit(self, asked: Asked, parsed: Parse, base: Frame) -> Answer:
+        frame = edited(base, asked.text, parsed.reading)
+        _check(parsed.reading, frame, base, denied=complements(asked.text))
+        return self._made(parsed, frame, follow_up=True)
 
-    def _made(self, parsed: Parse, frame: Frame, follow_up: bool, tied: tuple[Rival, ...] = ()) -> Answer:
+    def _made(self, parsed: Parse, frame: Frame, follow_up: bool = False, tied: tuple[Rival, ...] = ()) -> Answer:
         """The answer that a frame amounts to, tried once."""
         sql = build(frame, self.names().schema, parsed.said).sql("sqlite")
         found = signals(parsed, frame, self._try(sql), follow_up)
         left_out = unread(parsed.reading, frame, follow_up)
-        return Answer(
-            frame=frame,
-            sql=sql,
-            confidence=round(confidence(found), 3),
-            notes=_notes(parsed, left_out, follow_up),
-            unread=left_out,
-            follow_up=follow_up,
-            choices=tuple(rival.phrase for rival in tied),
-            signals=found,
-        )
+        notes = _notes(parsed.reading, left_out, follow_up)
+        choices = tuple(rival.phrase for rival in tied)
+        return Answer(frame, sql, round(confidence(found), 3), notes, left_out, follow_up, choices, found)
 
     def _try(self, sql: str) -> int | None:
         """Rows of the query, up to a few; None where it takes too long to know.
@@ -196,21 +176,14 @@ class Engine:
 
     def corrected(self, answer: Answer) -> Answer:
         """The answer with texts that their columns do not hold replaced by the nearest ones that they do."""
-        where = tuple(tuple(self._corrected(condition) for condition in group) for group in answer.frame.where)
-        if where == answer.frame.where:
+        frame = respelled(answer.frame, self._values) if self._values else answer.frame
+        if frame == answer.frame:
             return answer
-        frame = replace(answer.frame, where=where)
         sql = build(frame, self.names().schema).sql("sqlite")
         return replace(answer, frame=frame, sql=sql, notes=(*answer.notes, "values replaced by the nearest ones"))
 
-    def _corrected(self, condition: Condition) -> Condition:
-        column, text = condition.term.column, condition.value
-        if self._values is None or column is None or not isinstance(text, str) or condition.operator not in ("=", "!="):
-            return condition
-        if self._values.holds(column.table, column.name, text):
-            return condition
-        near = self._values.nearest(column.table, column.name, text, 1)
-        return replace(condition, value=near[0]) if near else condition
+    def _find(self, text: str) -> tuple[ValueMatch, ...]:
+        return tuple(self._values.find(text, _VALUES)) if self._values else ()
 
 
 def small_talk(text: str) -> bool:
@@ -218,27 +191,58 @@ def small_talk(text: str) -> bool:
     return _SMALL_TALK.match(text) is not None
 
 
-def _nothing(words: tuple[str, ...], schema: Schema) -> str:
-    tables = ", ".join(table.name for table in schema.tables[:8])
-    said = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
-    return f"{said} The database has {tables}{' and more' if len(schema.tables) > 8 else ''}."
+def _settled(asked: Asked, base: Frame, clarification: tuple[str, str]) -> Parse | str:
+    """The reading that the person chose, else the question with what they said in it."""
+    back, said = clarification
+    parsed = parse(asked)
+    agrees = _YES.match(said) is not None
+    if base is NOTHING and not agrees and (pronoun := dangling(asked.text, parsed.reading)):
+        return f"{asked.text[: pronoun.start()]}{said.strip(' .?!')}{asked.text[pronoun.end() :]}"
+    options = rivals(asked, parsed)
+    picked = chosen(said, options)
+    if picked is not None:
+        return picked.parse
+    if agrees:
+        return asked.text if options else _OFFER.sub("", back)
+    return f"{asked.text.rstrip(' ?.!')}. {said}"
 
 
-def _notes(parsed: Parse, left_out: tuple[str, ...], follow_up: bool) -> tuple[str, ...]:
-    notes: list[str] = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
-    reading = parsed.reading
+def _check(reading: Reading, frame: Frame, base: Frame, denied: bool = False) -> None:
+    """Raises where what was read is no answer to what was asked.
+
+    Args:
+        reading: The question.
+        frame: What it is taken to mean.
+        base: What it would mean if none of its words said anything.
+        denied: Whether its negation has its part in the frame.
+
+    Raises:
+        NotUnderstood: It says nothing, what no frame can say, or what was said; or its negation has no place.
+    """
+    beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
+    if beyond:
+        raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
+    words = unplaced(reading)
+    if not frame.used() or (frame == base and not reading.marks and not reading.pending):
+        tables = [table.name for table in reading.names.schema.tables]
+        said = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
+        offer = f"The database has {', '.join(tables[:8])}{' and more' * (len(tables) > 8)}."
+        raise NotUnderstood(f"{said} {offer}", words)
+    if _NEGATION.search(reading.text) and not denied:
+        raise NotUnderstood("I could not place what is denied. Put it another way.", words)
+    if repeats(frame):
+        raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
+
+
+def _notes(reading: Reading, left_out: tuple[str, ...], follow_up: bool) -> tuple[str, ...]:
+    notes = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
     for mark in reading.marks:
-        meant = (
-            f"column {mark.column.table}.{mark.column.name}"
-            if mark.column and mark.kind != "t"
-            else f"table {mark.table}"
-        )
-        if mark.kind == "v" and mark.column:
-            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {meant.removeprefix("column ")}')
-        elif mark.kind in "ctx" and (mark.column or mark.table):
+        column = f"{mark.column.table}.{mark.column.name}" if mark.column else ""
+        if mark.kind == "v" and column:
+            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {column}')
+        elif mark.kind in "ctx" and (column or mark.table):
+            meant = f"column {column}" if column and mark.kind != "t" else f"table {mark.table}"
             notes.append(f'"{mark.text}" as the {meant}')
-    if reading.fired:
-        notes.append("patterns: " + ", ".join(dict.fromkeys(reading.fired)))
-    if left_out:
-        notes.append("not used: " + ", ".join(left_out))
+    notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
+    notes += ["not used: " + ", ".join(left_out)] * bool(left_out)
     return tuple(dict.fromkeys(notes))

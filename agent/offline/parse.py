@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...tools.frames import Frame
@@ -28,6 +28,15 @@ _POINTED = re.compile(
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A question with what there is to read it by: the schema's names, and the database's values that it mentions."""
+
+    text: str
+    names: NameIndex
+    values: tuple[ValueMatch, ...] = ()
+
+
+@dataclass(frozen=True)
 class Parse:
     """A question as read.
 
@@ -46,22 +55,15 @@ class Parse:
     said: frozenset[str] = frozenset()
 
 
-def parse(question: str, names: NameIndex, values: Iterable[ValueMatch], base: Frame = NOTHING) -> Parse:
-    """Reads a question.
-
-    Args:
-        question: As asked.
-        names: The schema's index.
-        values: The database's values that it mentions.
-        base: The query that the conversation is about.
-    """
+def parse(asked: Asked, base: Frame = NOTHING) -> Parse:
+    """Reads a question, with the query that the conversation is about."""
     context = base.used()
-    words = words_of(_THAT.sub(r"\1 this", question) if context else question)
-    items = find_mentions(words, names, values)
-    implied = resolve(items, names, context)
+    words = words_of(_THAT.sub(r"\1 this", asked.text) if context else asked.text)
+    items = find_mentions(words, asked.names, asked.values)
+    implied = resolve(items, asked.names, context)
     mask, marks = masked(items)
     mask = _pointed(re.sub(r"(?: \.)+$", "", mask), marks, context)
-    reading = Reading(names, marks, mask, base)
+    reading = Reading(asked.names, marks, mask, base)
     read_stages(reading, "terms", "negation", "ranking", "rows")
     exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))

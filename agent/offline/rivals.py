@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...tools.frames import Frame, give_me
-from ...tools.mentions import NameIndex, spelled_out, stem, words_of
-from ...tools.values.match import ValueMatch
-from .parse import Parse, parse
+from ...tools.mentions import spelled_out, stem, words_of
+from .parse import Asked, Parse, parse
 
 _MOST = 4
 """Readings that a person is asked to choose among."""
@@ -29,14 +28,13 @@ class Rival:
     parse: Parse
 
 
-def rivals(question: str, parsed: Parse, names: NameIndex, values: Iterable[ValueMatch]) -> tuple[Rival, ...]:
+def rivals(asked: Asked, parsed: Parse) -> tuple[Rival, ...]:
     """The readings that tie, each about another table; none where one is better."""
     if not 1 < len(parsed.rivals) <= _MOST:
         return ()
-    values = tuple(values)
     found: dict[str, Rival] = {}
     for table in parsed.rivals:
-        other = parse(question, names, values, Frame(tables=(table,)))
+        other = parse(asked, Frame(tables=(table,)))
         if {table} != set(other.frame.used()) & set(parsed.rivals):
             return ()
         phrase = give_me(other.frame).removeprefix("Give me ").rstrip(".")

@@ -8,7 +8,7 @@
 """
 
 from .build import build
-from .edit import complement, counted, narrowed, picked, rows_of
+from .edit import complement, counted, narrowed, picked, respelled, rows_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from .phrase import give_me
 from .read import read_sql
@@ -30,5 +30,6 @@ __all__ = [
     "narrowed",
     "picked",
     "read_sql",
+    "respelled",
     "rows_of",
 ]

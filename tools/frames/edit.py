@@ -1,4 +1,4 @@
-"""From one frame to another: narrowed, counted, looked at from its rows, or turned into what it leaves out."""
+"""From one frame to another: narrowed, counted, respelled, or turned into what it leaves out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import NotUnderstood
+from ..sql.findings import ColumnValues
 from .frame import Column, Condition, Frame, Operator, Term
 
 _OPPOSITE: dict[Operator, Operator] = {"not in": "in", "in": "not in", "!=": "=", "not like": "like"}
@@ -82,3 +83,19 @@ def _replaces(new: Group, old: Group, swap: bool) -> bool:
         return False
     equals = any(c.operator in ("=", "like") for c in (*new, *old))
     return swap or equals or {c.operator for c in new} == {c.operator for c in old}
+
+
+def respelled(frame: Frame, values: ColumnValues) -> Frame:
+    """The frame with texts that their columns do not hold replaced by the nearest ones that they do."""
+    where = tuple(tuple(_respelled(condition, values) for condition in group) for group in frame.where)
+    return replace(frame, where=where)
+
+
+def _respelled(condition: Condition, values: ColumnValues) -> Condition:
+    column, text = condition.term.column, condition.value
+    if column is None or not isinstance(text, str) or condition.operator not in ("=", "!="):
+        return condition
+    if values.holds(column.table, column.name, text):
+        return condition
+    near = values.nearest(column.table, column.name, text)
+    return replace(condition, value=near[0]) if near else condition

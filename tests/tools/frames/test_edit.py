@@ -20,7 +20,9 @@ from tableturn.tools.frames import (
     counted,
     narrowed,
     read_sql,
+    respelled,
 )
+from tableturn.tools.values import ValueIndex
 
 KEY = Column("animal", "animal_id")
 
@@ -95,3 +97,9 @@ def test_narrowed_adds_replaces_and_reaches_inside(zoo: Database) -> None:
     assert narrowed(narrowed(wolves, [old]), [(Condition(age, "<", 9),)], swap=True).where[1:] == (
         (Condition(age, "<", 9),),
     )
+
+
+def test_texts_are_respelled_as_their_columns_hold_them(zoo: Database, tmp_path: Path) -> None:
+    values = ValueIndex.open(zoo, cache=tmp_path)
+    misspelt = _frame(zoo, "SELECT age FROM animal WHERE name = 'Rexx' AND kind = 'wolf'")
+    assert _rows(zoo, respelled(misspelt, values)) == [(3,)]
