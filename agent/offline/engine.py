@@ -18,7 +18,6 @@ from ...tools.mentions.lexicon import CUES, UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from .confidence import confidence, signals
-from .cut import cut
 from .dangling import Dangling, dangling
 from .followup import complements, edited, follows
 from .parse import NOTHING, Asked, Parse, parse
@@ -119,10 +118,6 @@ class Engine:
         if base is NOTHING:
             return self._alone(asked, parse(asked), first=True)
         within = parse(asked, base)
-        shorter = cut(base, within)
-        if shorter is not None:
-            reading = Reading(asked.names, [], "", fired=["cut"])
-            return self._made(replace(within, frame=shorter, reading=reading), shorter, follow_up=True)
         leans = follows(asked.text, within, base)
         named = any(mark.kind in "tx" for mark in within.reading.marks)
         try:

@@ -64,6 +64,8 @@ def parse(asked: Asked, base: Frame = NOTHING) -> Parse:
     mask, marks = masked(items)
     mask = _pointed(re.sub(r"(?: \.)+$", "", mask), marks, context)
     reading = Reading(asked.names, marks, mask, base)
+    if context:
+        read_stages(reading, "shorter")
     read_stages(reading, "terms", "negation", "ranking", "rows")
     exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ...tools.errors import NotUnderstood
 from ...tools.frames import Term
 from ...tools.mentions.lexicon import ORDINALS
 from .reading import Found, reads
 
+_LAST = ("last", "bottom")
 _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#between) \Z")
 """What a number belongs to, rather than to the superlative after it."""
 
@@ -20,6 +22,30 @@ def _ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
     reading.order.append((term, descending))
     reading.per_subject = reading.per_subject or bool(term.aggregate)
     return left
+
+
+@reads("cut")
+def cut(found: Found) -> str | None:
+    """`the top 5`, `just the first one`: only so many rows of what the query before shows.
+
+    Raises:
+        NotUnderstood: The last rows of what has no order are wanted, or rows of a set operation.
+    """
+    reading, base = found.reading, found.reading.base
+    end = found.mark("end").text.lower() if found["end"].startswith("@") else found["end"]
+    if end not in ("", "top", "first", "last", "bottom") or (
+        found["t"] and reading.table(found["t"]) not in base.used()
+    ):
+        return None
+    if base.combine is not None:
+        raise NotUnderstood("I cannot take the first rows of lists put together.")
+    computed = [(term, True) for term in base.select if term.aggregate and base.group and end != "first"]
+    turned = end in _LAST
+    if turned and not (base.order or computed):
+        raise NotUnderstood("Those rows have no order, so none of them are the last. Say what to sort them by.")
+    reading.order = [(term, descends != turned) for term, descends in base.order or computed[:1]]
+    reading.limit = int(found.mark("n").literal or 1) if found["n"] else 1
+    return ""
 
 
 @reads("several")

@@ -227,6 +227,12 @@ def test_title(tmp_path: Path) -> None:
 
 BY_GENRE = "SELECT genre, count(*) FROM book GROUP BY genre"
 FOLLOWED = [
+    (
+        "cut",
+        "SELECT title FROM book ORDER BY price",
+        "only the last 2 of them",
+        "SELECT title FROM book WHERE price >= 30",
+    ),
     ("function", "SELECT price FROM book", "And the average?", "SELECT avg(price) FROM book"),
     ("function", "SELECT avg(price) FROM book", "What is the maximum instead?", "SELECT max(price) FROM book"),
     ("most_shown", BY_GENRE, "Which has the most?", f"{BY_GENRE} ORDER BY count(*) DESC LIMIT 1"),
