@@ -34,11 +34,13 @@ class Described:
         calls: Requests that were made, as tasks: second tries not counted.
         left: Columns and tables that are not described yet.
         cut: Replies that were cut at the output limit.
+        unusable: Replies that described nothing: what they were asked about counts as done, without a description.
     """
 
     calls: int
     left: int
     cut: int = 0
+    unusable: int = 0
 
 
 def annotate(run: Run) -> Body[list[str]]:
@@ -55,8 +57,13 @@ def annotate(run: Run) -> Body[list[str]]:
         done = yield from describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
-    cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
-    return [f"{done.left} columns and tables are not described yet{cut}"] if done.left else []
+    notes: list[str] = []
+    if done.left:
+        cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
+        notes.append(f"{done.left} columns and tables are not described yet{cut}")
+    if done.unusable:
+        notes.append(f"{done.unusable} replies described nothing of the schema: `tableturn annotate --again` asks anew")
+    return notes
 
 
 def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int) -> Body[Described]:
@@ -80,7 +87,7 @@ def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_token
         max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN)),
         max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE)),
     )
-    made = cut = 0
+    made = cut = unusable = 0
     while made < calls:
         found = yield from _columns(schema, known, most.columns)
         found = found or (yield from _tables(schema, known, most.tables))
@@ -88,9 +95,12 @@ def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_token
             break
         if found.cut:
             most, cut = most.fewer(), cut + 1
+        elif not any((*found.said.tables.values(), *found.said.columns.values())):
+            unusable += 1
         known = yield from do(lambda found=found: store.add(found.said))
         made += 1
-    return Described(made, len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema)), cut)
+    left = len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema))
+    return Described(made, left, cut, unusable)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ _BY_NAME: Final = (
     ("Connect", "could not be reached or broke the connection off", "check the address and that the server runs"),
     ("RemoteProtocol", "broke the connection off", "check that the server runs"),
 )
+_OF_THE_REPLY: Final = (LookupError, AttributeError)
+"""What clients raise over a reply that lacks its parts."""
 _TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
 _OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
 
@@ -62,6 +64,8 @@ def status_of(error: Exception) -> int | None:
 
 def _told(error: Exception) -> tuple[str, str]:
     names = [base.__name__ for base in type(error).__mro__]
+    if isinstance(error, _OF_THE_REPLY):
+        return "gave a reply that is not in the form of one", "check that the server speaks the protocol asked of it"
     for part, happened, advice in _BY_NAME:
         if any(part in name for name in names):
             return happened, advice
@@ -74,6 +78,8 @@ def _told(error: Exception) -> tuple[str, str]:
 
 
 def _detail(error: Exception) -> str:
+    if isinstance(error, _OF_THE_REPLY):
+        return ""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None
     return " ".join(str(message or error or type(error).__name__).split())[:160]

@@ -39,7 +39,7 @@ class AgentState(MessagesState):
             `Settings.values` of them.
         items: The linker's probabilities, `[table, column or None, p]`, most probable first.
         kept: The schema shown: `[table, [columns]]`, most probable first.
-        marked: Schema items that earlier turns used, `[table, column]`.
+        marked: Schema items that earlier turns used, `[table, column]`; the column is empty for the table itself.
         stars: Tables of which all columns are asked for, `[table, place among its columns]`.
         base: The past turn whose SQL is edited (`PastTurn`), or None.
         examples: Few-shot examples (`Example`).

@@ -39,7 +39,7 @@ class GenerateTask(Task[Draft]):
         examples: Few-shot examples, most useful first.
         style: The prompt's form.
         schema_style: How the schema is written.
-        marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark).
+        marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark); see `render_schema`.
         stars: Tables of which all columns are asked for, and where to say so (Track-SQL's all-column intent).
         unshown: Names of tables that the schema shown lacks, most likely first.
         requested: Names of tables that earlier attempts reached for; they stay longest where room is short.

@@ -58,6 +58,7 @@ def annotate(
         "columns": sum(map(bool, known.columns.values())),
         "left": done.left,
         "cut": done.cut,
+        "unusable": done.unusable,
         "calls": tally.usage.llm_calls,
         "prompt_tokens": tally.usage.prompt_tokens,
         "completion_tokens": tally.usage.completion_tokens,
@@ -68,5 +69,7 @@ def annotate(
     typer.echo(f"{found['tables']} tables and {found['columns']} columns described, {found['calls']} calls")
     if done.cut:
         typer.echo(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
+    if done.unusable:
+        typer.echo(f"{done.unusable} replies described nothing: use --again to ask anew, or another model")
     if done.left:
         typer.echo(f"{done.left} are left: run it again to go on")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ...tools.linking import PastTurn, SchemaItem, SchemaLinker
 
 _DECIMALS = 4
+_WINDOWS = 4
+"""Windows of a long history that are gone through: what lies further back has no more say in the last one."""
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +56,10 @@ def link(
     with Database.open(db) as database:
         schema = database.schema()
         if annotations:
-            schema = AnnotationStore(schema_key(schema)).read().on(schema)
+            known = AnnotationStore(schema_key(schema)).read()
+            if not (known.tables or known.columns):
+                raise SettingsError(f"nothing describes this schema yet: run tableturn annotate --db {db} --model ...")
+            schema = known.on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _with_items(turns, linker)
         # Reading the model and indexing the values happen once and are no part of linking a question.
@@ -87,7 +92,7 @@ def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTur
 
     window = Settings().history_window
     seen: list[PastTurn] = []
-    for turn in turns:
+    for turn in turns[-_WINDOWS * window :]:
         items = linker.link(turn.question, seen[-window:]).items
         seen.append(replace(turn, items=tuple((item.table, item.column, item.p) for item in items)))
     return seen[-window:]

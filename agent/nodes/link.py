@@ -69,6 +69,6 @@ def _marks(linked: LinkedSchema, settings: Settings) -> dict[str, Any]:
     """What the schema form may say of items: used before (Track-SQL's [SN]), all columns asked for."""
     stars = linked.all_columns(max(settings.link_threshold, LEAST_STAR)) if settings.all_columns else ()
     return {
-        "marked": [[item.table, item.column] for item in linked.items if item.used_before and item.column],
+        "marked": [[item.table, item.column or ""] for item in linked.items if item.used_before],
         "stars": [list(star) for star in stars],
     }

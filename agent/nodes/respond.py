@@ -44,11 +44,12 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     answer = yield from do(lambda: _answer(state, run, rephrasing, attempts))
     if answer.sql in state.get("to_save", ()):
         answer = yield from _saved(answer, run)
+    sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     turn = PastTurn(
         question=state["question"],
         rephrased=rephrasing.rephrased,
-        sql=answer.sql or "" if answer.status in ("converged", "capped") else "",
-        result=summary(answer.columns, answer.rows, answer.truncated) if answer.sql else answer.text,
+        sql=sql,
+        result=summary(answer.columns, answer.rows, answer.truncated) if sql else answer.text,
         items=tuple((table, column, p) for table, column, p in state.get("items", [])),
     )
     return {"answer": dump(answer)} | remember(state, turn, answer.text, run.settings)

@@ -40,6 +40,18 @@ def test_earlier_turns_reach_later_prompts(shop: Path) -> None:
     assert all("Who lives in Paris?" in prompt or PARIS in prompt for prompt in later)
 
 
+def test_a_turn_that_failed_is_no_empty_result_to_later_ones(shop: Path) -> None:
+    broken = "SELECT nme FROM customers"
+    with SQLAgent(shop, model=(model := writes(broken)), settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        assert chat.ask("Who is there?").status == "failed"
+        before = len(model.prompts)
+        chat.ask("And in Paris?")
+    later = "\n".join(model.prompts[before:])
+    assert "no rows" not in later
+    assert "could be run: no such column: nme" in later
+
+
 def test_the_window_holds_five_turns(shop: Path) -> None:
     with SQLAgent(shop, model=by_number(), settings={"examples": "none"}) as agent:
         chat = agent.conversation()

@@ -24,7 +24,7 @@ from tableturn.prompts.simplify import SimplifyTask
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import ModelError, ReplyError
 
-from ..support.openai_server import HANG, RESET, Behaviour, OpenAIServer, Script, cut, fails, says, sql
+from ..support.openai_server import EMPTY, HANG, RESET, Behaviour, OpenAIServer, Script, cut, fails, says, sql
 
 Q = "SELECT count(*) FROM singer"
 SCHEMA = Schema("shop", (TableSchema("singer", (ColumnSchema("id", "INTEGER", "number", 1), ColumnSchema("name"))),))
@@ -102,6 +102,7 @@ FAILED: dict[str, tuple[list[Behaviour], type[Exception], str, int]] = {
     "wrong key": ([fails(401, "bad key")], ModelError, "API key", 1),
     "unknown model": ([fails(404, "no such model")], ModelError, "model's name", 1),
     "bad request": ([fails(400, "no such option")], ModelError, "no such option", 1),
+    "no reply in it": ([EMPTY], ModelError, "not in the form of one", 1),
     "too long": ([fails(400, "This model's maximum context length is 10")], ModelError, "lower the token budget", 1),
 }
 

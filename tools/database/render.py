@@ -37,7 +37,8 @@ def render_schema(
     Args:
         schema: Tables and columns in the order in which they should be shown.
         style: The form.
-        marked: (table, column) pairs, in any case, that earlier queries used.
+        marked: (table, column) pairs, in any case, that earlier queries used; the column is empty for a table itself,
+            which Track-SQL's form has no mark for.
         stars: Tables of which all columns are asked for, in Track-SQL's form: `*` stands after so many of its columns.
         samples: How many sample values a column at most shows, in the forms that show them.
     """

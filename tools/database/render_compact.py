@@ -23,7 +23,7 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
             simple[key.table.lower(), key.columns[0].lower()].append(key)
         else:
             composite[key.table.lower()].append(key)
-    lines = [_title(schema), _legend(schema, bool(marked))]
+    lines = [_title(schema), _legend(schema, _shows(schema, marked))]
     for table in schema.tables:
         name = table.name.lower()
         columns = [
@@ -36,8 +36,14 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
             f"({', '.join(map(identifier, key.ref_columns))})"
             for key in composite.get(name, ())
         ]
-        lines.append(f"{identifier(table.name)}({', '.join(columns)}){_about(table)}")
+        mark = "^" if (name, "") in marked else ""
+        lines.append(f"{identifier(table.name)}{mark}({', '.join(columns)}){_about(table)}")
     return "\n".join(lines)
+
+
+def _shows(schema: Schema, marked: frozenset[tuple[str, str]]) -> bool:
+    """Whether anything that is shown is marked."""
+    return any(schema.table(table) if not column else schema.column(table, column) for table, column in marked)
 
 
 def _title(schema: Schema) -> str:

@@ -9,6 +9,7 @@ from .render_text import examples, identifier, one_line, remark
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 
 _LONGEST_TYPE = 40
+_USED = "used by earlier queries"
 _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
@@ -47,6 +48,8 @@ def _table(table: TableSchema, keys: list[ForeignKey], marked: frozenset[tuple[s
         facts.append(f"{table.row_count} rows")
     if table.comment:
         facts.append(remark(table.comment))
+    if (table.name.lower(), "") in marked:
+        facts.append(_USED)
     head = f"CREATE TABLE {identifier(table.name)} (" + (f" -- {', '.join(facts)}" if facts else "")
     return "\n".join((head, *lines, ");"))
 
@@ -68,7 +71,7 @@ def _type(declared: str) -> str:
 
 def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
     values = examples(column, samples)
-    notes = (remark(column.comment), f"e.g. {values}" if values else "", "used by earlier queries" if marked else "")
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", _USED if marked else "")
     return "; ".join(note for note in notes if note)
 
 

@@ -32,8 +32,23 @@ def join_path(schema: Schema, tables: Iterable[str], said: Collection[str] = ())
         The keys in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
         connect with the first are left out.
     """
-    wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
+    wanted = _names(schema, tables)
     return tuple(_Growth(_links(schema, frozenset(said)), wanted[0]).reach(wanted)) if wanted else ()
+
+
+def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
+    """As `join_path`, of every group of tables that keys connect: none is left out for what the first table is."""
+    wanted, links = _names(schema, tables), _links(schema, frozenset())
+    keys: list[ForeignKey] = []
+    while wanted:
+        growth = _Growth(links, wanted[0])
+        keys += growth.reach(wanted)
+        wanted = [name for name in wanted if name not in growth.tree]
+    return tuple(keys)
+
+
+def _names(schema: Schema, tables: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
 
 
 def _links(schema: Schema, said: frozenset[str]) -> _Links:
@@ -56,7 +71,7 @@ class _Growth:
 
     def __init__(self, links: _Links, root: str) -> None:
         self._links = links
-        self._tree: set[str] = set()
+        self.tree: set[str] = set()
         self._cost: dict[str, float] = {}
         self._came: dict[str, tuple[ForeignKey, str]] = {}
         self._queue: list[tuple[float, int, str]] = []
@@ -65,7 +80,7 @@ class _Growth:
 
     def reach(self, goals: Iterable[str]) -> Iterator[ForeignKey]:
         """Grows to the goals, the nearest first, as far as keys lead."""
-        rest = set(goals) - self._tree
+        rest = set(goals) - self.tree
         while rest and self._queue:
             cost, _, table = heapq.heappop(self._queue)
             if cost > self._cost[table]:
@@ -74,12 +89,12 @@ class _Growth:
                 for key, joined in self._way(table):
                     self._take_in(joined)
                     yield key
-                rest -= self._tree
+                rest -= self.tree
             for step, key, other in self._links[table]:
                 self._offer(other, self._cost[table] + step, (key, table))
 
     def _take_in(self, table: str) -> None:
-        self._tree.add(table)
+        self.tree.add(table)
         self._cost[table] = 0.0
         heapq.heappush(self._queue, (0.0, next(self._order), table))
 
@@ -93,7 +108,7 @@ class _Growth:
         """The keys from the tree to a table, with the table that each joins."""
         way: list[tuple[ForeignKey, str]] = []
         table = goal
-        while table not in self._tree:
+        while table not in self.tree:
             key, before = self._came[table]
             way.append((key, table))
             table = before

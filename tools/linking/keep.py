@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from ..database.schema import Schema, TableSchema
+from ..database.schema import ForeignKey, Schema, TableSchema
+from ..database.words import unquoted, words
 from ..errors import SQLParseError
 from ..sql import parse_select
 from ..sql.resolve import resolve
-from ..sql.scope import Resolution
 from ..sql.suggest import nearest_names
-from .join_path import join_path
+from .join_path import join_paths
 from .linked import STAR, SchemaItem
 from .used import past_use
 
 _COLUMNS_A_TABLE = 5
 """Where only so many columns are shown, a fifth as many tables are."""
 
+_LIKELY = 0.1
+"""Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
+
 
 def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
     """The tables and columns over the threshold, most probable first, with what joins them.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
-    them; tables in between are added, so that what is shown can always be joined.
+    them; tables in between are added, so that what is shown can be joined wherever keys lead from one to the other.
+    Where there is no room for all over the threshold, likely tables alone bring others in between: those that merely
+    fill the room would bring as many again.
 
     Args:
         schema: The whole schema.
         items: Scored items, most probable first.
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
-        max_columns: How many columns to show, keys aside, and five times how many tables; None for all over the
-            threshold.
+        max_columns: How many columns to show, keys aside, and five times how many tables, those in between aside;
+            None for all over the threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     shown = _first(schema, over, max_columns)
@@ -40,7 +46,7 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         if _is_column(schema, item):
             columns[item.table].append(str(item.column))
     if cut or threshold > 0:
-        for key in join_path(schema, columns):
+        for key in _joins(schema, shown, list(columns), cut):
             for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
                 _add(columns, schema, table, ends)
     for name in columns:
@@ -48,6 +54,16 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         if table is not None:
             _add(columns, schema, name, table.primary_key or [c.name for c in table.columns[:1]])
     return schema.part(list(columns.items()))
+
+
+def _joins(schema: Schema, shown: Sequence[SchemaItem], tables: Sequence[str], cut: bool) -> list[ForeignKey]:
+    """The keys that join the tables shown, over tables in between where there is room for them."""
+    if not cut:
+        return list(join_paths(schema, tables))
+    likely = {item.table for item in shown if item.p >= _LIKELY}
+    held = [table for name in tables if (table := schema.table(name))]
+    alone = schema.part([(table.name, [column.name for column in table.columns]) for table in held])
+    return [*join_paths(schema, [name for name in tables if name in likely]), *join_paths(alone, tables)]
 
 
 def widen(schema: Schema, part: Schema, sql: str) -> Schema:
@@ -60,7 +76,7 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
     Args:
         schema: The whole schema.
         part: What was shown.
-        sql: A query, runnable or not; what cannot be parsed reaches for nothing.
+        sql: A query, runnable or not; one that cannot be parsed reaches for the tables that it names.
     """
     named = requested(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
@@ -75,32 +91,34 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
 
 
 def requested(schema: Schema, sql: str) -> frozenset[str]:
-    """The tables that a query names, and those most like the ones that it names in vain."""
-    resolution = _resolved(sql, schema)
-    sources = [source for scope in resolution.scopes for source in scope.sources]
+    """The tables that a query names, parsed or not, and those most like the ones that it names in vain."""
     names = [table.name for table in schema.tables]
-    vain = {source.node.name for source in sources if not source.known}
-    meant = {near for name in vain for near in nearest_names(name, names)}
-    return frozenset({source.table.name for source in sources if source.table} | meant)
+    try:
+        resolution = resolve(parse_select(sql), schema)
+    except SQLParseError:
+        read = [unquoted(word) for word in words(sql)]
+        found = {table.name for word in read if (table := schema.table(word))}
+        vain = {word for before, word in pairwise(read) if before in ("from", "join") and not schema.table(word)}
+    else:
+        sources = [source for scope in resolution.scopes for source in scope.sources]
+        found = {source.table.name for source in sources if source.table}
+        vain = {source.node.name for source in sources if not source.known}
+    return frozenset(found | {near for name in vain for near in nearest_names(name, names)})
 
 
 def _lacking(sql: str, schema: Schema) -> list[TableSchema]:
     """The tables in which a query looks for a column that is not there."""
+    try:
+        references = resolve(parse_select(sql), schema).references
+    except SQLParseError:
+        return []
     return [
         source.table
-        for reference in _resolved(sql, schema).references
+        for reference in references
         if reference.kind == "unknown" and reference.scope
         for source in reference.scope.sources
         if source.table and reference.node.table.lower() in ("", source.name)
     ]
-
-
-def _resolved(sql: str, schema: Schema) -> Resolution:
-    """What a query's names stand for; nothing where it cannot be parsed."""
-    try:
-        return resolve(parse_select(sql), schema)
-    except SQLParseError:
-        return Resolution()
 
 
 def _is_column(schema: Schema, item: SchemaItem) -> bool:

@@ -18,7 +18,7 @@ class SchemaItem:
         table: The table's name.
         column: The column's name, `*` for all columns, or None for the table itself.
         p: Probability that this turn's SQL uses it.
-        used_before: Whether an earlier turn's SQL used it (Track-SQL's [SN] mark).
+        used_before: Whether an earlier turn's SQL used it (Track-SQL's [SN] mark); `SELECT *` uses all columns.
     """
 
     table: str

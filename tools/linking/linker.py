@@ -56,20 +56,24 @@ class SchemaLinker:
         if not values and self._values is not None:
             values = self._values.find(question)
         evidence = gather(question, history, values, self._names, shipped())
-        items = self._items(evidence)
+        items = self._items(evidence, history)
         return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
 
-    def _items(self, evidence: Evidence) -> tuple[SchemaItem, ...]:
+    def _items(self, evidence: Evidence, history: Sequence[PastTurn]) -> tuple[SchemaItem, ...]:
         tables, columns, stars = (array.tolist() for array in score(evidence, self._shape))
         used_tables = (evidence.tables_before.share > 0).tolist()
         used_columns = (evidence.columns_before.share > 0).tolist()
-        used_stars = (evidence.star_last > 0).tolist()
         names = self._names
+        used = [place for turn in history for place in names.past_use(turn.sql).columns]
+        used_whole = {table for table, column in used if column == STAR and (table, STAR) not in names.column_number}
         items = [SchemaItem(name, None, tables[i], used_tables[i]) for name, i in names.table_number.items()]
-        items += [SchemaItem(*place, columns[i], used_columns[i]) for i, place in enumerate(names.columns)]
+        items += [
+            SchemaItem(*place, columns[i], used_columns[i] or place[0] in used_whole)
+            for i, place in enumerate(names.columns)
+        ]
         # Where a column is really called `*`, that one has the name.
         items += [
-            SchemaItem(name, STAR, stars[i], used_stars[i])
+            SchemaItem(name, STAR, stars[i], name in used_whole)
             for name, i in names.table_number.items()
             if (name, STAR) not in names.column_number
         ]

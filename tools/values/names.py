@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from .words import fold, stem
 
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
+"""Words in a name's outline; see `_outline`."""
 
 _SHORT_FORMS = {
     "addr": ("address",),
@@ -43,8 +44,15 @@ _SHORT_FORMS = {
 def name_words(name: str) -> tuple[str, ...]:
     """A name's words in lower case: split at underscores, case changes and digits, short forms spelled out."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    parts = [fold(part) for part in _PART.findall(plain)]
+    parts = [fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_outline, plain)))]
     return tuple(word for part in parts for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+
+
+def _outline(character: str) -> str:
+    """`A` for an upper-case letter of any script, `a` for a lower-case one, `x` for one without case, `0`, or `_`."""
+    if character.isalpha():
+        return "A" if character.isupper() else "a" if character.upper() != character else "x"
+    return "0" if character.isdecimal() else "_"
 
 
 @lru_cache(maxsize=50_000)

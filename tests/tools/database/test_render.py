@@ -47,6 +47,14 @@ def test_compact() -> None:
     ]
 
 
+def test_a_table_that_was_used_is_marked() -> None:
+    marked = frozenset({("Country", "")})
+    assert "\ncountry^(Code* text" in render_schema(_SCHEMA, marked=marked)
+    assert "CREATE TABLE country ( -- used by earlier queries" in render_schema(_SCHEMA, "ddl", marked=marked)
+    assert "[SN]" not in render_schema(_SCHEMA, "track", marked=marked)
+    assert "^" not in render_schema(_SCHEMA, marked=frozenset({("elsewhere", "")})), "what is not shown needs no sign"
+
+
 def test_ddl() -> None:
     assert render_schema(_SCHEMA, "ddl", samples=1).splitlines() == [
         "CREATE TABLE city ( -- 2 rows",

@@ -9,6 +9,7 @@ from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSche
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
 from tableturn.tools.linking.associations import Associations
 from tableturn.tools.linking.evidence import Names, gather
+from tableturn.tools.linking.keep import keep
 from tableturn.tools.linking.used import past_use
 from tableturn.tools.values import ValueMatch
 
@@ -91,6 +92,12 @@ def test_earlier_sql_speaks_and_is_marked(linker: SchemaLinker) -> None:
     assert p(linked, "singer", "Age") > p(linker.link("only those under 30"), "singer", "Age")
 
 
+def test_all_columns_asked_for_are_all_marked(linker: SchemaLinker) -> None:
+    turns = [PastTurn("all singers", sql="SELECT * FROM singer"), PastTurn("how many concerts", sql="SELECT 1")]
+    marked = {(item.table, item.column) for item in linker.link("and now?", turns).items if item.used_before}
+    assert marked == {("singer", name) for name in (None, STAR, "Singer_ID", "Name", "Country", "Age")}
+
+
 def test_broken_past_sql_is_passed_over(linker: SchemaLinker) -> None:
     linked = linker.link("only those", [PastTurn("x", sql="SELEC oops FROM"), PastTurn("y", sql="")])
     assert not any(item.used_before for item in linked.items)
@@ -125,6 +132,28 @@ def test_what_is_kept_can_be_joined(linker: SchemaLinker) -> None:
     assert len(linked.kept.foreign_keys) == 3
 
 
+def test_a_table_without_keys_does_not_keep_others_from_being_joined() -> None:
+    schema = Schema("c", (table("weather", "day", "rainfall"), *CONCERTS.tables), CONCERTS.foreign_keys)
+    items = [SchemaItem(name, None, p) for name, p in (("weather", 0.9), ("singer", 0.8), ("stadium", 0.7))]
+    part = keep(schema, items, 0.1, None)
+    assert [one.name for one in part.tables][:3] == ["weather", "singer", "stadium"]
+    assert len(part.foreign_keys) == 3, "by way of concerts and who sang in them"
+
+
+def test_only_likely_tables_bring_those_in_between() -> None:
+    pairs = [(table(f"a{n}", "id"), table(f"b{n}", "id", "a", "c"), table(f"c{n}", "id")) for n in range(50)]
+    keys = [
+        key
+        for n in range(50)
+        for key in (ForeignKey(f"b{n}", ("a",), f"a{n}", ("id",)), ForeignKey(f"b{n}", ("c",), f"c{n}", ("id",)))
+    ]
+    schema = Schema("pairs", tuple(one for three in pairs for one in three), tuple(keys))
+    items = [SchemaItem(f"{end}{n}", None, 0.9 if n < 5 else 0.01) for n in range(50) for end in "ac"]
+    part = keep(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
+    assert len(part.tables) == 20 + 5
+    assert {f"b{n}" for n in range(5)} < {one.name for one in part.tables}
+
+
 def test_never_empty(linker: SchemaLinker) -> None:
     for question in ("", "xyzzy", "🙂"):
         assert linker.link(question, threshold=1.0).kept.tables
@@ -134,6 +163,14 @@ def test_never_empty(linker: SchemaLinker) -> None:
 def test_max_columns(linker: SchemaLinker) -> None:
     shown = kept(linker.link("ages of singers", max_columns=1))
     assert shown == {"singer": ["Age", "Singer_ID"]}
+
+
+@pytest.mark.parametrize("name", ["Größe", "straße", "højde", "główna", "ısı"])
+def test_letters_of_other_alphabets_are_letters(name: str) -> None:
+    schema = Schema("s", (table("person", "id", "alter", name), table("ware", "id", "stock", "preis")))
+    linked = SchemaLinker(schema).link(f"show the {name} of each")
+    assert p(linked, "person", name) > p(linked, "person", "alter") + 0.1
+    assert linked.items[0].table == "person"
 
 
 def test_odd_names_and_empty_schemas() -> None:
@@ -177,6 +214,8 @@ def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
     }
     assert wider.total_tables == 4
     assert widen(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), "probably meant"
+    broken = widen(CONCERTS, part, "SELECT Theme, FROM [Concert] JOIN stadim WHERE")
+    assert {one.name for one in broken.tables} == {"concert", "stadium", "singer"}
     for nothing in ("SELECT * FROM nowhere", "not SQL at all (", ""):
         assert widen(CONCERTS, part, nothing) == part
 
