@@ -86,7 +86,7 @@ def aggregates(found: Found) -> str | None:
             return None
     columns = [found["c"]]
     others = reading.markers("cx", rest)
-    if others and all(_summable(reading, other) for other in others):
+    if others and all(reading.names.quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
     made = (
         reading.add_term(Term(reading.column(column), function_of(reading, function)), reading.mark(column))
@@ -101,14 +101,7 @@ def asks_for(before: str) -> bool:
     return _SELECT_SO_FAR.match(before) is not None
 
 
-def _summable(reading: Reading, marker: str) -> bool:
-    column = reading.column(marker)
-    key = reading.names.key(column.table)
-    return reading.names.kind(column) == "number" and column != key and "year" not in column.name.lower()
-
-
 def function_of(reading: Reading, word: str) -> Aggregate:
     """The aggregate that `#avg`, `#sum` or a superlative asks for."""
-    if word in ("#avg", "#sum"):
-        return "avg" if word == "#avg" else "sum"
-    return "max" if reading.mark(word).descending else "min"
+    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
+    return named.get(word) or ("max" if reading.mark(word).descending else "min")

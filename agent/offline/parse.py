@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from ...tools.frames import Frame
 from ...tools.mentions import Mention, NameIndex, find_mentions, resolve, words_of
 from ...tools.values.match import ValueMatch
-from . import counting, ellipsis, exclusions, ranking, rows
+from . import counting, ellipsis, ranking, rows
 from .reading import Reading, masked, read_stages
 from .select import to_frame
 
 NOTHING = Frame()
 """What a conversation is about before its first answer."""
 
-GRAMMAR = (counting, exclusions, ranking, rows, ellipsis)
+GRAMMAR = (counting, ranking, rows, ellipsis)
 """The modules whose patterns fill `STAGES`."""
 
 
@@ -67,7 +67,6 @@ def parse(asked: Asked, base: Frame = NOTHING) -> Parse:
     if context:
         read_stages(reading, "shorter")
     read_stages(reading, "terms", "negation", "ranking", "rows")
-    exclusions.join_alternatives(reading)
     return Parse(to_frame(reading), reading, mask, implied, frozenset(word.stem for word in words))
 
 

@@ -1,4 +1,4 @@
-"""Patterns for conditions on rows: columns compared with numbers, texts, values and other rows."""
+"""Patterns for conditions on rows: columns compared with literals and other rows, and rows that others exclude."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def unequal(found: Found) -> str | None:
     link = reading.names.link(near[0], table)
     if link is None:
         return None
-    held = (Condition(Term(mark.column), "=", mark.literal),)
     reading.need(near[0])
+    held = (Condition(Term(mark.column), "=", mark.literal),)
     return reading.add(Term(link[0]), "not in", Frame((Term(link[1]),), (link[1].table, table), (held,)))
 
 
@@ -194,3 +194,47 @@ def numbered(found: Found) -> str | None:
     if key is None or not isinstance(found.literal("l"), int):
         return None
     return f"{found['t']} {found.reading.add(Term(key), '=', found.literal('l'))}"
+
+
+@reads("without_rows")
+def without_rows(found: Found) -> str | None:
+    """`stadiums without any concert in 2014`: the key is not among the other table's references."""
+    reading, table = found.reading, found.reading.table(found["t"])
+    heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
+    if heads and heads[0] == table:
+        others = [said for marker in reading.markers("t", found["rest"]) if (said := reading.table(marker)) != table]
+        table = next(iter(others), table)
+    link = reading.names.link(heads[0], table) if heads and heads[0] != table else None
+    if link is None:
+        return None
+    reading.need(heads[0])
+    return _without(
+        *link, table, reading, reading.inner(f"{found['value']} {found['t']} {found['rest']}", "ranking", "rows")
+    )
+
+
+@reads("except_those")
+def except_those(found: Found) -> str | None:
+    """`except those with at least two concerts`: all rows but the ones that the clause describes."""
+    reading, heads = found.reading, _tables_before(found)
+    key = reading.names.key(heads[0]) if heads else None
+    inner = reading.inner(found["clause"], "ranking", "rows")
+    if key is None or not (inner.where or inner.having):
+        return None
+    return _without(key, key, heads[0], reading, inner)
+
+
+def _without(own: Column, theirs: Column, table: str, reading: Reading, inner: Reading) -> str:
+    group = (theirs,) if inner.having else ()
+    tables = tuple(dict.fromkeys([table, *inner.tables]))
+    frame = Frame((Term(theirs),), tables, tuple(inner.where), group, tuple(inner.having))
+    reading.where.append((Condition(Term(own), "not in", frame),))
+    return ""
+
+
+def _tables_before(found: Found) -> list[str]:
+    """The tables that are spoken of before the clause, the subject first."""
+    reading = found.reading
+    said = [reading.table(marker) for marker in reading.markers("atx", found.before)]
+    columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]
+    return [table for table in (*said, *columns) if table] or list(reading.base.used()[:1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from ...tools.frames import Column, Condition, Frame, Scalar, Term, rows_of
 from ...tools.mentions import spelled_out
@@ -12,6 +13,7 @@ from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
+_OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
 _AND = (",", "and", "#and", "#both")
 _OWN = ("their", "its", "respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
@@ -68,6 +70,7 @@ def _shown(reading: Reading, marker: str) -> list[Term]:
 
 def to_frame(reading: Reading) -> Frame:
     """The frame that the reading amounts to; without `select` if the question names nothing to show."""
+    _join_alternatives(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
     head = next(iter(heads), None)
     terms = list(select_terms(reading))
@@ -99,6 +102,31 @@ def to_frame(reading: Reading) -> Frame:
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
     return combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
+
+
+def _join_alternatives(reading: Reading) -> None:
+    """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
+    while match := _OR.search(reading.text):
+        first, second = int(match[1]), int(match[3])
+        reading.where[first] += reading.where[second]
+        reading.where[second] = ()
+        reading.text = f"{reading.text[: match.start()]}@w{first}{match[2]}{reading.text[match.end() :]}"
+    for one, other in combinations(range(len(reading.where)), 2):
+        first, second = reading.where[one], reading.where[other]
+        if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
+            reading.where[other] = ()
+            if _names_rows(reading, first[0]):
+                reading.where[one] += second
+            else:
+                reading.combine = second[0]
+    reading.where = [group for group in reading.where if group]
+
+
+def _names_rows(reading: Reading, condition: Condition) -> bool:
+    """Whether rows of the subject are listed by their names: `the ages of Ann and Ben`."""
+    column, near = condition.term.column, reading.near()
+    named = column is not None and near[:1] == [column.table] and column in reading.names.title(column.table)
+    return named and condition.operator == "=" and "#both" not in reading.text
 
 
 def _implied(reading: Reading, head: str | None) -> list[Term]:
