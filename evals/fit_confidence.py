@@ -30,7 +30,7 @@ from .runner.files import write_whole
 
 _FOLDS = 5
 _GATE = 0.8
-_INVERSE_PENALTY = 1.0
+_INVERSE_PENALTY = 0.5
 _NO_ROWS = frozenset({"academic", "geo", "imdb", "music_2", "restaurants", "scholar", "yelp", "wta_1"})
 """Databases whose published copies lack rows."""
 

@@ -1,4 +1,4 @@
-"""Answers one question after another about one database: parse, edit, build, try, score; with a small cache."""
+"""Answers one question after another about one database: parse, edit, build, try, score."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from ...tools import mentions
 from ...tools.database import Database
-from ...tools.database.table import Limits
+from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.frames import Frame, build, read_sql, respelled
 from ...tools.mentions import NameIndex
@@ -25,7 +24,6 @@ from .reading import Reading
 from .rivals import Rival, chosen, rivals
 from .unread import repeats, unplaced, unread
 
-_CACHED = 64
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -71,7 +69,10 @@ class Engine:
         self._values = values
         self._lock = threading.Lock()
         self._names: NameIndex | None = None
-        self._tried = lru_cache(_CACHED)(self._try_to_answer)
+
+    def version(self) -> str:
+        """The version of the database's present schema."""
+        return self._database.schema().version
 
     def names(self) -> NameIndex:
         """The index of the database's present schema."""
@@ -92,26 +93,16 @@ class Engine:
         Raises:
             NotUnderstood: It cannot be read.
         """
-        found = self._tried(question, base_sql, clarification, self.names())
-        if isinstance(found, Answer):
-            return found
-        raise type(found)(str(found), found.words)
-
-    def _try_to_answer(
-        self, question: str, base_sql: str, clarification: tuple[str, str] | None, names: NameIndex
-    ) -> Answer | NotUnderstood:
+        names = self.names()
         question = mentions.respelled(_GREETING.sub("", question) or question, names, self._find)
         base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
         asked = Asked(question, names, self._find(question))
-        try:
-            if clarification:
-                settled = _settled(asked, base, clarification)
-                if isinstance(settled, Parse):
-                    return self._made(settled, settled.frame)
-                asked = Asked(settled, names, self._find(settled))
-            return self._answer(asked, base)
-        except NotUnderstood as error:
-            return error
+        if clarification:
+            settled = _settled(asked, base, clarification)
+            if isinstance(settled, Parse):
+                return self._made(settled, settled.frame)
+            asked = Asked(settled, names, self._find(settled))
+        return self._answer(asked, base)
 
     def _answer(self, asked: Asked, base: Frame) -> Answer:
         """The answer by the way of reading that the question's words call for; by the other one where that fails."""
@@ -149,21 +140,21 @@ class Engine:
 
     def _made(self, parsed: Parse, frame: Frame, follow_up: bool = False, tied: tuple[Rival, ...] = ()) -> Answer:
         """The answer that a frame amounts to, tried once."""
-        sql = build(frame, self.names().schema, parsed.said).sql("sqlite")
+        sql = build(frame, parsed.reading.names.schema, parsed.said).sql("sqlite")
         found = signals(parsed, frame, self._try(sql), follow_up)
         left_out = unread(parsed.reading, frame, follow_up)
         notes = _notes(parsed.reading, left_out, follow_up)
         choices = tuple(rival.phrase for rival in tied)
         return Answer(frame, sql, round(confidence(found), 3), notes, left_out, follow_up, choices, found)
 
-    def _try(self, sql: str) -> int | None:
-        """Rows of the query, up to a few; None where it takes too long to know.
+    def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
+        """The first rows of the query; None where it takes too long to know.
 
         Raises:
             NotUnderstood: It cannot run at all, so the question was misread.
         """
         try:
-            return len(self._database.execute(sql, _TRIAL).rows)
+            return self._database.execute(sql, _TRIAL).rows
         except (QueryFailed, QueryRejected) as error:
             raise NotUnderstood(f"What I read into this question is no query that runs ({error}).") from None
         except QueryError:

@@ -37,7 +37,7 @@ _DECLINE_WITH_UNREAD = 0.4
 """Confidence below which a question is declined where only verbs were not understood ("who *placed* orders")."""
 
 _REMEMBERED = 1_024
-"""Clarifications that are kept for the writing of their SQL."""
+"""Answers that are kept from the rephrasing of their questions for the writing of their SQL."""
 
 _VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
 
@@ -57,7 +57,7 @@ class OfflineTranslator:
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
         self._engine = Engine(database, values if values is not None else ValueIndex.open(database))
         self._lock = threading.Lock()
-        self._clarified: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._read: dict[tuple[str, str, str, str], Answer] = {}
 
     def do(self, task: Task[R]) -> Done[R]:
         """See `Translator.do`.
@@ -80,7 +80,7 @@ class OfflineTranslator:
             case GenerateTask():
                 return self._generate(task)
             case ReviseTask():
-                return self._revise(task)
+                return _draft(self._engine.corrected(self._answer(task.generate)))
             case ExplainTask():
                 return Explanation(explain(task.sql, task.schema))
             case ReasonTask() | SQLFromCodeTask():
@@ -101,8 +101,7 @@ class OfflineTranslator:
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = give_me(answer.frame)
-        if task.clarification is not None:
-            self._remember((task.question, base, sentence), task.clarification)
+        self._remember(task.question, base, sentence, answer)
         if _doubtful(answer):
             return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
         if answer.choices:
@@ -110,25 +109,22 @@ class OfflineTranslator:
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:
-        answer = self._read(task)
+        answer = self._answer(task)
         if answer.confidence < _DECLINE:
             raise NotUnderstood(_unsure(answer), answer.unread)
         return _draft(answer)
 
-    def _revise(self, task: ReviseTask) -> Draft:
-        return _draft(self._engine.corrected(self._read(task.generate)))
-
-    def _remember(self, key: tuple[str, str, str], clarification: tuple[str, str]) -> None:
+    def _remember(self, question: str, base: str, sentence: str, answer: Answer) -> None:
         with self._lock:
-            self._clarified[key] = clarification
-            if len(self._clarified) > _REMEMBERED:
-                del self._clarified[next(iter(self._clarified))]
+            self._read[question, base, sentence, self._engine.version()] = answer
+            if len(self._read) > _REMEMBERED:
+                del self._read[next(iter(self._read))]
 
-    def _read(self, task: GenerateTask) -> Answer:
-        """The answer to a turn, with what its rephrasing settled: two conversations may settle one question apart."""
+    def _answer(self, task: GenerateTask) -> Answer:
+        """The answer to a turn, as its rephrasing settled it: two conversations may settle one question apart."""
         base = _base(task.history)
-        settled = self._clarified.get((task.question, base, task.rephrasing.rephrased))
-        return self._engine.answer(task.question, base, settled)
+        known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.version()))
+        return known or self._engine.answer(task.question, base)
 
 
 def _base(history: tuple[PastTurn, ...]) -> str:
