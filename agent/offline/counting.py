@@ -48,9 +48,11 @@ def total(found: Found) -> str | None:
     return f"{reading.add_term(Term(column, 'sum'))} of" if known else None
 
 
-@reads("count")
+@reads("count", "count_rows")
 def count(found: Found) -> str | None:
-    """`how many singers`, `number of different countries`."""
+    """`how many singers`, `number of different countries`; `how many` of what no table is called."""
+    if not found["e"]:
+        return found.reading.add_term(Term(None, "count"))
     reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
     distinct = bool(found["distinct"] or found["also"])
     if column is not None and (distinct or found["e"].startswith("@c")):
@@ -66,12 +68,6 @@ def count(found: Found) -> str | None:
         key = names.key(table) if distinct else None
         term = Term(key, "count", key is not None)
     return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
-
-
-@reads("count_rows")
-def count_rows(found: Found) -> str | None:
-    """`how many` of what no table is called."""
-    return found.reading.add_term(Term(None, "count"))
 
 
 @reads("aggregates")

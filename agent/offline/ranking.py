@@ -33,9 +33,8 @@ def cut(found: Found) -> str | None:
     """
     reading, base = found.reading, found.reading.base
     end = found.mark("end").text.lower() if found["end"].startswith("@") else found["end"]
-    if end not in ("", "top", "first", "last", "bottom") or (
-        found["t"] and reading.table(found["t"]) not in base.used()
-    ):
+    tables = [reading.table(marker) for marker in reading.markers("tx", found["t"])]
+    if end not in ("", "top", "first", *_LAST) or not {*tables} <= {*base.used()}:
         return None
     if base.combine is not None:
         raise NotUnderstood("I cannot take the first rows of lists put together.")
@@ -51,15 +50,15 @@ def cut(found: Found) -> str | None:
 @reads("several")
 def several(found: Found) -> str | None:
     """`the two stores with the most ...`, `the second oldest`: which are wanted, where a superlative follows."""
+    literal = found.mark("n").literal if found["n"] else None
     if found["ordinal"]:
         found.reading.offset = ORDINALS[found["ordinal"]] - 1
-        return ""
-    literal = found.mark("n").literal
-    if _TAKEN.search(found.before) or (found["s"] and found.mark("s").text.lower() != "top"):
+    elif _TAKEN.search(found.before) or (found["s"] and found.mark("s").text.lower() != "top"):
         return None
-    if not isinstance(literal, int) or literal > 100:
+    elif isinstance(literal, int) and literal <= 100:
+        found.reading.several = literal
+    else:
         return None
-    found.reading.several = literal
     return ""
 
 
@@ -112,10 +111,8 @@ def superlative(found: Found) -> str | None:
         few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
         return _ranked(found, Term(column, "count" if few else ""), mark.descending)
     near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
-    last = (
-        [] if column or found["t"] else [reading.table(marker) for marker in reading.markers("tx", found.before)[-1:]]
-    )
-    hint = (names.hinted(mark.hints, last, 0) if last else None) or names.hinted(mark.hints, near)
+    last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
+    hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)
     if (column is not None and " " in mark.text) or hint is None:
         return None
     # The oldest have the smallest birth date.

@@ -86,18 +86,14 @@ def self_reference(found: Found) -> str | None:
     return reading.add(Term(column), "in", Frame((Term(key),), where=inner))
 
 
-@reads("flag")
+@reads("flag", "null")
 def flag(found: Found) -> str | None:
-    """`discontinued products`, where the column holds yes or no."""
+    """`discontinued products`, where the column holds yes or no; `whose address is missing`."""
     column = found.reading.column(found["c"])
+    if "#null" in found.text:
+        return found.reading.add(Term(column), "not null" if found["no"] else "null", None)
     yes = found.reading.names.yes(column)
     return None if yes is None else found.reading.add(Term(column), "!=" if found["no"] else "=", yes)
-
-
-@reads("null")
-def null(found: Found) -> str | None:
-    """`whose address is missing`."""
-    return found.reading.add(Term(found.column("c")), "not null" if found["no"] else "null", None)
 
 
 @reads("between", "compare", "in_year")
@@ -112,12 +108,9 @@ def compare(found: Found) -> str | None:
         return reading.add(term, "between", (literal, found.literal("m")))
     column = term.column
     assert column is not None
+    fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
     if said and mark.kind == "v":
         fits = _value_in(mark, column) is not None
-    elif said and not (found["o"] or found["suffix"]):
-        fits = reading.names.quantity(column)
-    else:
-        fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
     return compared(reading, term, found.operator(column), literal) if fits else None
 
 
@@ -191,44 +184,28 @@ def value(found: Found) -> str | None:
 def numbered(found: Found) -> str | None:
     """`student 1004`: the row with that key."""
     key = found.reading.names.key(found.reading.table(found["t"]))
-    if key is None or not isinstance(found.literal("l"), int):
-        return None
-    return f"{found['t']} {found.reading.add(Term(key), '=', found.literal('l'))}"
+    return f"{found['t']} {found.reading.add(Term(key), '=', found.literal('l'))}" if key else None
 
 
-@reads("without_rows")
-def without_rows(found: Found) -> str | None:
-    """`stadiums without any concert in 2014`: the key is not among the other table's references."""
-    reading, table = found.reading, found.reading.table(found["t"])
+@reads("without_rows", "except_those")
+def without(found: Found) -> str | None:
+    """`stadiums without any concert in 2014`, `except those with at least two concerts`: their keys are left out."""
+    reading, names, rest = found.reading, found.reading.names, found["rest"]
     heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
-    if heads and heads[0] == table:
-        others = [said for marker in reading.markers("t", found["rest"]) if (said := reading.table(marker)) != table]
-        table = next(iter(others), table)
-    link = reading.names.link(heads[0], table) if heads and heads[0] != table else None
-    if link is None:
+    if not heads:
+        return None
+    said = reading.markers("t", f"{found['t']} {rest}") if found["t"] else []
+    table = next((table for marker in said if (table := reading.table(marker)) != heads[0]), heads[0])
+    key = None if said else names.key(heads[0])
+    link = names.link(heads[0], table) if table != heads[0] else key and (key, key)
+    inner = reading.inner(f"{found['value']} {found['t']} {rest}", "ranking", "rows")
+    if link is None or not (said or inner.where or inner.having):
         return None
     reading.need(heads[0])
-    return _without(
-        *link, table, reading, reading.inner(f"{found['value']} {found['t']} {found['rest']}", "ranking", "rows")
-    )
-
-
-@reads("except_those")
-def except_those(found: Found) -> str | None:
-    """`except those with at least two concerts`: all rows but the ones that the clause describes."""
-    reading, heads = found.reading, _tables_before(found)
-    key = reading.names.key(heads[0]) if heads else None
-    inner = reading.inner(found["clause"], "ranking", "rows")
-    if key is None or not (inner.where or inner.having):
-        return None
-    return _without(key, key, heads[0], reading, inner)
-
-
-def _without(own: Column, theirs: Column, table: str, reading: Reading, inner: Reading) -> str:
-    group = (theirs,) if inner.having else ()
+    group = (link[1],) if inner.having else ()
     tables = tuple(dict.fromkeys([table, *inner.tables]))
-    frame = Frame((Term(theirs),), tables, tuple(inner.where), group, tuple(inner.having))
-    reading.where.append((Condition(Term(own), "not in", frame),))
+    frame = Frame((Term(link[1]),), tables, tuple(inner.where), group, tuple(inner.having))
+    reading.where.append((Condition(Term(link[0]), "not in", frame),))
     return ""
 
 
