@@ -194,7 +194,7 @@ def without(found: Found) -> str | None:
     heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
     if not heads:
         return None
-    said = reading.markers("t", f"{found['t']} {rest}") if found["t"] else []
+    said = [found["t"], *reading.markers("t", rest)] if found["t"] else []
     table = next((table for marker in said if (table := reading.table(marker)) != heads[0]), heads[0])
     key = None if said else names.key(heads[0])
     link = names.link(heads[0], table) if table != heads[0] else key and (key, key)
