@@ -22,7 +22,7 @@ from .followup import complements, edited, follows
 from .parse import NOTHING, Asked, Parse, parse
 from .reading import Reading
 from .rivals import Rival, chosen, rivals
-from .unread import repeats, unplaced, unread
+from .unread import unplaced, unread
 
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
@@ -46,7 +46,6 @@ class Answer:
         confidence: Probability that it is right.
         notes: How the words were read.
         unread: Words that played no part.
-        follow_up: Whether the previous query was edited.
         choices: Readings that tie with this one, itself included; empty where it is the only best one.
         signals: What the confidence weighs.
     """
@@ -56,7 +55,6 @@ class Answer:
     confidence: float
     notes: tuple[str, ...]
     unread: tuple[str, ...]
-    follow_up: bool
     choices: tuple[str, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -145,7 +143,7 @@ class Engine:
         left_out = unread(parsed.reading, frame, follow_up)
         notes = _notes(parsed.reading, left_out, follow_up)
         choices = tuple(rival.phrase for rival in tied)
-        return Answer(frame, sql, round(confidence(found), 3), notes, left_out, follow_up, choices, found)
+        return Answer(frame, sql, round(confidence(found), 3), notes, left_out, choices, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
         """The first rows of the query; None where it takes too long to know.
@@ -216,7 +214,7 @@ def _check(reading: Reading, frame: Frame, base: Frame, denied: bool = False) ->
         raise NotUnderstood(f"{said} {offer}", words)
     if _NEGATION.search(reading.text) and not denied:
         raise NotUnderstood("I could not place what is denied. Put it another way.", words)
-    if repeats(frame):
+    if frame.repeats():
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from ...tools.frames import Column, Frame, Scalar
-from ...tools.linking.join_path import join_path
+from ...tools.frames import Column, Frame, joined
 from ...tools.mentions import Mention
 from ...tools.mentions.lexicon import HARMLESS
 from .reading import Reading
@@ -15,16 +13,6 @@ _FIND_OUT = re.compile(r"\bfind out\b")
 _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
 _TITLES = ("name", "names", "title", "titles")
-
-
-@dataclass(frozen=True)
-class _Content:
-    """All that a frame holds, inner queries included."""
-
-    tables: frozenset[str]
-    columns: frozenset[Column]
-    literals: tuple[str, ...]
-    ranked: bool
 
 
 def unread(reading: Reading, frame: Frame, editing: bool = False) -> tuple[str, ...]:
@@ -37,12 +25,6 @@ def unread(reading: Reading, frame: Frame, editing: bool = False) -> tuple[str, 
     """
     left = [*words_left(reading, frame, editing), *literals_left(reading)]
     return tuple(dict.fromkeys([*left, *(mark.text for mark in lost(reading, frame))]))
-
-
-def repeats(frame: Frame) -> bool:
-    """Whether all that is shown is what was said: `who bought the lamp` read as the name of the lamp."""
-    fixed = {g[0].term for g in frame.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)}
-    return frame.combine is None and bool(frame.select) and fixed.issuperset(frame.select)
 
 
 def unplaced(reading: Reading) -> tuple[str, ...]:
@@ -72,46 +54,26 @@ def literals_left(reading: Reading) -> list[str]:
 
 def lost(reading: Reading, frame: Frame) -> list[Mention]:
     """The mentions that contribute nothing to a frame."""
-    content = _content(reading, frame)
-    marks = {id(mark): mark for mark in reading.marks}
-    return [mark for mark in marks.values() if not _serves(mark, content)]
+    tables = joined(frame, reading.names.schema)
+    columns = {column for one in frame.nested() for column in one.columns()}
+    literals = [str(literal).lower() for literal in frame.literals()]
+
+    def serves(mark: Mention) -> bool:
+        if mark.kind in ("v", "q", "n"):
+            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
+        if mark.kind == "s":
+            return frame.ranks()
+        if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
+            return True
+        return not columns.isdisjoint(
+            {Column(hit.table, hit.column) for hit in mark.hits if hit.column} | {mark.column}
+        )
+
+    return [mark for mark in {id(mark): mark for mark in reading.marks}.values() if not serves(mark)]
 
 
-def _serves(mark: Mention, content: _Content) -> bool:
-    if mark.kind in ("v", "q", "n"):
-        return _compared(mark, content.literals)
-    if mark.kind == "s":
-        return content.ranked
-    if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in content.tables:
-        return True
-    meant = {Column(hit.table, hit.column) for hit in mark.hits if hit.column is not None} | {mark.column}
-    return not content.columns.isdisjoint(meant)
-
-
-def _compared(mark: Mention, literals: tuple[str, ...]) -> bool:
-    """Whether a literal of the frame comes from a mention; years become bounds, words become patterns."""
-    if mark.kind == "n" and mark.literal in (0, 1):
-        return True
-    said = {mark.literal, *(match.value for match in mark.matches)}
-    texts = {str(value).lower() for value in said} | {mark.text.lower()}
-    if isinstance(mark.literal, int):
-        texts.add(str(mark.literal + 1))
-    return any(text in literal for text in texts for literal in literals)
-
-
-def _content(reading: Reading, frame: Frame) -> _Content:
-    frames = list(frame.nested())
-    tables: set[str] = set()
-    for one in frames:
-        tables.update(one.used())
-        for key in join_path(reading.names.schema, one.used()):
-            tables.update((key.table, key.ref_table))
-    said = [c.value for one in frames for group in (*one.where, one.having) for c in group]
-    said += [one.limit for one in frames]
-    extremes = any(term.aggregate in ("min", "max") for one in frames for term in one.select)
-    return _Content(
-        tables=frozenset(tables),
-        columns=frozenset(column for one in frames for column in one.columns()),
-        literals=tuple(str(one).lower() for one in said if one is not None and not isinstance(one, Frame)),
-        ranked=extremes or any(one.order for one in frames),
-    )
+def _spellings(mark: Mention) -> set[str]:
+    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
+    said = {mark.literal, mark.text, *(match.value for match in mark.matches)}
+    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
+    return {str(value).lower() for value in said | after}

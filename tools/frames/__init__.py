@@ -7,7 +7,7 @@
 'Give me the name of singers where the age is more than 20.'
 """
 
-from .build import build
+from .build import build, joined
 from .edit import complement, counted, narrowed, picked, respelled, rows_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from .phrase import give_me
@@ -27,6 +27,7 @@ __all__ = [
     "complement",
     "counted",
     "give_me",
+    "joined",
     "narrowed",
     "picked",
     "read_sql",

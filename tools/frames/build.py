@@ -48,6 +48,13 @@ def build(frame: Frame, schema: Schema, said: Collection[str] = ()) -> exp.Query
     return _Builder(schema, frame, said).query()
 
 
+def joined(frame: Frame, schema: Schema) -> frozenset[str]:
+    """Every table of a frame's query, those that only connect others and those of inner queries included."""
+    used = [table for one in frame.nested() for table in one.used()]
+    keys = [key for one in frame.nested() for key in join_path(schema, one.used())]
+    return frozenset([*used, *(key.table for key in keys), *(key.ref_table for key in keys)])
+
+
 class _Builder:
     def __init__(self, schema: Schema, frame: Frame, said: Collection[str]) -> None:
         self.schema = schema

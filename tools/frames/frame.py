@@ -106,6 +106,25 @@ class Frame:
         for one in (*inner, *([self.combine[1]] if self.combine else ())):
             yield from one.nested()
 
+    def literals(self) -> tuple[Scalar, ...]:
+        """Every number and text that this query and those inside it hold."""
+        found: list[Value] = [one.limit for one in self.nested()]
+        for one in self.nested():
+            for condition in (*(c for group in one.where for c in group), *one.having):
+                found += condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        return tuple(value for value in found if isinstance(value, int | float | str))
+
+    def ranks(self) -> bool:
+        """Whether this query or one inside it orders its rows or looks for a highest or lowest value."""
+        return any(one.order or any(term.aggregate in ("min", "max") for term in one.select) for one in self.nested())
+
+    def repeats(self) -> bool:
+        """Whether all that it shows is what its conditions fix: the names of those that have one name."""
+        fixed = {
+            g[0].term for g in self.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)
+        }
+        return self.combine is None and bool(self.select) and fixed.issuperset(self.select)
+
 
 Scalar: TypeAlias = int | float | str
 Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None
