@@ -68,10 +68,6 @@ class Engine:
         self._lock = threading.Lock()
         self._names: NameIndex | None = None
 
-    def version(self) -> str:
-        """The version of the database's present schema."""
-        return self._database.schema().version
-
     def names(self) -> NameIndex:
         """The index of the database's present schema."""
         schema = self._database.schema()
@@ -220,13 +216,7 @@ def _check(reading: Reading, frame: Frame, base: Frame, denied: bool = False) ->
 
 def _notes(reading: Reading, left_out: tuple[str, ...], follow_up: bool) -> tuple[str, ...]:
     notes = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
-    for mark in reading.marks:
-        column = f"{mark.column.table}.{mark.column.name}" if mark.column else ""
-        if mark.kind == "v" and column:
-            notes.append(f'"{mark.text}" as the value {mark.literal!r} of {column}')
-        elif mark.kind in "ctx" and (column or mark.table):
-            meant = f"column {column}" if column and mark.kind != "t" else f"table {mark.table}"
-            notes.append(f'"{mark.text}" as the {meant}')
+    notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
     notes += ["not used: " + ", ".join(left_out)] * bool(left_out)
     return tuple(dict.fromkeys(notes))

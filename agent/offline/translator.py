@@ -116,14 +116,14 @@ class OfflineTranslator:
 
     def _remember(self, question: str, base: str, sentence: str, answer: Answer) -> None:
         with self._lock:
-            self._read[question, base, sentence, self._engine.version()] = answer
+            self._read[question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._read) > _REMEMBERED:
                 del self._read[next(iter(self._read))]
 
     def _answer(self, task: GenerateTask) -> Answer:
         """The answer to a turn, as its rephrasing settled it: two conversations may settle one question apart."""
         base = _base(task.history)
-        known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.version()))
+        known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
         return known or self._engine.answer(task.question, base)
 
 

@@ -48,6 +48,15 @@ class Mention:
     operator: str = ""
     descending: bool = False
 
+    def meaning(self) -> str:
+        """The words with the table, column or value that they were taken for; empty where for none."""
+        column = f"{self.column.table}.{self.column.name}" if self.column else ""
+        if self.kind == "v" and column:
+            return f'"{self.text}" as the value {self.literal!r} of {column}'
+        if self.kind not in "ctx" or not (column or self.table):
+            return ""
+        return f'"{self.text}" as the ' + (f"column {column}" if column and self.kind != "t" else f"table {self.table}")
+
 
 def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
     """The question as mentions and the words between them, in order; choices among tables are still open."""
