@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from ...tools.frames import Column, Condition, Frame, Scalar, Term, rows_of
-from ...tools.mentions import spelled_out
+from ...tools.frames import Column, Condition, Frame, Term, meeting, rows_of
 from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
 
@@ -166,25 +165,16 @@ def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[C
     if not plain:
         return [reading.names.key(head) or reading.names.title(head)[0]] if head is not None else []
     table = plain[0].table
-    key, title = reading.names.key(table), reading.names.title(table)
+    key = reading.names.key(table)
     if key is None or key in plain:
         return [key] if key else plain
     computed = [*(c.term for c in reading.having), *(t for t, _ in reading.order), *terms]
     others = {t.column.table for t in computed if t.aggregate and t.column} | set(reading.tables)
-    named = any(column in title and spelled_out(column.name)[-1] in ("name", "title") for column in plain)
-    is_subject = (named or head == table) and table != reading.counted
-    return [key] if is_subject and others - {table} else plain
+    return [key] if head == table != reading.counted and others - {table} else plain
 
 
 def combined(frame: Frame, reading: Reading) -> Frame:
-    """The frame's rows that also meet a condition which none of them can meet at once with the frame's own."""
+    """The frame narrowed by what none of its rows can meet at once, as a second set, if the reading found that."""
     if reading.combine is None:
         return frame
-    term, also = reading.combine.term, ((reading.combine,),)
-    key = frame.select[0].column or reading.names.key((*frame.tables, *frame.used())[0])
-    if len(frame.select) == 1 and frame.select[0].aggregate == "count" and key is not None:
-        other = Condition(Term(key), "in", Frame((Term(key),), frame.tables, also))
-        return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
-    kept = (g for g in frame.where if not (len(g) == 1 and g[0].term == term and isinstance(g[0].value, Scalar)))
-    meets = Frame(frame.select, frame.tables, (*kept, *also), frame.group, frame.having)
-    return replace(frame, order=(), limit=None, offset=0, combine=("intersect", meets))
+    return meeting(frame, reading.combine, reading.names.key((*frame.tables, *frame.used())[0]))

@@ -8,7 +8,7 @@
 """
 
 from .build import build, joined
-from .edit import complement, counted, narrowed, picked, respelled, rows_of
+from .edit import complement, counted, meeting, narrowed, picked, respelled, rows_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from .phrase import give_me
 from .read import read_sql
@@ -28,6 +28,7 @@ __all__ = [
     "counted",
     "give_me",
     "joined",
+    "meeting",
     "narrowed",
     "picked",
     "read_sql",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import NotUnderstood
 from ..sql.findings import ColumnValues
-from .frame import Column, Condition, Frame, Operator, Term
+from .frame import Column, Condition, Frame, Operator, Scalar, Term
 
 _OPPOSITE: dict[Operator, Operator] = {"not in": "in", "in": "not in", "!=": "=", "not like": "like"}
 
@@ -41,6 +41,26 @@ def counted(frame: Frame, key: Column | None) -> Frame:
     if (key := of or key) is None:
         raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
     return rows_of(frame, key)
+
+
+def meeting(frame: Frame, condition: Condition, key: Column | None) -> Frame:
+    """What the frame gives that also meets a condition which no row can meet at once with one of its own.
+
+    Args:
+        frame: Any frame.
+        condition: The other condition, on a term that the frame compares too.
+        key: What tells the rows of its first table apart, by which a count of them is narrowed.
+    """
+    also, count = ((condition,),), frame.select[:1] if len(frame.select) == 1 else ()
+    key = count[0].column or key if count and count[0].aggregate == "count" else None
+    if key is not None:
+        other = picked(Frame(tables=frame.tables, where=also), key)
+        return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
+    kept = (
+        g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
+    )
+    second = Frame(frame.select, frame.tables, (*kept, *also), frame.group, frame.having)
+    return replace(frame, order=(), limit=None, offset=0, combine=("intersect", second))
 
 
 def complement(frame: Frame, key: Column) -> Frame:

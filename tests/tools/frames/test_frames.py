@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
-from tableturn.tools.frames import Column, Condition, Frame, Operator, Scalar, Term, build, give_me, read_sql
+from tableturn.tools.frames import Column, Condition, Frame, Operator, Scalar, Term, build, give_me, meeting, read_sql
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +96,19 @@ def test_conditions_that_no_row_can_meet_together(
 
     assert Condition(age, *one).excludes(Condition(age, *other)) is excludes
     assert not Condition(age, *one).excludes(Condition(Term(Column("animal", "kind")), *other))
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT keeper_id FROM animal WHERE kind = 'wolf' ORDER BY age", [(1,)]),
+        ("SELECT count(*) FROM animal WHERE kind = 'wolf'", [(0,)]),
+    ],
+)
+def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, rows: list[tuple[int]]) -> None:
+    frame = read_sql(sql, zoo.schema())
+    assert frame is not None
+    other = Condition(Term(Column("animal", "kind")), "=", "lynx")
+
+    both = meeting(frame, other, Column("animal", "animal_id"))
+    assert [*zoo.execute(build(both, zoo.schema()).sql("sqlite")).rows] == rows
