@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...tools.frames import Term
+from ...tools.frames import Frame, Term
 from .counting import function_of
 from .reading import Found, Reading, reads
 from .rows import compared
@@ -44,6 +44,18 @@ def most_shown(found: Found) -> str | None:
     reading.order.append((keys[-1], mark.descending))
     reading.limit = int(str(found.literal(number))) if number else 1
     return ""
+
+
+@reads("than_that")
+def than_that(found: Found) -> str | None:
+    """`which cost more than that?`, `which are above average?`: than what the base computes, or the average of it."""
+    reading, base = found.reading, found.reading.base
+    one = base.select[0] if base.computed() and base.select[0].aggregate != "count" else None
+    column = found.column("c") or next((term.column for term in _numbers(reading)), None)
+    if column is None or not reading.names.numeric(column) or not (one or "#avg" in found.text):
+        return None
+    value = replace(base, select=(one,)) if one else Frame((Term(column, "avg"),))
+    return reading.add(Term(column), found.operator(column), value)
 
 
 @reads("bound")

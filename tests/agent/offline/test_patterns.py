@@ -245,6 +245,18 @@ FOLLOWED = [
         "What about over 600?",
         "SELECT title FROM book WHERE pages > 600",
     ),
+    (
+        "than_that",
+        "SELECT avg(price) FROM book",
+        "Which books cost more than that?",
+        "SELECT title FROM book WHERE price > (SELECT avg(price) FROM book)",
+    ),
+    (
+        "than_that",
+        "SELECT title, price FROM book",
+        "Only those that are above average",
+        "SELECT title, price FROM book WHERE price > (SELECT avg(price) FROM book)",
+    ),
     ("by_that", BY_GENRE, "Sort them by that number", f"{BY_GENRE} ORDER BY count(*)"),
 ]
 
