@@ -7,10 +7,11 @@ import re
 from ...tools.frames import Aggregate, Term
 from .reading import Found, Reading, reads
 
-_SELECT_SO_FAR = re.compile(
+ASKED_SO_FAR = re.compile(
     r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:#distinct|#each|what|is|are|was|were|show|find|give|return|list|tell"
     r"|compute|calculate|and|,|@[acxt]\d+|of|report|for|all|display|values?|provide|how|about|their|its) ?)*\Z"
 )
+"""What comes before a word where nothing but what is asked for has been said so far."""
 
 
 @reads("title")
@@ -42,7 +43,7 @@ def total(found: Found) -> str | None:
     reading, column = found.reading, found.column("c")
     if column is None:
         column = reading.names.hinted(("revenue", "sales", "total", "amount", "payment"), reading.near())
-    elif found.mark("c").text.lower() != "total" or not asks_for(found.before):
+    elif found.mark("c").text.lower() != "total" or not ASKED_SO_FAR.match(found.before):
         return None
     known = column is not None and reading.names.quantity(column)
     return f"{reading.add_term(Term(column, 'sum'))} of" if known else None
@@ -76,7 +77,7 @@ def aggregates(found: Found) -> str | None:
     reading, rest = found.reading, found["rest"]
     functions = [word for word in found["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
-        asked = asks_for(found.before) and not re.match(r" @t", found.after) and "what @" not in found.before
+        asked = ASKED_SO_FAR.match(found.before) and not re.match(r" @t", found.after) and "what @" not in found.before
         compared = re.search(r"@o\d+(?: of| all)* $", found.before)
         if not (asked or compared) or reading.names.kind(reading.column(found["c"])) == "text":
             return None
@@ -90,11 +91,6 @@ def aggregates(found: Found) -> str | None:
         for function in functions
     )
     return f"{' , '.join(made)} {rest}"
-
-
-def asks_for(before: str) -> bool:
-    """Whether nothing but what is asked for has been said so far."""
-    return _SELECT_SO_FAR.match(before) is not None
 
 
 def function_of(reading: Reading, word: str) -> Aggregate:

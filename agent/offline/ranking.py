@@ -123,15 +123,13 @@ def superlative(found: Found) -> str | None:
 @reads("having")
 def having(found: Found) -> str | None:
     """`with more than 2 concerts`, `whose number of concerts is at least 2`, `more than 3 times`."""
-    reading, operator, number = found.reading, found.operator(), found.literal("n")
+    reading = found.reading
     if found["t"]:
         reading.counted = reading.table(found["t"])
         reading.need(reading.counted)
-        if (operator, number) == (">=", 1):
-            return found["v"]
     elif not found["a"] and not found["times"] and found.mark("n").text.lower() not in ("once", "twice"):
         return None
-    reading.add(reading.term(found["a"]) if found["a"] else Term(None, "count"), operator, number)
+    reading.add(reading.term(found["a"]) if found["a"] else Term(None, "count"), found.operator(), found.literal("n"))
     reading.per_subject = True
     return found["v"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
 from ...tools.mentions import Mention
-from .counting import asks_for
+from .counting import ASKED_SO_FAR
 from .reading import Found, Reading, reads
 
 
@@ -46,8 +45,8 @@ def against(found: Found) -> str | None:
     operator = found.operator(term.column)
     least = operator.startswith("<") != (scope == "some" or scope.startswith("@"))
     inner = inner or Term(term.column, "avg" if not scope else "min" if least else "max")
-    frame = Frame((inner,), tuple(reading.table(marker) for marker in reading.markers("t", found["clause"])))
-    return reading.add(term, operator, replace(frame, where=tuple(reading.inner(found["clause"], "rows").where)))
+    tables = tuple(reading.table(marker) for marker in reading.markers("t", found["clause"]))
+    return reading.add(term, operator, Frame((inner,), tables, tuple(reading.inner(found["clause"], "rows").where)))
 
 
 @reads("contains")
@@ -69,7 +68,7 @@ def contains(found: Found) -> str | None:
     term = Term(column or reading.names.title(tables[0])[0])
     text = mark.text if mark else said
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
-    shown = asks_for(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
+    shown = ASKED_SO_FAR.match(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
     return f"{found['c'] if shown else ''} {reading.add(term, 'not like' if found['no'] else 'like', like)}"
 
 
@@ -145,7 +144,9 @@ def unequal(found: Found) -> str | None:
 def equal(found: Found) -> str | None:
     """`whose name is 'Joe'`, `with id 3`, `country France or Spain`, `nationality is not French`."""
     reading, mark = found.reading, found.mark("l")
-    column = _held(reading.column(found["c"]), mark)
+    column = reading.column(found["c"])
+    same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
+    column = same[0] if mark.kind == "v" and same and column not in same else column
     said = f" {found.text[: found.text.rindex(found['l'])].replace(found['c'], '', 1)} "
     if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in said):
         return None
@@ -160,12 +161,6 @@ def equal(found: Found) -> str | None:
     else:
         stood = reading.stands(*(Condition(Term(column), "=", _value_in(v, column) or v.literal) for v in values))
     return " ".join([*reading.markers("t", said), stood])
-
-
-def _held(column: Column, mark: Mention) -> Column:
-    """The column that a value is compared with: the one named, unless the value is held only by its namesake."""
-    same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
-    return same[0] if mark.kind == "v" and same and column not in same else column
 
 
 @reads("value")
