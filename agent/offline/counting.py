@@ -23,18 +23,14 @@ def title(found: Found) -> str | None:
     return f"{column} of {found['each']} {found['t']}"
 
 
-@reads("name_of_column")
-def name_of_column(found: Found) -> str | None:
-    """`names of all directors`, where directors are a column, asks for that column."""
+@reads("name_of_column", "number_of_column")
+def named_column(found: Found) -> str | None:
+    """`names of all directors` asks for a column of directors, `phone number of all ...` for the phone."""
+    if "#count" in found.text:
+        return f"{found['c']} of"
     following, mark = found.reading.column(found.after.split()[0]), found.mark("c")
     is_name = mark.text.lower() in ("name", "names", "title", "titles") and mark.hits[0].score >= 0.7
     return found["distinct"] if is_name and found.reading.names.kind(following) == "text" else None
-
-
-@reads("number_of_column")
-def number_of_column(found: Found) -> str | None:
-    """`phone number of all ...` counts nothing."""
-    return f"{found['c']} of"
 
 
 @reads("total")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...tools.database.schema import Schema
 from ...tools.errors import NotUnderstood
 from .reading import Reading
-
-_MOST = 6
-"""Tables that are offered, at most."""
 
 _PRONOUN = re.compile(
     r"\b(?:all )?(?:of )?(?P<pronoun>th(?:em|eirs?|ey)|hers?|his|him|he|she|its|th[eo]se(?! (?!are|were|have|is)\w))\b",
@@ -26,8 +22,3 @@ def dangling(question: str, reading: Reading) -> re.Match[str] | None:
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
-
-
-def offered(schema: Schema) -> tuple[str, ...]:
-    """What it could stand for: the database's tables."""
-    return tuple(table.name.replace("_", " ") for table in schema.tables[:_MOST])

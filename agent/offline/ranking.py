@@ -130,7 +130,6 @@ def having(found: Found) -> str | None:
     elif not found["a"] and not found["times"] and found.mark("n").text.lower() not in ("once", "twice"):
         return None
     reading.add(reading.term(found["a"]) if found["a"] else Term(None, "count"), found.operator(), found.literal("n"))
-    reading.per_subject = True
     return found["v"]
 
 

@@ -154,9 +154,7 @@ def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
     """`how many cities have more than 3 airports` counts groups, not rows."""
     table = next((t for t in frame.used() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
-    if key is None:
-        return frame
-    return rows_of(replace(frame, group=(key,), order=(), limit=None), key)
+    return rows_of(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
 def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:

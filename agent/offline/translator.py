@@ -22,7 +22,7 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
-from .dangling import Dangling, offered
+from .dangling import Dangling
 from .engine import Answer, Engine, small_talk
 from .rivals import ask_back
 
@@ -38,6 +38,9 @@ _DECLINE_WITH_UNREAD = 0.4
 
 _REMEMBERED = 1_024
 """Answers that are kept from the rephrasing of their questions for the writing of their SQL."""
+
+_OFFERED = 6
+"""Tables of which a person is asked to choose what a word stands for, at most."""
 
 _VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
 
@@ -97,7 +100,8 @@ class OfflineTranslator:
             answer = self._engine.answer(task.question, base, task.clarification)
         except Dangling as error:
             asks = f'What does "{error.words[0]}" stand for?'
-            return Rephrasing(task.question, task.question, "ambiguous", asks, offered(task.schema))
+            tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
+            return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = give_me(answer.frame)
