@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from ...tools.frames import Column, Condition, Frame, Term, meeting, rows_of
+from ...tools.frames import Column, Frame, Term, meeting, rows_of
 from ...tools.mentions.lexicon import ASKED
 from .reading import Reading
 
@@ -37,7 +37,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     for word, after in zip(words, [*words[1:], ""], strict=False):
         is_table, is_named = word[:2] in ("@t", "@x"), word[:2] in ("@c", "@x", "@t")
         if before in ("their", "its") and head and is_named and not (terms or more):
-            terms.extend(_title(reading, head))
+            terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
             is_open = added = True
         if word in _AND:
             is_open = added = True
@@ -45,7 +45,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
             terms.extend(_shown(reading, word))
         elif is_table:
             if added and terms and is_open and after[:2] not in ("@c", "@a"):
-                terms.extend(_title(reading, word))
+                terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
             head = head or word
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -53,10 +53,6 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
         added = added and word in (*_AND, *_OWN)
         before = word if word not in _OWN[2:] else before
     return terms
-
-
-def _title(reading: Reading, marker: str) -> list[Term]:
-    return [Term(column) for column in reading.names.title(reading.table(marker))]
 
 
 def _shown(reading: Reading, marker: str) -> list[Term]:
@@ -114,18 +110,13 @@ def _join_alternatives(reading: Reading) -> None:
         first, second = reading.where[one], reading.where[other]
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
-            if _names_rows(reading, first[0]):
+            named = any(first[0].term.column in reading.names.title(table) for table in reading.near()[:1])
+            if named and first[0].operator == "=" and "#both" not in reading.text:
+                # Rows of the subject are listed by their names: `the ages of Ann and Ben`.
                 reading.where[one] += second
             else:
                 reading.combine = second[0]
     reading.where = [group for group in reading.where if group]
-
-
-def _names_rows(reading: Reading, condition: Condition) -> bool:
-    """Whether rows of the subject are listed by their names: `the ages of Ann and Ben`."""
-    column, near = condition.term.column, reading.near()
-    named = column is not None and near[:1] == [column.table] and column in reading.names.title(column.table)
-    return named and condition.operator == "=" and "#both" not in reading.text
 
 
 def _implied(reading: Reading, head: str | None) -> list[Term]:
