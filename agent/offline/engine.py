@@ -103,21 +103,19 @@ class Engine:
         if base is NOTHING:
             return self._alone(asked, parse(asked), first=True)
         within = parse(asked, base)
-        leans = follows(asked.text, within, base)
-        named = any(mark.kind in "tx" for mark in within.reading.marks)
+        kinds = {mark.kind for mark in within.reading.marks}
+        apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
+        ways = [lambda: self._edit(asked, within, base), lambda: self._alone(asked, parse(asked, apart))]
+        first, second = ways if follows(asked.text, within, base) else reversed(ways)
         try:
-            return (
-                self._edit(asked, within, base)
-                if leans
-                else self._alone(asked, parse(asked, base if named else NOTHING))
-            )
+            return first()
         except NotUnderstood as error:
             try:
-                other = self._alone(asked, parse(asked)) if leans else self._edit(asked, within, base)
+                other = second()
             except NotUnderstood:
+                other = None
+            if other is None or other.confidence < _OTHER_WAY:
                 raise error from None
-            if other.confidence < _OTHER_WAY:
-                raise
             return other
 
     def _alone(self, asked: Asked, parsed: Parse, first: bool = False) -> Answer:

@@ -34,7 +34,10 @@ _OF_IT = _said(
     rf"{_LEAD}(?:which (?:has|have|had)\b|(?:how|what|which|when|where)\b[^,.]*\b{_VERB}"
     r" (?:he|she|it|they|that|this|those|these)\b(?! (?:many|much)))"
 )
-_ALL = _said(r"\ball\b(?! (?:of )?(?:th[aeo]|your?|my|his|her|its|information|info|details?))")
+_ALL = _said(
+    r"\ball\b(?! (?:of )?(?:th(?:em|ese|ose|at|eir)|your?|my|his|her|its|information|info|details?))"
+    r"|\b(?:in (?:the )?(?:table|database|world)|list of)\b"
+)
 """An answer about all there is stands alone."""
 _ABOUT = _said(rf"{_LEAD}(?:what|how) about\b")
 _ADD = _said(rf"\b(?:{CUES['adds']})\b")
@@ -150,15 +153,11 @@ def _asked(base: Frame, question: str, reading: Reading) -> tuple[Term, ...]:
 
 def _changed(base: Frame, reading: Reading, swap: bool = False) -> Frame:
     """The base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
-    order = order_of(reading, base.select) or base.order
-    turned = [reading.mark(marker).descending for marker in reading.markers("s")]
-    if turned and not reading.order and base.order and base.limit:
-        order = ((base.order[0][0], turned[0]), *base.order[1:])
     return replace(
         narrowed(base, reading.where, swap=swap),
         tables=_all(base.tables, reading.tables, (reading.table(m) for m in reading.markers("t"))),
         having=tuple(reading.having) or base.having,
-        order=order,
+        order=order_of(reading, base.select) or base.order,
         limit=reading.limit or base.limit,
         distinct=base.distinct or reading.distinct,
     )
