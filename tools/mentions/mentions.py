@@ -153,7 +153,7 @@ def _names(words: Sequence[Word], stems: Sequence[str], names: NameIndex) -> lis
             end = start + size
             if end > len(words) or words[end - 1].quoted:
                 break
-            hits = names.find(tuple(stems[start:end]))
+            hits = names.find(tuple(part for said in stems[start:end] for part in said.split()))
             if not hits or hits[0].score < 0.4:
                 continue
             if size == 1 and not (_worth(words[start], start, hits[0]) and _noun(words, start, hits[0])):

@@ -21,7 +21,7 @@ from .lexicon import (
     UNSPEAKABLE,
 )
 from .names import NameIndex
-from .words import Word, words_of
+from .words import Word, spelled_out, stem, words_of
 
 _ALIKE = 0.8
 _LONG = 7
@@ -79,7 +79,9 @@ def _meant(word: Word, names: NameIndex) -> str | None:
 
 
 def corrected(word: Word, names: NameIndex) -> str:
-    """The word's stem; for a word that looks mistyped, the stem of the schema's word that it is nearest to."""
+    """The word's stem; for one that looks mistyped, that of the schema's word nearest to it; for `flight_id`, both."""
+    if "_" in word.text and not word.quoted:
+        return " ".join(stem(part) for part in spelled_out(word.text))
     if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in names.known:
         return word.stem
     if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):

@@ -58,6 +58,11 @@ def test_a_misspelt_name_is_found(school: Database, names: NameIndex, tmp_path: 
     assert [mark.table for mark in _read(school, names, "How many studnets are there?", tmp_path)] == ["tblStudent"]
 
 
+def test_a_name_may_be_said_as_the_schema_spells_it(school: Database, names: NameIndex, tmp_path: Path) -> None:
+    said = _read(school, names, "home_city of students", tmp_path)
+    assert [mark.column or mark.table for mark in said] == [Column("tblStudent", "home_city"), "tblStudent"]
+
+
 def test_a_column_belongs_to_the_table_that_is_spoken_of(school: Database, names: NameIndex, tmp_path: Path) -> None:
     said = _read(school, names, "the names of the courses", tmp_path)
     assert said[0].column == Column("course", "title")
