@@ -47,6 +47,14 @@ CASES = [
         "only those after 2005",
         "SELECT title FROM book WHERE book_id = 4",
     ),
+    ("fresh-list", OSLO, "Show me a list of all the cities", "SELECT city FROM member"),
+    ("other-way", "SELECT genre FROM book WHERE genre = 'Novel'", "Show me the genres", "SELECT genre FROM book"),
+    (
+        "third-condition",
+        "SELECT title FROM book WHERE (price > 9 AND pages > 100) AND year > 1900",
+        "only those of the genre Poetry",
+        "SELECT title FROM book WHERE genre = 'Poetry'",
+    ),
     ("owner", "SELECT max(price) FROM book", "Which book has it?", "SELECT 'Stars'"),
     (
         "bare-both",

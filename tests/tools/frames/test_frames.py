@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
-from tableturn.tools.frames import Column, Condition, Frame, Operator, Scalar, Term, build, give_me, meeting, read_sql
+from tableturn.tools.frames import (
+    Column,
+    Condition,
+    Frame,
+    Operator,
+    Scalar,
+    Term,
+    build,
+    give_me,
+    joined,
+    meeting,
+    read_sql,
+)
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +124,23 @@ def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, ro
 
     both = meeting(frame, other, Column("animal", "animal_id"))
     assert [*zoo.execute(build(both, zoo.schema()).sql("sqlite")).rows] == rows
+
+
+def test_a_frame_tells_what_it_joins_holds_and_ranks(zoo: Database) -> None:
+    inner = "SELECT keeper.name FROM keeper JOIN animal ON animal.keeper_id = keeper.keeper_id WHERE kind = 'wolf'"
+    frame = read_sql(f"SELECT wage FROM keeper WHERE name IN ({inner}) AND wage BETWEEN 5 AND 15 LIMIT 3", zoo.schema())
+    assert frame is not None
+
+    assert joined(frame, zoo.schema()) == {"keeper", "animal"}
+    assert sorted(map(str, frame.literals())) == ["15", "3", "5", "wolf"]
+    assert not frame.ranks()
+    assert Frame((Term(Column("keeper", "wage"), "max"),)).ranks()
+
+
+def test_a_frame_that_shows_only_what_it_fixes_repeats(zoo: Database) -> None:
+    fixed = read_sql("SELECT name FROM animal WHERE name = 'Rex'", zoo.schema())
+    told = read_sql("SELECT name, age FROM animal WHERE name = 'Rex'", zoo.schema())
+    assert fixed is not None
+    assert fixed.repeats()
+    assert told is not None
+    assert not told.repeats()
