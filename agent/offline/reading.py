@@ -54,12 +54,16 @@ class Reading:
     several: int = 1
     offset: int = 0
     counted: str = ""
-    distinct: bool = False
     per_subject: bool = False
     pending: str = ""
     combine: Condition | None = None
     fired: list[str] = field(default_factory=list[str])
     dropped: list[str] = field(default_factory=list[str])
+
+    @property
+    def distinct(self) -> bool:
+        """Whether equal rows are shown once."""
+        return "#distinct" in self.text
 
     def mark(self, marker: str) -> Mention:
         """The mention behind a marker."""

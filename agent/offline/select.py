@@ -93,7 +93,7 @@ def to_frame(reading: Reading) -> Frame:
         order=order_of(reading, terms),
         limit=reading.limit,
         offset=reading.offset if reading.limit else 0,
-        distinct=reading.distinct or "#distinct" in reading.text,
+        distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
     return combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)

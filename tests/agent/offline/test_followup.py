@@ -27,6 +27,12 @@ CASES = [
     ),
     ("add", OSLO, "Show their ages too", "SELECT last_name, age FROM member WHERE city = 'Oslo'"),
     ("show", OSLO, "What are their ages?", "SELECT age FROM member WHERE city = 'Oslo'"),
+    (
+        "different",
+        "SELECT last_name FROM member",
+        "What are their different cities?",
+        "SELECT DISTINCT city FROM member",
+    ),
     ("not-those", OSLO, "not those", "SELECT last_name FROM member WHERE city != 'Oslo'"),
     (
         "others",
