@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
-from ...tools.frames import Aggregate, Frame, Term, complement, counted, narrowed, picked
+from ...tools.frames import Aggregate, Column, Frame, Term, complement, counted, narrowed, picked
 from ...tools.mentions import NameIndex
 from ...tools.mentions.lexicon import CUES
 from .parse import Parse
@@ -114,8 +114,9 @@ def edited(base: Frame, question: str, reading: Reading) -> Frame:
     elif base.computed() and (_SHOW.search(question) or reading.limit):
         heads = [reading.table(m) for m in reading.markers("tx")] or list(base.used())
         frame = replace(frame, select=_title(heads[0], names))
-    if (base.limit or base.having) and _beyond(base, terms, names):
-        return _of_those(base, frame, reading, terms)
+    if (base.limit or base.having) and (key := _beyond(base, terms, names)):
+        where = ((picked(base, key),), *reading.where)
+        return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
     plain = [t.column for t in frame.select if t.column is not None and not t.aggregate]
     if reading.per_subject and plain and not frame.group and frame.aggregates():
         frame = replace(frame, group=tuple(subject_key(reading, list(frame.select), plain[0].table)))
@@ -179,20 +180,12 @@ def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Fr
     return replace(frame, select=select, group=tuple(keys), tables=_all(frame.tables, reading.group_tables), limit=None)
 
 
-def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> bool:
-    """Whether terms say of the rows that the base picked what has no one value for each of them."""
+def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | None:
+    """What the rows that the base picked are known by, where terms say of them what has no one value for each."""
     plain = [term.column for term in terms if term.column]
     groups = [column for column in base.group if column != names.key(column.table) and not names.references(column)]
-    return any(c.table not in base.used() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
-
-
-def _of_those(base: Frame, frame: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:
-    """Other columns, for the rows that the base picked by rank or by their group."""
-    key = base.group[0] if base.group else reading.names.key(base.used()[0])
-    if key is None:
-        return frame
-    where = ((picked(base, key),), *reading.where)
-    return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
+    many = any(c.table not in base.used() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
+    return (base.group[0] if base.group else names.key(base.used()[0])) if many else None
 
 
 def _swapped(base: Frame, reading: Reading, terms: tuple[Term, ...]) -> Frame:

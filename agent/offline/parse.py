@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...tools.frames import Frame
+from ...tools.frames import Column, Frame
 from ...tools.mentions import Mention, NameIndex, find_mentions, resolve, words_of
 from ...tools.values.match import ValueMatch
 from . import counting, ellipsis, ranking, rows
 from .reading import Reading, masked, read_stages
 from .select import to_frame
 
+_COMPARED = 0.04
 NOTHING = Frame()
 """What a conversation is about before its first answer."""
 
@@ -59,7 +60,10 @@ def parse(asked: Asked, base: Frame = NOTHING) -> Parse:
     """Reads a question, with the query that the conversation is about."""
     context = base.used()
     words = words_of(_THAT.sub(r"\1 this", asked.text) if context else asked.text)
-    items = find_mentions(words, asked.names, asked.values)
+    # A value that stands in two columns alike is more likely to take the place of one that the base compares.
+    compared = {condition.term.column for one in base.nested() for group in one.where for condition in group}
+    values = [replace(v, score=v.score + _COMPARED * (Column(v.table, v.column) in compared)) for v in asked.values]
+    items = find_mentions(words, asked.names, values)
     implied = resolve(items, asked.names, context)
     mask, marks = masked(items)
     mask = _pointed(re.sub(r"(?: \.)+$", "", mask), marks, context)
