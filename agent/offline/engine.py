@@ -186,17 +186,7 @@ def _settled(asked: Asked, base: Frame, clarification: tuple[str, str]) -> Parse
 
 
 def _check(reading: Reading, frame: Frame, base: Frame, denied: bool = False) -> None:
-    """Raises where what was read is no answer to what was asked.
-
-    Args:
-        reading: The question.
-        frame: What it is taken to mean.
-        base: What it would mean if none of its words said anything.
-        denied: Whether its negation has its part in the frame.
-
-    Raises:
-        NotUnderstood: It says nothing, what no frame can say, or what was said; or its negation has no place.
-    """
+    """Raises `NotUnderstood` where a frame is no answer; `base` is what it would be if no word said anything."""
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)

@@ -105,7 +105,10 @@ class OfflineTranslator:
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = give_me(answer.frame)
-        self._remember(task.question, base, sentence, answer)
+        with self._lock:
+            self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
+            if len(self._read) > _REMEMBERED:
+                del self._read[next(iter(self._read))]
         if _doubtful(answer):
             return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
         if answer.choices:
@@ -117,12 +120,6 @@ class OfflineTranslator:
         if answer.confidence < _DECLINE:
             raise NotUnderstood(_unsure(answer), answer.unread)
         return _draft(answer)
-
-    def _remember(self, question: str, base: str, sentence: str, answer: Answer) -> None:
-        with self._lock:
-            self._read[question, base, sentence, self._engine.names().schema.version] = answer
-            if len(self._read) > _REMEMBERED:
-                del self._read[next(iter(self._read))]
 
     def _answer(self, task: GenerateTask) -> Answer:
         """The answer to a turn, as its rephrasing settled it: two conversations may settle one question apart."""
