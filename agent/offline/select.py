@@ -128,6 +128,8 @@ def _implied(reading: Reading, head: str | None) -> list[Term]:
     said = [hints for words, hints in ASKED.items() if re.search(rf"(?:^|\. ){words}\b", reading.text)]
     about = [table] if table else reading.near()[:1]
     answers = [found for hints in said if (found := reading.names.called(hints, about))]
+    if table and not answers and not reading.names.telling(table):
+        return [Term()]
     return [Term(column) for column in answers[:1] or (reading.names.title(table) if table else ())]
 
 

@@ -18,6 +18,8 @@ _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
 _MOST = 200
 """Hits that are told of one run of words."""
+_TELLING = 0.8
+"""The share of different values among rows from which a column without a telling name says which is meant."""
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
@@ -228,6 +230,16 @@ class NameIndex:
     def named(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
         return any(c.table == table and spelled_out(c.name)[-1] in _NAMES for c in self.title(table))
+
+    def telling(self, table: str) -> bool:
+        """Whether the title says which row is meant: a status, that many rows share, does not."""
+        found, column = self.schema.table(table), self.title(table)[0]
+        assert found is not None
+        own = {stem(word) for word in spelled_out(table)}
+        if column.table != table or self.named(table) or own & {stem(word) for word in spelled_out(column.name)}:
+            return True
+        distinct = self.column(column).distinct
+        return distinct is None or found.row_count is None or distinct >= _TELLING * found.row_count
 
     def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
