@@ -109,7 +109,7 @@ def superlative(found: Found) -> str | None:
     reading, names, mark, column = found.reading, found.reading.names, found.mark("s"), found.column("c")
     if column is not None and (names.quantity(column) or not mark.hints):
         few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _ranked(found, Term(column, "count" if few else ""), mark.descending)
+        return _ranked(found, Term(column, "count" if few else ""), mark.descending, found["left"])
     near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
     last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
     hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)

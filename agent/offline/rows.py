@@ -6,6 +6,7 @@ import re
 
 from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
 from ...tools.mentions import Mention
+from ...tools.mentions.lexicon import ORDINALS
 from .counting import ASKED_SO_FAR
 from .reading import Found, Reading, reads
 
@@ -173,6 +174,15 @@ def value(found: Found) -> str | None:
     column = mark.column or reading.names.title(tables[0])[0]
     stood = reading.add(Term(column), "=", mark.literal)
     return stood if after and reading.column(after) == column else f"{stood} {after}"
+
+
+@reads("ordinal")
+def ordinal(found: Found) -> str | None:
+    """`on the second floor`, where floors are numbers."""
+    column = found.column("c")
+    if column is None or not found.reading.names.quantity(column):
+        return None
+    return found.reading.add(Term(column), "=", ORDINALS[found["ordinal"]])
 
 
 @reads("numbered")

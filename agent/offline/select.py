@@ -111,8 +111,11 @@ def _join_alternatives(reading: Reading) -> None:
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
             named = any(first[0].term.column in reading.names.title(table) for table in reading.near()[:1])
-            if named and first[0].operator == "=" and "#both" not in reading.text:
-                # Rows of the subject are listed by their names: `the ages of Ann and Ben`.
+            kinds = re.search(rf"@w{one} and @w{other} (@t\d+)", reading.text)
+            column = first[0].term.column
+            of_kinds = kinds and column and reading.table(kinds[1]) == column.table
+            if (named or of_kinds) and first[0].operator == "=" and "#both" not in reading.text:
+                # Rows are listed by their names, `the ages of Ann and Ben`, or by their kinds: `red and green apples`.
                 reading.where[one] += second
             else:
                 reading.combine = second[0]

@@ -243,7 +243,7 @@ def _single(words: Sequence[Word], at: int) -> Mention | None:
     if lower in SUPERLATIVES and not (lower == "most" and before == "at") and not (lower == "least" and before == "at"):
         descending, hints = SUPERLATIVES[lower]
         end = at + 1
-        if lower in ("most", "least") and after in ADJECTIVES:
+        if after in ADJECTIVES:
             extra = ADJECTIVES[after]
             return Mention("s", at, end + 1, f"{lower} {after}", hints=extra, descending=descending)
         return Mention("s", at, end, lower, hints=hints, descending=descending)

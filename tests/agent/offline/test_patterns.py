@@ -141,6 +141,7 @@ CASES = [
         "Last names of members from Oslo or Lima",
         "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
     ),
+    ("value", "How many Novel and Poetry books are there?", "SELECT 5"),
     ("in_year", "Titles of books from 2005", "SELECT title FROM book WHERE year = 2005"),
     ("value", "Last names of members in Lima", "SELECT last_name FROM member WHERE city = 'Lima'"),
     ("numbered", "What is the price of book 3?", "SELECT price FROM book WHERE book_id = 3"),
@@ -183,6 +184,10 @@ SHOP_CASES = [
     ("total", "What is the total revenue?", "SELECT sum(total) FROM invoice"),
     ("total", "How much revenue did we make?", "SELECT sum(total) FROM invoice"),
     ("aggregates", "What is the sum of invoice totals?", "SELECT sum(total) FROM invoice"),
+    ("ordinal", "Names of clients in the fifth rating", "SELECT 'Birch House'"),
+    ("superlative_column", "Which product costs the most?", "SELECT 'Pu-erh'"),
+    ("superlative_thing", "Who is the lowest rated client?", "SELECT 'Cedar Inn'"),
+    ("most_rows", "Which client has the lowest average total?", "SELECT 'Amber Cafe'"),
     ("superlative_thing", "What is the id of the most expensive invoice?", "SELECT 3"),
     ("top", "Show the first 2 clients", "SELECT client_name FROM client LIMIT 2"),
 ]

@@ -10,6 +10,7 @@ import pytest
 from tableturn.agent.offline.engine import Engine
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
+from tableturn.tools.values import ValueIndex
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,18 @@ def test_rows_are_not_known_by_yes_or_no(tmp_path: Path) -> None:
     with Database.open(path) as visits:
         sql = Engine(visits, None).answer("visits with a cost above 1").sql
     assert sql == "SELECT visit_id FROM visit WHERE cost > 1"
+
+
+def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
+    path = tmp_path / "visits.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE visit(visit_id INTEGER PRIMARY KEY, status TEXT, cost REAL)")
+        kinds = ["held", "held", "moved", "moved", "called off"]
+        made.executemany("INSERT INTO visit(status, cost) VALUES (?, ?)", [(kind, 1.0) for kind in kinds])
+        made.commit()
+    with Database.open(path) as visits:
+        answer = Engine(visits, ValueIndex.open(visits, cache=tmp_path)).answer("Show all visits that were moved")
+    assert answer.sql == "SELECT * FROM visit WHERE status = 'moved'"
 
 
 @pytest.mark.parametrize("question", ["Who bought Amber Cafe?", "Which client name is Amber Cafe?"])
