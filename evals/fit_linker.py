@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -20,9 +21,10 @@ import numpy as np
 
 from ..tools.errors import SettingsError
 from ..tools.linking.associations import Associations
-from ..tools.linking.scoring import STAGES, Model
+from ..tools.linking.scoring import Model
 from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
+from .fit_linker_net import require_torch
 from .fit_linker_scores import column_redundancy, measure
 from .fit_linker_stages import Size, fit_models
 from .fit_linker_turns import (
@@ -38,7 +40,7 @@ from .fit_linker_words import WordCounts, count_words
 from .metrics.redundancy import COUNTED
 
 _FIRST_SIZE = Size(trees=40, column_trees=20, rate=0.2)
-_SIZE = Size(trees=70, column_trees=60, rate=0.12)
+_SIZE = Size(trees=70, column_trees=60, rate=0.12, epochs=6)
 
 _OWN_WEIGHT = 0.4
 """What a turn counts for whose history a linker found, against one with gold SQL before it."""
@@ -82,7 +84,9 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
         for history, some in judged.items()
     }
     model = fitted.models[-1]
-    model = replace(model, columns_again=replace(model.columns_again, base=model.columns_again.base + shift))
+    # The trees have half of the say where there is a net.
+    raised = model.columns_again.base + shift * (2 if model.net else 1)
+    model = replace(model, columns_again=replace(model.columns_again, base=raised))
     return model, _sum(counts).associations(), figures
 
 
@@ -130,7 +134,7 @@ def write(model: Model, associations: Associations, folder: Path) -> None:
     """Writes what the linker reads: `forests.npz` and `associations.json`."""
     unfinished = folder / "forests.npz.part"
     with unfinished.open("wb") as file:
-        np.savez_compressed(file, **{k: v for stage in STAGES for k, v in getattr(model, stage).pack(stage).items()})
+        np.savez_compressed(file, **model.pack())
     os.replace(unfinished, folder / "forests.npz")
     unfinished = folder / "associations.json.part"
     stored = {"pairs": associations.pairs, "usual": associations.usual}
@@ -145,13 +149,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("TABLETURN_DATA"), help="benchmark data")
     parser.add_argument("--limit", type=int, help="interactions of each dataset, for a quick look")
     options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
+        require_torch()
         datasets = [load_dataset(name, "train", options.data).first(options.limit) for name in ("cosql", "spider")]
     except SettingsError as error:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as cache:
         cosql, spider = (read_dialogues(dataset, Path(cache)) for dataset in datasets)
-    model, associations, figures = fit([*cosql, *spider[::2]])
+    model, associations, figures = fit([*cosql, *spider])
     write(model, associations, options.out)
     print(f"{options.out}: {json.dumps(figures)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,13 +17,16 @@ from ..tools.linking.features import (
     column_features_again,
     star_features,
     table_features,
-    table_features_again,
 )
 from ..tools.linking.forest import Forest, Matrix
+from ..tools.linking.net import Graph, Net, matrix, mixed, net_features
 from ..tools.linking.scoring import COLUMNS_FROM, Model, decided
 from ..tools.linking.table_sets import TableSets, set_features
 from ..tools.linking.vocabulary import Shares
+from .fit_linker_net import Example, odds, train
 from .fit_linker_turns import FOLDS, LinkedTurn
+
+_LOG = logging.getLogger(__name__)
 
 _LEAVES = 31
 _DEPTH = 8
@@ -35,17 +39,19 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Size:
-    """How large forests are.
+    """How large the forests are, and how long the net is trained.
 
     Attributes:
         trees: Trees of the forests of tables, sets and `table.*`,
         column_trees: and of columns, of which there are many more to learn from.
         rate: What a tree counts for.
+        epochs: How often the net sees each turn; there is no net where that is never.
     """
 
     trees: int
     column_trees: int
     rate: float
+    epochs: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,11 @@ def fit_models(
     chain = _Chain(turns, size, weights, whole)
     tables, columns = chain.fit()
     models = [
-        Model(**{stage: forests[number] for stage, forests in chain.forests.items()}) for number in range(FOLDS + whole)
+        Model(
+            **{stage: forests[number] for stage, forests in chain.forests.items()},
+            net=chain.nets[number] if chain.nets else None,
+        )
+        for number in range(FOLDS + whole)
     ]
     return Fitted(models, tables, columns)
 
@@ -78,6 +88,7 @@ def fit_models(
 class _Chain:
     def __init__(self, turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float] | None, whole: bool) -> None:
         self.forests: dict[str, list[Forest]] = {}
+        self.nets: list[Net] = []
         self._size = size
         self._weights = weights
         self._whole = whole
@@ -92,13 +103,49 @@ class _Chain:
         learned = self._learned(first)
         features = [column_features(*item, p) for item, p in zip(items, first, strict=True)]
         columns = self._stage("columns", features, columns_used, learned)
-        features = [table_features_again(*item, p, q) for item, p, q in zip(items, first, columns, strict=True)]
-        tables = self._decided(self._stage("tables_again", features, used), columns)
+        again, examples, names = self._again(first, columns)
+        tables = self._stage("tables_again", again, used)
+        heard = self._heard(examples, names) if self._size.epochs else None
+        tables, columns = _mixed(tables, heard, 0), _mixed(columns, heard, 1)
+        tables = self._decided(tables, columns)
         features = [column_features_again(*item, p, q) for item, p, q in zip(items, tables, columns, strict=True)]
-        columns = self._stage("columns_again", features, columns_used, learned)
+        columns = _mixed(self._stage("columns_again", features, columns_used, learned), heard, 1)
         features = [star_features(*item, p) for item, p in zip(items, tables, strict=True)]
         self._stage("stars", features, [turn.stars for turn in self._turns])
         return tables, columns
+
+    def _again(
+        self, tables: list[Shares], columns: list[Shares]
+    ) -> tuple[list[Features], list[Example], tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Features of tables in the second stage, and what the net is trained on, with the names of its features."""
+        again: list[Features] = []
+        examples: list[Example] = []
+        names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
+        weights = self._weights or [1.0] * len(self._turns)
+        for turn, weight, p, q in zip(self._turns, weights, tables, columns, strict=True):
+            shape = turn.place.shape
+            of_tables, of_columns = net_features(turn.evidence, shape, p, q)
+            graph, numbers = Graph.of(shape, np.arange(shape.tables))
+            names = tuple(of_tables), tuple(of_columns)
+            inputs = matrix(names[0], of_tables, np.arange(shape.tables)), matrix(names[1], of_columns, numbers)
+            again.append(of_tables)
+            examples.append(Example(graph, *inputs, turn.tables, turn.columns, weight))
+        return again, examples, names
+
+    def _heard(
+        self, examples: list[Example], names: tuple[tuple[str, ...], tuple[str, ...]]
+    ) -> list[tuple[Shares, Shares]]:
+        """Trains the nets; what each finds in the fold that it does not know."""
+        _LOG.info("training nets")
+        folds = np.array([turn.place.fold for turn in self._turns])
+        found: list[tuple[Shares, Shares]] = [(np.zeros(0), np.zeros(0))] * len(examples)
+        for fold in range(FOLDS + self._whole):
+            net = train([examples[number] for number in np.flatnonzero(folds != fold)], names, self._size.epochs)
+            self.nets.append(net)
+            here = np.flatnonzero(folds == fold).tolist()
+            for number, odds_ in zip(here, odds(net, [examples[number] for number in here]), strict=True):
+                found[number] = odds_
+        return found
 
     def _decided(self, tables: list[Shares], columns: list[Shares]) -> list[Shares]:
         """Tables' probabilities with the sets of least redundancy taken."""
@@ -121,6 +168,7 @@ class _Chain:
         self, stage: str, features: list[Features], targets: Sequence[Shares], learned: Flags | None = None
     ) -> list[Shares]:
         """Fits a stage's forests; what each finds in the fold that it does not know."""
+        _LOG.info("fitting %s", stage)
         names = tuple(features[0])
         inputs: Matrix = np.concatenate(
             [np.stack([item[name] for name in names], axis=1).astype(np.float32) for item in features]
@@ -142,6 +190,11 @@ class _Chain:
             if here.any():
                 found[here] = _given(boosted, inputs[here])
         return np.split(found, np.cumsum(sizes)[:-1])
+
+
+def _mixed(p: list[Shares], heard: list[tuple[Shares, Shares]] | None, kind: int) -> list[Shares]:
+    """Probabilities of tables (kind 0) or columns (1) with what the net says, if there is one."""
+    return [mixed(one, odds[kind]) for one, odds in zip(p, heard, strict=True)] if heard else p
 
 
 def _boosted(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, size: Size) -> Any:

@@ -1,4 +1,4 @@
-"""From evidence to probabilities: boosted trees in two stages, the second in the light of what the first gave.
+"""From evidence to probabilities: boosted trees and a small net, in two stages, the second knowing what the first gave.
 
 Tables are scored first, columns in the light of their tables, then both again, knowing what the others got: keys that
 join two probable tables become probable, the poorer of two rivals improbable (Track-SQL reaches the same by letting a
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +27,9 @@ from .features import (
     column_features_again,
     star_features,
     table_features,
-    table_features_again,
 )
 from .forest import Forest
+from .net import Net, mixed, net_features
 from .shape import Shape
 from .table_sets import TableSets, set_features
 from .vocabulary import Shares
@@ -59,7 +60,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Model:
-    """The forests, one a stage."""
+    """The forests, one a stage, and the net that has a say in the second."""
 
     tables: Forest
     columns: Forest
@@ -67,12 +68,21 @@ class Model:
     sets: Forest
     columns_again: Forest
     stars: Forest
+    net: Net | None = None
 
     @classmethod
     def read(cls, path: Path) -> Model:
         """Reads an archive of plain arrays."""
         with np.load(path, allow_pickle=False) as stored:
-            return cls(*(Forest.unpack(stage, stored) for stage in STAGES))
+            return cls(
+                *(Forest.unpack(stage, stored) for stage in STAGES),
+                net=Net.unpack(stored) if "net.table_in" in stored else None,
+            )
+
+    def pack(self) -> dict[str, npt.NDArray[Any]]:
+        """The archive's arrays."""
+        forests = {name: a for stage in STAGES for name, a in getattr(self, stage).pack(stage).items()}
+        return forests | (self.net.pack() if self.net else {})
 
     def score(self, evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
         """Probabilities of tables, columns and `table.*`."""
@@ -81,10 +91,14 @@ class Model:
         of_columns = column_rows(first, shape)
         unscored = first[shape.table_of] * _UNSCORED
         columns = _filled(self.columns, column_features(evidence, shape, first), of_columns, unscored)
-        tables = _filled(self.tables_again, table_features_again(evidence, shape, first, columns), rows, first)
+        again, columns_again = net_features(evidence, shape, first, columns)
+        tables = _filled(self.tables_again, again, rows, first)
+        odds, columns_odds = self.net(again, columns_again, shape, rows) if self.net else (None, None)
+        tables, columns = _mixed(tables, odds, rows), _mixed(columns, columns_odds, of_columns)
         tables = self._decided(evidence, shape, tables, columns)
-        again = column_features_again(evidence, shape, tables, columns)
-        columns = _filled(self.columns_again, again, of_columns, unscored)
+        columns_again = column_features_again(evidence, shape, tables, columns)
+        columns = _filled(self.columns_again, columns_again, of_columns, unscored)
+        columns = _mixed(columns, columns_odds, of_columns)
         stars = _filled(self.stars, star_features(evidence, shape, tables), rows, tables * _UNSCORED)
         return tables, columns, stars
 
@@ -139,6 +153,15 @@ def _filled(forest: Forest, features: Features, rows: Rows, others: Shares) -> S
     if len(rows):
         filled[rows] = forest(features, rows)
     return filled
+
+
+def _mixed(p: Shares, odds: Shares | None, rows: Rows) -> Shares:
+    """Probabilities in which the net, if there is one, has had its say on the rows."""
+    if odds is None:
+        return p
+    heard = p.copy()
+    heard[rows] = mixed(p[rows], odds[rows])
+    return heard
 
 
 def score(evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:
