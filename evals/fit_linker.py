@@ -24,9 +24,10 @@ from ..tools.linking.associations import Associations
 from ..tools.linking.scoring import Model
 from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
-from .fit_linker_net import require_torch
+from .fit_linker_forests import Size
+from .fit_linker_net import torch_library
 from .fit_linker_scores import column_redundancy, measure
-from .fit_linker_stages import Size, fit_models
+from .fit_linker_stages import fit_models
 from .fit_linker_turns import (
     FOLDS,
     Dialogue,
@@ -134,7 +135,7 @@ def write(model: Model, associations: Associations, folder: Path) -> None:
     """Writes what the linker reads: `forests.npz` and `associations.json`."""
     unfinished = folder / "forests.npz.part"
     with unfinished.open("wb") as file:
-        np.savez_compressed(file, **model.pack())
+        np.savez_compressed(file, allow_pickle=False, **model.pack())
     os.replace(unfinished, folder / "forests.npz")
     unfinished = folder / "associations.json.part"
     stored = {"pairs": associations.pairs, "usual": associations.usual}
@@ -151,7 +152,7 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        require_torch()
+        torch_library()
         datasets = [load_dataset(name, "train", options.data).first(options.limit) for name in ("cosql", "spider")]
     except SettingsError as error:
         parser.error(str(error))

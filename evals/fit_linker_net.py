@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from ..tools.errors import SettingsError
 from ..tools.linking.forest import Matrix
-from ..tools.linking.net import HEARD, Array, Graph, Net, standard
+from ..tools.linking.net import HEARD, Net, standard
+from ..tools.linking.net_graph import Array, Graph
 from ..tools.linking.vocabulary import Shares
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    Weights = Mapping[str, Tensor]
+Tensor = Any
+"""Torch's, which is an extra: without its types."""
 
 _HIDDEN = 64
 _LAYERS = 2
@@ -53,10 +53,14 @@ class Example:
     weight: float
 
 
-def require_torch() -> None:
-    """Raises SettingsError where torch is missing."""
+def torch_library() -> Any:
+    """Torch.
+
+    Raises:
+        SettingsError: It is missing.
+    """
     try:
-        import torch  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        return import_module("torch")
     except ImportError as error:
         raise SettingsError("fitting the linker's net needs torch: pip install 'tableturn[sft]'") from error
 
@@ -72,10 +76,10 @@ def train(examples: Sequence[Example], names: tuple[tuple[str, ...], tuple[str, 
     Returns:
         The net, its weights rounded as they will be stored. The same examples give the same net.
     """
-    import torch
+    torch = torch_library()
 
     torch.manual_seed(_SEED)
-    of_tables, of_columns = ((_spread([e.tables for e in examples])), (_spread([e.columns for e in examples])))
+    of_tables, of_columns = _spread([e.tables for e in examples]), _spread([e.columns for e in examples])
     weights = {name: torch.tensor(array, requires_grad=True) for name, array in _initial(names).items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=_RATE, weight_decay=_DECAY)
     steps = epochs * -(-len(examples) // _BATCH)
@@ -143,10 +147,13 @@ def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]
 
 
 def _loss(
-    weights: Weights, batch: Sequence[Example], of_tables: tuple[Array, Array], of_columns: tuple[Array, Array]
+    weights: Mapping[str, Tensor],
+    batch: Sequence[Example],
+    of_tables: tuple[Array, Array],
+    of_columns: tuple[Array, Array],
 ) -> Tensor:
     """Cross-entropy, summed over items and averaged over turns."""
-    import torch
+    torch = torch_library()
 
     tables, columns = forward(
         weights,
@@ -172,10 +179,10 @@ def _loss(
 
 
 def forward(
-    weights: Weights, tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
+    weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
 ) -> tuple[Tensor, Tensor]:
     """What `Net.of` computes, from inputs made standard, with a share of the hidden numbers left out."""
-    import torch
+    torch = torch_library()
 
     def active(rows: Tensor, by: Tensor) -> Tensor:
         rows = torch.relu(torch.addmm(by[-1], rows, by[:-1]))
@@ -202,9 +209,10 @@ def forward(
             turn[column_turns],
         ]
         t, c = t + active(torch.cat(heard, 1), table_layer), c + active(torch.cat(known, 1), column_layer)
-    return tuple(
-        torch.addmm(out[-1], rows, out[:-1])[:, 0]
-        for rows, out in ((t, weights["table_out"]), (c, weights["column_out"]))
+    table_out, column_out = weights["table_out"], weights["column_out"]
+    return (
+        torch.addmm(table_out[-1], t, table_out[:-1])[:, 0],
+        torch.addmm(column_out[-1], c, column_out[:-1])[:, 0],
     )
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ..tools.linking.features import (
     Features,
@@ -19,39 +17,21 @@ from ..tools.linking.features import (
     table_features,
 )
 from ..tools.linking.forest import Forest, Matrix
-from ..tools.linking.net import Graph, Net, matrix, mixed, net_features
+from ..tools.linking.net import Net, matrix, mixed, net_features
+from ..tools.linking.net_graph import Graph
 from ..tools.linking.scoring import COLUMNS_FROM, Model, decided
 from ..tools.linking.table_sets import TableSets, set_features
 from ..tools.linking.vocabulary import Shares
+from .fit_linker_forests import Size, boosted, exported, given
 from .fit_linker_net import Example, odds, train
 from .fit_linker_turns import FOLDS, LinkedTurn
 
 _LOG = logging.getLogger(__name__)
 
-_LEAVES = 31
-_DEPTH = 8
-_BINS = 100
 _SPARED = 0.05
 """The share of columns of improbable tables that are learned from, too."""
 
 Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Size:
-    """How large the forests are, and how long the net is trained.
-
-    Attributes:
-        trees: Trees of the forests of tables, sets and `table.*`,
-        column_trees: and of columns, of which there are many more to learn from.
-        rate: What a tree counts for.
-        epochs: How often the net sees each turn; there is no net where that is never.
-    """
-
-    trees: int
-    column_trees: int
-    rate: float
-    epochs: int = 0
 
 
 @dataclass(frozen=True)
@@ -183,73 +163,15 @@ class _Chain:
 
         for fold in range(FOLDS + self._whole):
             there, here = known & (folds != fold), folds == fold
-            boosted = _boosted(
+            trees = boosted(
                 stage, inputs[there], wanted[there], None if weights is None else weights[there], self._size
             )
-            self.forests[stage].append(exported(names, boosted))
+            self.forests[stage].append(exported(names, trees))
             if here.any():
-                found[here] = _given(boosted, inputs[here])
+                found[here] = given(trees, inputs[here])
         return np.split(found, np.cumsum(sizes)[:-1])
 
 
 def _mixed(p: list[Shares], heard: list[tuple[Shares, Shares]] | None, kind: int) -> list[Shares]:
     """Probabilities of tables (kind 0) or columns (1) with what the net says, if there is one."""
     return [mixed(one, odds[kind]) for one, odds in zip(p, heard, strict=True)] if heard else p
-
-
-def _boosted(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, size: Size) -> Any:
-    kind = HistGradientBoostingRegressor if stage == "sets" else HistGradientBoostingClassifier
-    # The library's own annotations are narrower than what it takes.
-    boosted = cast("Any", kind)(
-        max_iter=size.column_trees if stage.startswith("columns") else size.trees,
-        learning_rate=size.rate,
-        max_leaf_nodes=_LEAVES,
-        max_depth=_DEPTH,
-        min_samples_leaf=40,
-        l2_regularization=10,
-        max_features=0.4,
-        max_bins=_BINS,
-        early_stopping=False,
-        random_state=1,
-    )
-    return boosted.fit(inputs, wanted, sample_weight=weights)
-
-
-def _given(boosted: Any, inputs: Matrix) -> Shares:
-    if isinstance(boosted, HistGradientBoostingRegressor):
-        return np.asarray(boosted.predict(inputs), dtype=np.float64)
-    return np.asarray(boosted.predict_proba(inputs)[:, 1], dtype=np.float64)
-
-
-def exported(names: tuple[str, ...], boosted: Any) -> Forest:
-    """A fitted classifier's trees as plain arrays, each node's two children side by side."""
-    roots: list[int] = []
-    nodes: list[tuple[int, float, int, float]] = []
-    depth = 0
-    for (predictor,) in boosted._predictors:
-        theirs = predictor.nodes
-        roots.append(len(nodes))
-        nodes.append((0, np.inf, 0, 0.0))
-        waiting = [(0, roots[-1], 0)]
-        while waiting:
-            number, place, level = waiting.pop()
-            node = theirs[number]
-            depth = max(depth, level)
-            if node["is_leaf"]:
-                nodes[place] = (0, np.inf, place, float(node["value"]))
-                continue
-            left = len(nodes)
-            nodes += [(0, np.inf, 0, 0.0)] * 2
-            nodes[place] = (int(node["feature_idx"]), float(node["num_threshold"]), left, 0.0)
-            waiting += [(int(node["left"]), left, level + 1), (int(node["right"]), left + 1, level + 1)]
-    feature, threshold, lefts, value = zip(*nodes, strict=True)
-    return Forest(
-        names,
-        np.array(roots, dtype=np.int32),
-        np.array(feature, dtype=np.int32),
-        np.array(threshold, dtype=np.float32),
-        np.array(lefts, dtype=np.int32),
-        np.array(value, dtype=np.float32),
-        float(np.ravel(boosted._baseline_prediction)[0]),
-        depth,
-    )

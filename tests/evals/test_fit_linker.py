@@ -13,11 +13,12 @@ from tableturn.evals import fit_linker
 from tableturn.evals.bench import linking
 from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import load_dataset
+from tableturn.evals.fit_linker_forests import Size, exported
 from tableturn.evals.fit_linker_scores import measure, redundancy
-from tableturn.evals.fit_linker_stages import Size, exported
 from tableturn.evals.fit_linker_turns import Dialogue, gold_answers, linked_turns, own_answers, read_dialogues
 from tableturn.tools.linking.associations import Associations, shipped
 from tableturn.tools.linking.scoring import Model, score
+from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,9 @@ def test_fits_and_writes_what_the_linker_reads(
     small = Size(trees=2, column_trees=2, rate=0.3)
     monkeypatch.setattr(fit_linker, "_FIRST_SIZE", small)
     monkeypatch.setattr(fit_linker, "_SIZE", small)
-    model, associations, figures = fit_linker.fit(dialogues)
+    # So little is soon learned: threads would only wait for each other.
+    with threadpool_limits(1):
+        model, associations, figures = fit_linker.fit(dialogues)
     several = [dialogue for dialogue in dialogues if len(dialogue.questions) > 1]
     for history in ("gold", "own"):
         assert 0 < figures[history]["turns"] <= sum(len(dialogue.questions) for dialogue in several)

@@ -1,0 +1,131 @@
+"""The relational net: what it makes of a graph, whatever the order of its items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.tools.database import Schema
+from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
+from tableturn.tools.linking.evidence import Names
+from tableturn.tools.linking.net import HEARD, Net, mixed
+from tableturn.tools.linking.net_graph import Graph
+from tableturn.tools.linking.shape import Shape
+from tableturn.tools.linking.vocabulary import Shares
+
+_HIDDEN = 6
+
+
+def _net(seed: int = 1) -> Net:
+    dice = np.random.default_rng(seed)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return dice.normal(0, 0.4, shape).astype(np.float32)
+
+    layer = HEARD * _HIDDEN + 1, _HIDDEN
+    return Net.unpack(
+        Net(
+            ("a", "b"),
+            ("c", "d", "e"),
+            *(drawn(2), drawn(2), drawn(3), drawn(3)),
+            *(drawn(3, _HIDDEN), drawn(4, _HIDDEN)),
+            *(drawn(2, *layer), drawn(2, *layer)),
+            *(drawn(_HIDDEN + 1, 1), drawn(_HIDDEN + 1, 1)),
+        ).pack()
+    )
+
+
+def _graph(dice: np.random.Generator, tables: int, columns: int, keys: int) -> Graph:
+    table_of = np.sort(dice.integers(0, tables, columns))
+    ends = dice.integers(0, columns, keys) if columns else np.zeros(0, dtype=np.intp)
+    return Graph(
+        np.zeros(tables, dtype=np.intp),
+        table_of,
+        dice.integers(0, min(3, columns), columns),
+        ends,
+        table_of[ends],
+        dice.integers(0, tables, len(ends)),
+    )
+
+
+def _inputs(dice: np.random.Generator, graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    return (
+        dice.normal(size=(len(graph.turn_of), 2)).astype(np.float32),
+        dice.normal(size=(len(graph.table_of), 3)).astype(np.float32),
+    )
+
+
+sizes = {"seed": st.integers(0, 9999), "tables": st.integers(1, 6), "columns": st.integers(0, 20)}
+
+
+@given(**sizes)
+def test_the_order_of_tables_and_columns_does_not_matter(seed: int, tables: int, columns: int) -> None:
+    dice = np.random.default_rng(seed)
+    graph = _graph(dice, tables, columns, 5)
+    inputs, own = _inputs(dice, graph)
+    net = _net()
+    odds, own_odds = net.of(inputs, own, graph)
+    order, own_order = dice.permutation(tables), dice.permutation(columns)
+    place, own_place = np.argsort(order), np.argsort(own_order)
+    again = Graph(
+        graph.turn_of,
+        place[graph.table_of[own_order]],
+        graph.same_name.max(initial=0) - graph.same_name[own_order],
+        own_place[graph.end_columns],
+        place[graph.end_tables],
+        place[graph.end_others],
+    )
+    moved, own_moved = net.of(inputs[order], own[own_order], again)
+    assert np.allclose(moved, odds[order], atol=1e-4)
+    assert np.allclose(own_moved, own_odds[own_order], atol=1e-4)
+
+
+@given(**sizes)
+def test_schemas_side_by_side_do_not_hear_of_each_other(seed: int, tables: int, columns: int) -> None:
+    dice = np.random.default_rng(seed)
+    graphs = [_graph(dice, tables, columns, 4), _graph(dice, 3, 7, 2)]
+    inputs = [_inputs(dice, graph) for graph in graphs]
+    net = _net()
+    tables_in, columns_in = (np.concatenate(kind) for kind in zip(*inputs, strict=True))
+    together = net.of(tables_in, columns_in, Graph.joined(graphs))
+    apart = zip(*(net.of(*theirs, graph) for theirs, graph in zip(inputs, graphs, strict=True)), strict=True)
+    for both, alone in zip(together, apart, strict=True):
+        assert np.allclose(both, np.concatenate(alone), atol=1e-4)
+
+
+def test_a_net_that_was_stored_gives_the_same() -> None:
+    net = _net()
+    dice = np.random.default_rng(5)
+    graph = _graph(dice, 4, 9, 3)
+    inputs = _inputs(dice, graph)
+    again = Net.unpack(net.pack())
+    assert again.table_names == ("a", "b")
+    for one, other in zip(net.of(*inputs, graph), again.of(*inputs, graph), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_tables_left_out_take_no_part() -> None:
+    def table(name: str) -> TableSchema:
+        return TableSchema(name, (ColumnSchema("id", "integer"), ColumnSchema(f"{name}_name", "text")))
+
+    names = ("a", "b", "c")
+    keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
+    whole = Schema("s", tuple(map(table, names)), keys)
+    part = Schema("s", tuple(map(table, names[1:])))
+    dice = np.random.default_rng(2)
+    inputs: dict[str, Shares] = {name: dice.normal(size=3) for name in "ab"}
+    own: dict[str, Shares] = {name: dice.normal(size=6) for name in "cde"}
+    net = _net()
+    odds, own_odds = net(inputs, own, Shape.of(whole, Names(whole)), np.array([1, 2]))
+    cut, own_cut = ({name: share[left:] for name, share in kind.items()} for kind, left in ((inputs, 1), (own, 2)))
+    expected, own_expected = net(cut, own_cut, Shape.of(part, Names(part)), np.array([0, 1]))
+    assert odds[0] == 0
+    assert not own_odds[:2].any()
+    assert np.allclose(odds[1:], expected)
+    assert np.allclose(own_odds[2:], own_expected)
+
+
+def test_trees_and_net_have_half_of_the_say_each() -> None:
+    assert mixed(np.array([0.5, 0.9]), np.array([0.0, -np.log(9)])) == pytest.approx([0.5, 0.5])
+    assert np.all(np.isfinite(mixed(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))
