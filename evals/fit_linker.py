@@ -26,8 +26,8 @@ from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
 from .fit_linker_forests import Size
 from .fit_linker_net import torch_library
-from .fit_linker_scores import column_redundancy, measure
-from .fit_linker_stages import fit_models
+from .fit_linker_scores import column_redundancy, measure, table_redundancy
+from .fit_linker_stages import Fitted, fit_models
 from .fit_linker_turns import (
     FOLDS,
     Dialogue,
@@ -40,14 +40,14 @@ from .fit_linker_turns import (
 from .fit_linker_words import WordCounts, count_words
 from .metrics.redundancy import COUNTED
 
-_FIRST_SIZE = Size(trees=40, column_trees=20, rate=0.2)
-_SIZE = Size(trees=70, column_trees=60, rate=0.12, epochs=6)
+_FIRST_SIZE = Size(trees=40, column_trees=20, rate=0.2, epochs=3)
+_SIZE = Size(trees=70, column_trees=60, rate=0.12, epochs=5)
 
 _OWN_WEIGHT = 0.4
 """What a turn counts for whose history a linker found, against one with gold SQL before it."""
 
 _SHIFTS = np.arange(0.0, 1.6, 0.1)
-"""Log-odds to add to columns', of which the best is taken: what is missing costs more than what is too much."""
+"""Log-odds to add, of which the best are taken: what is missing costs more than what is too much."""
 
 Figures = dict[str, dict[str, float]]
 Gathered = Callable[[Sequence[Dialogue]], list[LinkedTurn]]
@@ -74,21 +74,16 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     known = len(begun) + len(gold)
     judged = {"gold": range(known), "own": [*range(len(begun)), *range(known, known + len(own))]}
     weights = [_OWN_WEIGHT if known <= number < known + len(own) else 1.0 for number in range(len(turns))]
-    fitted = fit_models(turns, _SIZE, weights=weights)
-    shift = _shift(lambda counted: column_redundancy(turns[:known], fitted.columns[:known], counted))
+    fitted = _raised(fit_models(turns, _SIZE, weights=weights), turns[:known])
     figures = {
         history: measure(
             [turns[number] for number in some],
             [fitted.tables[number] for number in some],
-            [_shifted(fitted.columns[number], shift) for number in some],
+            [fitted.columns[number] for number in some],
         )
         for history, some in judged.items()
     }
-    model = fitted.models[-1]
-    # The trees have half of the say where there is a net.
-    raised = model.columns_again.base + shift * (2 if model.net else 1)
-    model = replace(model, columns_again=replace(model.columns_again, base=raised))
-    return model, _sum(counts).associations(), figures
+    return fitted.models[-1], _sum(counts).associations(), figures
 
 
 def _with_histories(
@@ -99,7 +94,8 @@ def _with_histories(
     The first linker's probabilities stand beside both kinds of history.
     """
     known = [gathered([dialogue]) for dialogue in dialogues]
-    first = fit_models([turn for theirs in known for turn in theirs], _FIRST_SIZE, whole=False)
+    every = [turn for theirs in known for turn in theirs]
+    first = _raised(fit_models(every, _FIRST_SIZE, whole=False), every)
     found = zip(first.tables, first.columns, strict=True)
     seen = [
         with_found(d, {turn.number: next(found) for turn in theirs}) for d, theirs in zip(dialogues, known, strict=True)
@@ -120,6 +116,26 @@ def _sum(counts: Sequence[WordCounts]) -> WordCounts:
     for count in counts:
         total += count
     return total
+
+
+def _raised(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
+    """The nets with what makes redundancy least added to their log-odds, judged by the first turns; and what they give.
+
+    Models without a net stay as they are.
+    """
+    count = len(known)
+    shifts = (
+        _shift(lambda counted: table_redundancy(known, fitted.tables[:count], counted)),
+        _shift(lambda counted: column_redundancy(known, fitted.columns[:count], counted)),
+    )
+    nets = [model.net and model.net.raised(*shifts) for model in fitted.models]
+    if not all(nets):
+        return fitted
+    return Fitted(
+        [replace(model, net=net) for model, net in zip(fitted.models, nets, strict=True)],
+        [_shifted(p, shifts[0]) for p in fitted.tables],
+        [_shifted(p, shifts[1]) for p in fitted.columns],
+    )
 
 
 def _shift(redundancy: Callable[[float], float]) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ..tools.linking.forest import Forest, Matrix
 from ..tools.linking.vocabulary import Shares
@@ -21,7 +21,7 @@ class Size:
     """How large the forests are, and how long the net is trained.
 
     Attributes:
-        trees: Trees of the forests of tables, sets and `table.*`,
+        trees: Trees of the forests of tables and `table.*`,
         column_trees: and of columns, of which there are many more to learn from.
         rate: What a tree counts for.
         epochs: How often the net sees each turn; there is no net where that is never.
@@ -34,11 +34,10 @@ class Size:
 
 
 def boosted(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, size: Size) -> Any:
-    """Trees fitted to one stage's inputs: a regressor for sets, else a classifier."""
-    kind = HistGradientBoostingRegressor if stage == "sets" else HistGradientBoostingClassifier
+    """Trees fitted to one stage's inputs."""
     # The library's own annotations are narrower than what it takes.
-    unfitted = cast("Any", kind)(
-        max_iter=size.column_trees if stage.startswith("columns") else size.trees,
+    unfitted = cast("Any", HistGradientBoostingClassifier)(
+        max_iter=size.column_trees if stage == "columns" else size.trees,
         learning_rate=size.rate,
         max_leaf_nodes=_LEAVES,
         max_depth=_DEPTH,
@@ -53,9 +52,7 @@ def boosted(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, 
 
 
 def given(boosted: Any, inputs: Matrix) -> Shares:
-    """What fitted trees say of rows: redundancies of sets, else probabilities."""
-    if isinstance(boosted, HistGradientBoostingRegressor):
-        return np.asarray(boosted.predict(inputs), dtype=np.float64)
+    """What fitted trees say of rows."""
     return np.asarray(boosted.predict_proba(inputs)[:, 1], dtype=np.float64)
 
 

@@ -20,11 +20,11 @@ Tensor = Any
 
 _HIDDEN = 64
 _LAYERS = 2
-_DROPPED = 0.35
+_DROPPED = 0.25
 _BATCH = 48
 _SCORED = 256
-_RATE = 3e-3
-_DECAY = 1e-2
+_RATE = 2e-3
+_DECAY = 1e-3
 _WARM = 0.15
 """The share of the steps in which the rate rises; it falls for the rest."""
 _COLUMN_WEIGHT = 0.5

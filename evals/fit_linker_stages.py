@@ -12,15 +12,13 @@ import numpy.typing as npt
 from ..tools.linking.features import (
     Features,
     column_features,
-    column_features_again,
     star_features,
     table_features,
 )
 from ..tools.linking.forest import Forest, Matrix
 from ..tools.linking.net import Net, matrix, mixed, net_features
 from ..tools.linking.net_graph import Graph
-from ..tools.linking.scoring import COLUMNS_FROM, Model, decided
-from ..tools.linking.table_sets import TableSets, set_features
+from ..tools.linking.scoring import COLUMNS_FROM, Model
 from ..tools.linking.vocabulary import Shares
 from .fit_linker_forests import Size, boosted, exported, given
 from .fit_linker_net import Example, odds, train
@@ -83,61 +81,44 @@ class _Chain:
         learned = self._learned(first)
         features = [column_features(*item, p) for item, p in zip(items, first, strict=True)]
         columns = self._stage("columns", features, columns_used, learned)
-        again, examples, names = self._again(first, columns)
-        tables = self._stage("tables_again", again, used)
-        heard = self._heard(examples, names) if self._size.epochs else None
-        tables, columns = _mixed(tables, heard, 0), _mixed(columns, heard, 1)
-        tables = self._decided(tables, columns)
-        features = [column_features_again(*item, p, q) for item, p, q in zip(items, tables, columns, strict=True)]
-        columns = _mixed(self._stage("columns_again", features, columns_used, learned), heard, 1)
+        if self._size.epochs:
+            tables, columns = self._heard(first, columns)
+        else:
+            tables = first
         features = [star_features(*item, p) for item, p in zip(items, tables, strict=True)]
         self._stage("stars", features, [turn.stars for turn in self._turns])
         return tables, columns
 
-    def _again(
+    def _heard(self, tables: list[Shares], columns: list[Shares]) -> tuple[list[Shares], list[Shares]]:
+        """Trains the nets; probabilities in which each has had its say on the fold that it does not know."""
+        _LOG.info("training nets")
+        examples, names = self._examples(tables, columns)
+        folds = np.array([turn.place.fold for turn in self._turns])
+        tables, columns = list(tables), list(columns)
+        for fold in range(FOLDS + self._whole):
+            net = train([examples[number] for number in np.flatnonzero(folds != fold)], names, self._size.epochs)
+            self.nets.append(net)
+            here = np.flatnonzero(folds == fold).tolist()
+            for number, (p, q) in zip(here, odds(net, [examples[number] for number in here]), strict=True):
+                tables[number], columns[number] = mixed(tables[number], p), mixed(columns[number], q)
+        return tables, columns
+
+    def _examples(
         self, tables: list[Shares], columns: list[Shares]
-    ) -> tuple[list[Features], list[Example], tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Features of tables in the second stage, and what the net is trained on, with the names of its features."""
-        again: list[Features] = []
+    ) -> tuple[list[Example], tuple[tuple[str, ...], tuple[str, ...]]]:
+        """What the nets learn from, and the names of its features of tables and columns."""
         examples: list[Example] = []
         names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         weights = self._weights or [1.0] * len(self._turns)
         for turn, weight, p, q in zip(self._turns, weights, tables, columns, strict=True):
             shape = turn.place.shape
             of_tables, of_columns = net_features(turn.evidence, shape, p, q)
-            graph, numbers = Graph.of(shape, np.arange(shape.tables))
+            every = np.arange(shape.tables)
+            graph, numbers = Graph.of(shape, every)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = matrix(names[0], of_tables, np.arange(shape.tables)), matrix(names[1], of_columns, numbers)
-            again.append(of_tables)
+            inputs = matrix(names[0], of_tables, every), matrix(names[1], of_columns, numbers)
             examples.append(Example(graph, *inputs, turn.tables, turn.columns, weight))
-        return again, examples, names
-
-    def _heard(
-        self, examples: list[Example], names: tuple[tuple[str, ...], tuple[str, ...]]
-    ) -> list[tuple[Shares, Shares]]:
-        """Trains the nets; what each finds in the fold that it does not know."""
-        _LOG.info("training nets")
-        folds = np.array([turn.place.fold for turn in self._turns])
-        found: list[tuple[Shares, Shares]] = [(np.zeros(0), np.zeros(0))] * len(examples)
-        for fold in range(FOLDS + self._whole):
-            net = train([examples[number] for number in np.flatnonzero(folds != fold)], names, self._size.epochs)
-            self.nets.append(net)
-            here = np.flatnonzero(folds == fold).tolist()
-            for number, odds_ in zip(here, odds(net, [examples[number] for number in here]), strict=True):
-                found[number] = odds_
-        return found
-
-    def _decided(self, tables: list[Shares], columns: list[Shares]) -> list[Shares]:
-        """Tables' probabilities with the sets of least redundancy taken."""
-        sets = [TableSets.of(e, p) for (e, _), p in zip(self._items, tables, strict=True)]
-        features = [
-            set_features(*item, p, q, some) for item, p, q, some in zip(self._items, tables, columns, sets, strict=True)
-        ]
-        redundancies = [some.redundancy(turn.tables) for some, turn in zip(sets, self._turns, strict=True)]
-        found = self._stage("sets", features, redundancies)
-        return [
-            decided(p, some, int(redundancy.argmin())) for p, some, redundancy in zip(tables, sets, found, strict=True)
-        ]
+        return examples, names
 
     def _learned(self, tables: list[Shares]) -> Flags:
         """The columns to learn from: those of probable tables, and a few others."""
@@ -170,8 +151,3 @@ class _Chain:
             if here.any():
                 found[here] = given(trees, inputs[here])
         return np.split(found, np.cumsum(sizes)[:-1])
-
-
-def _mixed(p: list[Shares], heard: list[tuple[Shares, Shares]] | None, kind: int) -> list[Shares]:
-    """Probabilities of tables (kind 0) or columns (1) with what the net says, if there is one."""
-    return [mixed(one, odds[kind]) for one, odds in zip(p, heard, strict=True)] if heard else p

@@ -7,7 +7,7 @@ turn's best tables, each column of its table, its namesakes and the table that i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ HEARD = 5
 
 _FAR = 4.0
 """Standard deviations that an input may lie from the mean."""
+
+_SAY = 0.7
+"""The net's share of the log-odds; the trees have the rest."""
 
 _SURE = 1e-4
 """Probabilities are taken to lie this far from 0 and 1."""
@@ -64,15 +67,34 @@ class Net:
     table_out: Array
     column_out: Array
 
-    def __call__(self, tables: Features, columns: Features, shape: Shape, rows: Numbers) -> tuple[Shares, Shares]:
-        """Log-odds of a schema's items; 0 for all but some tables and their columns."""
-        graph, of_columns = Graph.of(shape, rows)
-        odds, own = self.of(
-            matrix(self.table_names, tables, rows), matrix(self.column_names, columns, of_columns), graph
+    def __call__(
+        self, e: Evidence, shape: Shape, tables: Shares, columns: Shares, rows: Numbers
+    ) -> tuple[Shares, Shares]:
+        """Probabilities in which the net has had its say.
+
+        Args:
+            e: The turn's evidence.
+            shape: The schema's.
+            tables: The trees' probabilities of tables,
+            columns: and of columns.
+            rows: The tables, by number, that the net is asked about, with their columns; others stay as they are.
+        """
+        of_tables, of_columns = net_features(e, shape, tables, columns)
+        graph, theirs = Graph.of(shape, rows)
+        odds, columns_odds = self.of(
+            matrix(self.table_names, of_tables, rows), matrix(self.column_names, of_columns, theirs), graph
         )
-        of_tables, every = np.zeros(shape.tables), np.zeros(len(shape.table_of))
-        of_tables[rows], every[of_columns] = odds, own
-        return of_tables, every
+        tables, columns = tables.copy(), columns.copy()
+        tables[rows] = mixed(tables[rows], odds)
+        columns[theirs] = mixed(columns[theirs], columns_odds)
+        return tables, columns
+
+    def raised(self, tables: float, columns: float) -> Net:
+        """The net that adds so much to the log-odds that `mixed` gives."""
+        table_out, column_out = self.table_out.copy(), self.column_out.copy()
+        table_out[-1] += tables / _SAY
+        column_out[-1] += columns / _SAY
+        return Net.unpack(replace(self, table_out=table_out, column_out=column_out).pack())
 
     def of(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
         """Log-odds of a graph's tables and columns, given their features."""
@@ -106,7 +128,7 @@ class Net:
 
 
 def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> tuple[Features, Features]:
-    """What the net reads of tables and columns: what the trees do, and the log-odds of what the first stage gave."""
+    """What the net reads of tables and columns: what the trees read, and what they gave."""
     of_tables = table_features_again(e, shape, tables, columns)
     of_columns = column_features_again(e, shape, tables, columns)
     return (
@@ -116,8 +138,8 @@ def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> 
 
 
 def mixed(p: Shares, odds: Shares) -> Shares:
-    """The trees' probabilities and the net's log-odds, half and half."""
-    return 1 / (1 + np.exp(-(_odds(p) + odds) / 2))
+    """Probabilities by the trees' and the net's log-odds."""
+    return 1 / (1 + np.exp(-(1 - _SAY) * _odds(p) - _SAY * odds))
 
 
 def _odds(p: Shares) -> Shares:

@@ -1,16 +1,15 @@
-"""From evidence to probabilities: boosted trees and a small net, in two stages, the second knowing what the first gave.
+"""From evidence to probabilities: boosted trees item by item, then a small net that hears what the others got.
 
-Tables are scored first, columns in the light of their tables, then both again, knowing what the others got: keys that
-join two probable tables become probable, the poorer of two rivals improbable (Track-SQL reaches the same by letting a
-transformer read all items at once). The trees are fitted by `evals/fit_linker.py`, on training databases only.
+Tables are scored first, columns in the light of their tables. The net knows all of this and the schema's keys: what
+joins two probable tables becomes probable, the poorer of two rivals improbable (Track-SQL reaches the same by letting a
+transformer read all items at once). Both are fitted by `evals/fit_linker.py`, on training databases only.
 
-In a large schema the trees are asked only about items that an index finds worth it; the others get a low probability
-of their own, so that every item has one. Rows are scored one by one, so that segments (Track-SQL B.1) need no joining.
+In a large schema both are asked only about items that an index finds worth it; the others get a low probability of
+their own, so that every item has one.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -24,24 +23,16 @@ from .evidence import Evidence
 from .features import (
     Features,
     column_features,
-    column_features_again,
     star_features,
     table_features,
 )
 from .forest import Forest
-from .net import Net, mixed, net_features
+from .net import Net
 from .shape import Shape
-from .table_sets import TableSets, set_features
 from .vocabulary import Shares
 
-STAGES = ("tables", "columns", "tables_again", "sets", "columns_again", "stars")
+STAGES = ("tables", "columns", "stars")
 """The forests of a model, in the order in which they are asked."""
-
-_RAISED = 1.0
-"""Log-odds that tables' probabilities are raised by."""
-
-_BELOW = 0.49
-"""The most that a table outside the chosen set gets."""
 
 TABLES_SCORED = 120
 """How many tables of a large schema the trees are asked about."""
@@ -60,13 +51,10 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Model:
-    """The forests, one a stage, and the net that has a say in the second."""
+    """The forests, one a stage, and the net, which has its say before the last."""
 
     tables: Forest
     columns: Forest
-    tables_again: Forest
-    sets: Forest
-    columns_again: Forest
     stars: Forest
     net: Net | None = None
 
@@ -91,35 +79,9 @@ class Model:
         of_columns = column_rows(first, shape)
         unscored = first[shape.table_of] * _UNSCORED
         columns = _filled(self.columns, column_features(evidence, shape, first), of_columns, unscored)
-        again, columns_again = net_features(evidence, shape, first, columns)
-        tables = _filled(self.tables_again, again, rows, first)
-        odds, columns_odds = self.net(again, columns_again, shape, rows) if self.net else (None, None)
-        tables, columns = _mixed(tables, odds, rows), _mixed(columns, columns_odds, of_columns)
-        tables = self._decided(evidence, shape, tables, columns)
-        columns_again = column_features_again(evidence, shape, tables, columns)
-        columns = _filled(self.columns_again, columns_again, of_columns, unscored)
-        columns = _mixed(columns, columns_odds, of_columns)
+        tables, columns = self.net(evidence, shape, first, columns, rows) if self.net else (first, columns)
         stars = _filled(self.stars, star_features(evidence, shape, tables), rows, tables * _UNSCORED)
         return tables, columns, stars
-
-    def _decided(self, evidence: Evidence, shape: Shape, tables: Shares, columns: Shares) -> Shares:
-        if not shape.tables:
-            return tables
-        sets = TableSets.of(evidence, tables)
-        redundancy = self.sets(set_features(evidence, shape, tables, columns, sets))
-        return decided(tables, sets, int(redundancy.argmin()))
-
-
-def decided(tables: Shares, sets: TableSets, chosen: int) -> Shares:
-    """Probabilities on the right side of one half: the chosen set's tables on or over it, the others below.
-
-    They are raised first, as what is missing costs more than what is too much (Track-SQL's equation 11).
-    """
-    raised = tables / (tables + (1 - tables) * math.exp(-_RAISED))
-    decided = np.minimum(raised, _BELOW)
-    inside = sets.tables[sets.members[chosen]]
-    decided[inside] = np.maximum(raised[inside], 0.5)
-    return decided
 
 
 def worth_scoring(e: Evidence, shape: Shape) -> Rows:
@@ -153,15 +115,6 @@ def _filled(forest: Forest, features: Features, rows: Rows, others: Shares) -> S
     if len(rows):
         filled[rows] = forest(features, rows)
     return filled
-
-
-def _mixed(p: Shares, odds: Shares | None, rows: Rows) -> Shares:
-    """Probabilities in which the net, if there is one, has had its say on the rows."""
-    if odds is None:
-        return p
-    heard = p.copy()
-    heard[rows] = mixed(p[rows], odds[rows])
-    return heard
 
 
 def score(evidence: Evidence, shape: Shape) -> tuple[Shares, Shares, Shares]:

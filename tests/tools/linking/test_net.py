@@ -12,7 +12,6 @@ from tableturn.tools.linking.evidence import Names
 from tableturn.tools.linking.net import HEARD, Net, mixed
 from tableturn.tools.linking.net_graph import Graph
 from tableturn.tools.linking.shape import Shape
-from tableturn.tools.linking.vocabulary import Shares
 
 _HIDDEN = 6
 
@@ -111,21 +110,27 @@ def test_tables_left_out_take_no_part() -> None:
 
     names = ("a", "b", "c")
     keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
-    whole = Schema("s", tuple(map(table, names)), keys)
-    part = Schema("s", tuple(map(table, names[1:])))
-    dice = np.random.default_rng(2)
-    inputs: dict[str, Shares] = {name: dice.normal(size=3) for name in "ab"}
-    own: dict[str, Shares] = {name: dice.normal(size=6) for name in "cde"}
-    net = _net()
-    odds, own_odds = net(inputs, own, Shape.of(whole, Names(whole)), np.array([1, 2]))
-    cut, own_cut = ({name: share[left:] for name, share in kind.items()} for kind, left in ((inputs, 1), (own, 2)))
-    expected, own_expected = net(cut, own_cut, Shape.of(part, Names(part)), np.array([0, 1]))
-    assert odds[0] == 0
-    assert not own_odds[:2].any()
-    assert np.allclose(odds[1:], expected)
-    assert np.allclose(own_odds[2:], own_expected)
+    whole, part = Schema("s", tuple(map(table, names)), keys), Schema("s", tuple(map(table, names[1:])))
+    shape, rows = Shape.of(whole, Names(whole)), np.array([1, 2])
+    cut, columns = Graph.of(shape, rows)
+    alone, _ = Graph.of(Shape.of(part, Names(part)), np.array([0, 1]))
+    assert columns.tolist() == [2, 3, 4, 5]
+    for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
+        assert np.array_equal(one, other)
 
 
-def test_trees_and_net_have_half_of_the_say_each() -> None:
-    assert mixed(np.array([0.5, 0.9]), np.array([0.0, -np.log(9)])) == pytest.approx([0.5, 0.5])
+def test_a_raised_net_adds_to_the_log_odds() -> None:
+    dice = np.random.default_rng(5)
+    graph = _graph(dice, 4, 9, 3)
+    inputs = _inputs(dice, graph)
+    p = np.full(4, 0.3)
+    before, _ = _net().of(*inputs, graph)
+    after, _ = _net().raised(0.8, 0.0).of(*inputs, graph)
+    odds = [np.log(share / (1 - share)) for share in (mixed(p, before), mixed(p, after))]
+    assert np.allclose(odds[1] - odds[0], 0.8, atol=0.01)
+
+
+def test_the_net_has_most_of_the_say() -> None:
+    assert mixed(np.array([0.5]), np.array([0.0])) == pytest.approx([0.5])
+    assert np.all(mixed(np.array([0.9, 0.1]), np.array([-2.2, 2.2])).round() == [0, 1])
     assert np.all(np.isfinite(mixed(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))
