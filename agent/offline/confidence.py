@@ -1,4 +1,4 @@
-"""How sure a reading is: a logistic score of what it left open, fitted on training databases.
+"""What a reading left out, and how sure it is: a logistic score of what it left open, fitted on training databases.
 
 The weights are in `data/confidence.json`; `python -m tableturn.evals.fit_confidence` fits them.
 """
@@ -7,42 +7,99 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from ...tools.frames import Frame
-from .parse import Parse
-from .unread import literals_left, lost, words_left
+from ...tools.frames import Column, joined
+from ...tools.mentions import Mention
+from ...tools.mentions.lexicon import HARMLESS
+from .reading import Reading
 
 _WEIGHTS = cast(
     "dict[str, float]",
     json.loads(files(__name__.rpartition(".")[0]).joinpath("data/confidence.json").read_text("utf-8")),
 )
 
+_FIND_OUT = re.compile(r"\bfind out\b")
+_EDITING = frozenset({"only", "same"})
+"""Words that say no more than that the query before is edited."""
+_TITLES = ("name", "names", "title", "titles")
 
-def signals(
-    parse: Parse, frame: Frame, rows: tuple[tuple[Cell, ...], ...] | None, editing: bool = False
-) -> dict[str, float]:
-    """What the score weighs.
 
-    Args:
-        parse: The question as read.
-        frame: What is answered.
-        rows: The first rows that the query gives; None where it was too slow to know.
-        editing: Whether the query before is changed.
-    """
-    reading = parse.reading
+def unread(reading: Reading) -> tuple[str, ...]:
+    """The words of a question that may matter and have no part in its frame."""
+    return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
+
+
+def unplaced(reading: Reading) -> tuple[str, ...]:
+    """The words of a question that came to nothing at all."""
+    return tuple(dict.fromkeys([*_untaken(reading), *_literals_left(reading)]))
+
+
+def _untaken(reading: Reading) -> list[str]:
+    """Words that no mention and no pattern took."""
+    text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
+    harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
+    return [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
+
+
+def _words_left(reading: Reading) -> list[str]:
+    """Words that nothing took, and operations that the frame lacks."""
+    left, frames = _untaken(reading), list(reading.frame.nested())
+    if "#sort" in " ".join([reading.text, *reading.dropped]) and not any(one.order for one in frames):
+        left.append("sort")
+    if "each" in reading.fired and reading.frame.limit is not None and not any(one.group for one in frames):
+        left.append("each")
+    return left
+
+
+def _literals_left(reading: Reading) -> list[str]:
+    """Values, numbers, comparisons and superlatives that no pattern took."""
+    return [reading.mark(marker).text for marker in reading.markers("onvqs")]
+
+
+def _lost(reading: Reading) -> list[Mention]:
+    """The mentions that contribute nothing to its frame."""
+    tables = joined(reading.frame, reading.names.schema)
+    columns = {column for one in reading.frame.nested() for column in one.columns()}
+    literals = [str(literal).lower() for literal in reading.frame.literals()]
+
+    def serves(mark: Mention) -> bool:
+        if mark.kind in ("v", "q", "n"):
+            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
+        if mark.kind == "s":
+            return reading.frame.ranks()
+        if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
+            return True
+        return not columns.isdisjoint(
+            {Column(hit.table, hit.column) for hit in mark.hits if hit.column} | {mark.column}
+        )
+
+    return [mark for mark in {id(mark): mark for mark in reading.marks}.values() if not serves(mark)]
+
+
+def _spellings(mark: Mention) -> set[str]:
+    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
+    said = {mark.literal, mark.text, *(match.value for match in mark.matches)}
+    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
+    return {str(value).lower() for value in said | after}
+
+
+def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
+    frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
     values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
     tables = len(frame.used())
     found: dict[str, float] = {
         "one": 1,
-        "words left": min(len({word for word in words_left(reading, frame, editing) if word.isalpha()}), 4),
-        "literals left": len(literals_left(reading)),
-        "mentions lost": min(len(lost(reading, frame)), 3),
+        "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
+        "literals left": len(_literals_left(reading)),
+        "mentions lost": min(len(_lost(reading)), 3),
         "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
@@ -51,9 +108,9 @@ def signals(
         "loose value": any(mark.matches[0].score < 0.95 for mark in values),
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
         "patterns": len(reading.fired),
-        "how many": parse.mask.startswith("#howmany"),
-        "nothing asked": not editing and not reading.markers("cxa"),
-        "length": len(parse.mask.split()) / 10,
+        "how many": reading.mask.startswith("#howmany"),
+        "nothing asked": not reading.editing and not reading.markers("cxa"),
+        "length": len(reading.mask.split()) / 10,
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "nested": len(list(frame.nested())) > 1,
@@ -69,7 +126,7 @@ def signals(
         "no row": rows is not None and not rows,
         "too slow": rows is None,
         "a row twice": rows is not None and len(set(rows)) < len(rows),
-        "editing": editing,
+        "editing": reading.editing,
     }
     return {name: float(value) for name, value in found.items()}
 

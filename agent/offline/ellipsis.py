@@ -13,6 +13,15 @@ from .rows import compared
 _ORDERED = ("<", "<=", ">", ">=", "between")
 
 
+@reads("pointed")
+def pointed(found: Found) -> str | None:
+    """`those students` is `those`, where students are what the conversation is about."""
+    mark, said = found.mark("said"), found["said"]
+    told = mark.column.table if said[1] == "c" and mark.column and found["by"] else mark.table
+    counted = found["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", found.before)
+    return None if counted or told not in found.reading.base.used() else f"of {found['those']}"
+
+
 def _numbers(reading: Reading) -> list[Term]:
     """What the base shows that can be ranked or computed: what it computes, else its plain numbers."""
     base, names = reading.base, reading.names

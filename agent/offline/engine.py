@@ -13,27 +13,21 @@ from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.frames import Frame, build, read_sql, respelled
 from ...tools.mentions import NameIndex
-from ...tools.mentions.lexicon import CUES, UNSPEAKABLE
+from ...tools.mentions.lexicon import UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from .confidence import confidence, signals
+from .confidence import confidence, signals, unplaced, unread
 from .dangling import Dangling, dangling
-from .followup import complements, edited, follows
-from .parse import NOTHING, Asked, Parse, parse
-from .reading import Reading
-from .rivals import Rival, chosen, rivals
-from .unread import unplaced, unread
+from .followup import edited, follows
+from .parse import parse
+from .reading import CUES, NOTHING, Asked, Reading
+from .rivals import Rival, rivals, settled
 
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
 _OTHER_WAY = 0.5
 """Confidence from which a question that cannot be read the way its words call for is read the other way."""
-
-_YES = re.compile(rf"^\W*(?:{CUES['agrees']})\b[^a-z]*(?:please|thank(?:s| you)|that)?\W*$", re.IGNORECASE)
-_OFFER = re.compile(r"^.*?\b(?:do|did|would) you (?:mean|want|like)(?: to (?:know|see))?\b", re.IGNORECASE)
-_GREETING = re.compile(rf"^(?:\W*\b(?:{CUES['polite']})\b)+\s*[,.!]+\s*", re.IGNORECASE)
-_SMALL_TALK = re.compile(rf"^\W*(?:(?:{CUES['polite']})\b\W*)+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -88,25 +82,28 @@ class Engine:
             NotUnderstood: It cannot be read.
         """
         names = self.names()
-        question = mentions.respelled(_GREETING.sub("", question) or question, names, self._find)
+        question = mentions.respelled(CUES["greeting"].sub("", question) or question, names, self._find)
         base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
         asked = Asked(question, names, self._find(question))
         if clarification:
-            settled = _settled(asked, base, clarification)
-            if isinstance(settled, Parse):
-                return self._made(settled, settled.frame)
-            asked = Asked(settled, names, self._find(settled))
+            told = settled(asked, base, *clarification)
+            if isinstance(told, Reading):
+                return self._made(told)
+            asked = Asked(told, names, self._find(told))
         return self._answer(asked, base)
 
     def _answer(self, asked: Asked, base: Frame) -> Answer:
         """The answer by the way of reading that the question's words call for; by the other one where that fails."""
-        if base is NOTHING:
-            return self._alone(asked, parse(asked), first=True)
         within = parse(asked, base)
-        kinds = {mark.kind for mark in within.reading.marks}
+        if base is NOTHING:
+            if pronoun := dangling(asked.text, within):
+                word = pronoun["pronoun"]
+                raise Dangling(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
+            return self._made(within, rivals(within))
+        kinds = {mark.kind for mark in within.marks}
         apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        ways = [lambda: self._edit(asked, within, base), lambda: self._alone(asked, parse(asked, apart))]
-        first, second = ways if follows(asked.text, within, base) else reversed(ways)
+        ways = [lambda: self._edit(within), lambda: self._alone(parse(asked, apart))]
+        first, second = ways if follows(within) else reversed(ways)
         try:
             return first()
         except NotUnderstood as error:
@@ -118,26 +115,22 @@ class Engine:
                 raise error from None
             return other
 
-    def _alone(self, asked: Asked, parsed: Parse, first: bool = False) -> Answer:
-        if first and (pronoun := dangling(asked.text, parsed.reading)):
-            word = pronoun["pronoun"]
-            raise Dangling(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-        _check(parsed.reading, parsed.frame, parsed.frame)
-        return self._made(parsed, parsed.frame, tied=rivals(asked, parsed))
+    def _alone(self, reading: Reading) -> Answer:
+        return self._made(reading, rivals(reading))
 
-    def _edit(self, asked: Asked, parsed: Parse, base: Frame) -> Answer:
-        frame = edited(base, asked.text, parsed.reading)
-        _check(parsed.reading, frame, base, denied=complements(asked.text))
-        return self._made(parsed, frame, follow_up=True)
+    def _edit(self, reading: Reading) -> Answer:
+        base = reading.base
+        reading.frame, reading.editing = edited(reading), True
+        return self._made(reading, unchanged=base)
 
-    def _made(self, parsed: Parse, frame: Frame, follow_up: bool = False, tied: tuple[Rival, ...] = ()) -> Answer:
-        """The answer that a frame amounts to, tried once."""
-        sql = build(frame, parsed.reading.names.schema, parsed.said).sql("sqlite")
-        found = signals(parsed, frame, self._try(sql), follow_up)
-        left_out = unread(parsed.reading, frame, follow_up)
-        notes = _notes(parsed.reading, left_out, follow_up)
+    def _made(self, reading: Reading, tied: tuple[Rival, ...] = (), unchanged: Frame | None = None) -> Answer:
+        """The answer that a reading amounts to, tried once."""
+        _check(reading, unchanged)
+        sql = build(reading.frame, reading.names.schema, reading.stems).sql("sqlite")
+        found, left_out = signals(reading, self._try(sql)), unread(reading)
         choices = tuple(rival.phrase for rival in tied)
-        return Answer(frame, sql, round(confidence(found), 3), notes, left_out, choices, found)
+        sure = round(confidence(found), 3)
+        return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, choices, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
         """The first rows of the query; None where it takes too long to know.
@@ -166,44 +159,30 @@ class Engine:
 
 def small_talk(text: str) -> bool:
     """Whether nothing is asked: greetings and thanks."""
-    return _SMALL_TALK.match(text) is not None
+    return CUES["small_talk"].match(text) is not None
 
 
-def _settled(asked: Asked, base: Frame, clarification: tuple[str, str]) -> Parse | str:
-    """The reading that the person chose, else the question with what they said in it."""
-    back, said = clarification
-    parsed = parse(asked)
-    agrees = _YES.match(said) is not None
-    if base is NOTHING and not agrees and (pronoun := dangling(asked.text, parsed.reading)):
-        return f"{asked.text[: pronoun.start()]}{said.strip(' .?!')}{asked.text[pronoun.end() :]}"
-    options = rivals(asked, parsed)
-    picked = chosen(said, options)
-    if picked is not None:
-        return picked.parse
-    if agrees:
-        return asked.text if options else _OFFER.sub("", back)
-    return f"{asked.text.rstrip(' ?.!')}. {said}"
-
-
-def _check(reading: Reading, frame: Frame, base: Frame, denied: bool = False) -> None:
-    """Raises `NotUnderstood` where a frame is no answer; `base` is what it would be if no word said anything."""
+def _check(reading: Reading, unchanged: Frame | None) -> None:
+    """Raises `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
+    frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     words = unplaced(reading)
-    if not frame.used() or (frame == base and not reading.marks and not reading.pending):
+    says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
+    if not frame.used() or says_nothing:
         tables = [table.name for table in reading.names.schema.tables]
         said = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
         offer = f"The database has {', '.join(tables[:8])}{' and more' * (len(tables) > 8)}."
         raise NotUnderstood(f"{said} {offer}", words)
-    if _NEGATION.search(reading.text) and not denied:
+    if _NEGATION.search(reading.text) and not (reading.editing and reading.says("others")):
         raise NotUnderstood("I could not place what is denied. Put it another way.", words)
     if frame.repeats():
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _notes(reading: Reading, left_out: tuple[str, ...], follow_up: bool) -> tuple[str, ...]:
-    notes = ["read offline, without a model" + (", as a change to the previous query" if follow_up else "")]
+def _notes(reading: Reading, left_out: tuple[str, ...]) -> tuple[str, ...]:
+    notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
     notes += ["not used: " + ", ".join(left_out)] * bool(left_out)

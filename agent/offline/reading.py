@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import cast
 
 from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term, Value
 from ...tools.mentions import Mention, NameIndex
+from ...tools.values.match import ValueMatch
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
 _MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
+NOTHING = Frame()
+"""What a conversation is about before its first answer."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what there is to read it by: the schema's names, and the database's values that it mentions."""
+
+    text: str
+    names: NameIndex
+    values: tuple[ValueMatch, ...] = ()
 
 
 @dataclass
@@ -23,10 +36,15 @@ class Reading:
     """What has been read so far; patterns take words away from `text` and add to the rest.
 
     Attributes:
-        names: The schema.
+        asked: The question.
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
         base: The query that the conversation is about.
+        stems: Stems of its words.
+        fits: Tables that it fits equally, where it names none.
+        mask: The text before the grammar.
+        frame: What the finished reading means.
+        editing: Whether that is a change to the base.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
@@ -39,10 +57,15 @@ class Reading:
         dropped: Text that patterns passed over or that inner clauses left.
     """
 
-    names: NameIndex
+    asked: Asked
     marks: list[Mention]
     text: str
-    base: Frame = field(default_factory=Frame)
+    base: Frame = NOTHING
+    stems: frozenset[str] = frozenset()
+    fits: tuple[str, ...] = ()
+    mask: str = ""
+    frame: Frame = NOTHING
+    editing: bool = False
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
     tables: list[str] = field(default_factory=list[str])
     where: list[tuple[Condition, ...]] = field(default_factory=list[tuple[Condition, ...]])
@@ -61,9 +84,18 @@ class Reading:
     dropped: list[str] = field(default_factory=list[str])
 
     @property
+    def names(self) -> NameIndex:
+        """The schema."""
+        return self.asked.names
+
+    @property
     def distinct(self) -> bool:
         """Whether equal rows are shown once."""
         return "#distinct" in self.text
+
+    def says(self, cue: str) -> bool:
+        """Whether the question holds a cue of the table of patterns."""
+        return CUES[cue].search(self.asked.text) is not None
 
     def mark(self, marker: str) -> Mention:
         """The mention behind a marker."""
@@ -88,6 +120,10 @@ class Reading:
         """Whether words that may name a table or a column stand for the table's rows."""
         mark = self.mark(marker)
         return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
+
+    def titled(self, table: str) -> tuple[Term, ...]:
+        """What the rows of a table are called."""
+        return tuple(Term(column) for column in self.names.title(table))
 
     def add_term(self, term: Term, like: Mention | None = None) -> str:
         """A new marker: `@a` for an aggregate, `@c` for a column."""
@@ -130,7 +166,7 @@ class Reading:
 
     def inner(self, text: str, *stages: str) -> Reading:
         """A clause read by itself, with the same mentions; what it leaves is passed over."""
-        clause = Reading(self.names, self.marks, text.strip(), self.base, self.terms)
+        clause = Reading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
         for marker in clause.markers("t"):
@@ -233,6 +269,10 @@ _TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
     files(__name__.rpartition(".")[0]).joinpath("data/patterns.toml").read_text("utf-8")
 )
 _WORDS = cast("dict[str, str]", _TABLE.pop("words"))
+CUES = {
+    name: re.compile(_spelled(form), re.IGNORECASE) for name, form in cast("dict[str, str]", _TABLE.pop("cues")).items()
+}
+"""How questions lean on what was said before, and what people say besides them."""
 STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table in _TABLE.items()}
 """The table of patterns, in the order in which they are read."""
 
@@ -242,10 +282,3 @@ def read_stages(reading: Reading, *stages: str) -> None:
     for stage in stages:
         for one in STAGES[stage]:
             one.apply(reading)
-
-
-def masked(items: Sequence[Mention | str]) -> tuple[str, list[Mention]]:
-    """The text with markers, and the mentions that they number."""
-    marks = [item for item in items if isinstance(item, Mention)]
-    numbers = iter(range(len(marks)))
-    return " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items), marks

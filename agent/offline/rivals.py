@@ -1,4 +1,4 @@
-"""Readings that tie: words that fit several tables equally, with nothing in the question to settle it."""
+"""What only the person can settle: words that fit several tables equally, and what they say when asked about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from ...tools.frames import Frame, give_me
 from ...tools.mentions import spelled_out, stem, words_of
-from .parse import Asked, Parse, parse
+from .dangling import dangling
+from .parse import parse
+from .reading import CUES, NOTHING, Asked, Reading
 
 _MOST = 4
 """Readings that a person is asked to choose among."""
@@ -20,42 +22,56 @@ class Rival:
     Attributes:
         phrase: What would be shown, self-contained.
         table: The table that it is about.
-        parse: The reading.
+        reading: The reading.
     """
 
     phrase: str
     table: str
-    parse: Parse
+    reading: Reading
 
 
-def rivals(asked: Asked, parsed: Parse) -> tuple[Rival, ...]:
+def rivals(reading: Reading) -> tuple[Rival, ...]:
     """The readings that tie, each about another table; none where one is better."""
-    if not 1 < len(parsed.rivals) <= _MOST:
+    if not 1 < len(reading.fits) <= _MOST:
         return ()
     found: dict[str, Rival] = {}
-    for table in parsed.rivals:
-        other = parse(asked, Frame(tables=(table,)))
-        if {table} != set(other.frame.used()) & set(parsed.rivals):
+    for table in reading.fits:
+        other = parse(reading.asked, Frame(tables=(table,)))
+        if {table} != set(other.frame.used()) & set(reading.fits):
             return ()
         phrase = give_me(other.frame).removeprefix("Give me ").rstrip(".")
         found.setdefault(phrase, Rival(phrase, table, other))
     return tuple(found.values()) if len(found) > 1 else ()
 
 
-def chosen(said: str, options: Iterable[Rival]) -> Rival | None:
-    """The reading that a person's answer picks: by its phrase, or by naming its table and no other's."""
-    options = tuple(options)
-    for option in options:
-        if said.strip(" .?!").casefold() == option.phrase.casefold():
-            return option
-    stems = {word.stem for word in words_of(said)}
-    sizes = {option.table: len(spelled_out(option.table)) for option in options}
-    named = [one for one in options if {stem(word) for word in spelled_out(one.table)} <= stems]
-    longest = [one for one in named if sizes[one.table] == max(sizes[other.table] for other in named)]
-    return longest[0] if len(longest) == 1 else None
-
-
 def ask_back(choices: Iterable[str]) -> str:
     """The question that settles it."""
     *others, last = choices
     return f"Do you mean {', '.join(others)} or {last}?"
+
+
+def settled(asked: Asked, base: Frame, back: str, said: str) -> Reading | str:
+    """The reading that the person chose when asked back, else the question with what they said in it."""
+    reading = parse(asked)
+    agrees = CUES["agrees"].match(said)
+    if base is NOTHING and not agrees and (pronoun := dangling(asked.text, reading)):
+        return f"{asked.text[: pronoun.start()]}{said.strip(' .?!')}{asked.text[pronoun.end() :]}"
+    options = rivals(reading)
+    if chosen := _chosen(said, options):
+        return chosen.reading
+    if agrees:
+        return asked.text if options else CUES["offer"].sub("", back)
+    return f"{asked.text.rstrip(' ?.!')}. {said}"
+
+
+def _chosen(said: str, options: Iterable[Rival]) -> Rival | None:
+    """The reading that a person's answer picks: by its phrase, or by naming its table and none of a longer name."""
+    stems = {word.stem for word in words_of(said)}
+    fits: dict[int, list[Rival]] = {}
+    for one in options:
+        if said.strip(" .?!").casefold() == one.phrase.casefold():
+            return one
+        if (table := {stem(word) for word in spelled_out(one.table)}) <= stems:
+            fits.setdefault(len(table), []).append(one)
+    longest = fits[max(fits)] if fits else []
+    return longest[0] if len(longest) == 1 else None

@@ -83,7 +83,3 @@ ASKED = _lists("asked")
 
 PHRASES = _phrases()
 """First word to the fixed phrases that begin with it, longest first, each with the marker that the grammar knows."""
-
-CUES: Mapping[str, str] = {name: "|".join(text.split(" | ")) for name, text in _LISTS["cues"].items()}
-"""Phrases that steer a conversation, as the alternatives of a regular expression: how a question points at the one
-before it or says how to change it, how it begins, and what people say only to be polite or to agree."""

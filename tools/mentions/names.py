@@ -211,6 +211,10 @@ class NameIndex:
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)
 
+    def identity(self, table: str) -> Column:
+        """The column that stands for the table's rows: the one that tells them apart, else what they are called."""
+        return self.key(table) or self.title(table)[0]
+
     def is_junction(self, table: str) -> bool:
         """Whether a table does little but connect others."""
         found = self.schema.table(table)

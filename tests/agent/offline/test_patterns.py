@@ -233,6 +233,12 @@ def test_title(tmp_path: Path) -> None:
 BY_GENRE = "SELECT genre, count(*) FROM book GROUP BY genre"
 FOLLOWED = [
     (
+        "pointed",
+        "SELECT name FROM author WHERE country = 'France'",
+        "Show the birth years of those authors",
+        "SELECT birth_year FROM author WHERE country = 'France'",
+    ),
+    (
         "cut",
         "SELECT title FROM book ORDER BY price",
         "only the last 2 of them",

@@ -71,6 +71,7 @@ def test_a_column_belongs_to_the_table_that_is_spoken_of(school: Database, names
 def test_what_the_schema_says(names: NameIndex) -> None:
     assert names.title("tblStudent") == (Column("tblStudent", "fname"), Column("tblStudent", "lname"))
     assert names.key("course") == Column("course", "course_id")
+    assert names.identity("course") == Column("course", "course_id")
     assert names.is_junction("enrolled")
     assert names.distance("tblStudent", "course") == 2
     assert names.references(Column("enrolled", "stuid")) == "tblStudent"
