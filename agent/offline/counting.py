@@ -51,6 +51,10 @@ def count(found: Found) -> str | None:
     if not found["e"]:
         return found.reading.add_term(Term(None, "count"))
     reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
+    if found["flag"]:
+        if names.yes(reading.column(found["flag"])) is None:
+            return None
+        column = None
     distinct = bool(found["distinct"] or found["also"])
     if column is not None and (distinct or found["e"].startswith("@c")):
         number = names.numeric(column) and names.kind(column) != "time" and not names.references(column)
@@ -64,7 +68,7 @@ def count(found: Found) -> str | None:
         mark.column = None
         key = names.key(table) if distinct else None
         term = Term(key, "count", key is not None)
-    return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
+    return f"{found['described']}{found['flag']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
 
 
 @reads("aggregates")

@@ -10,6 +10,9 @@ from ...tools.mentions.lexicon import ORDINALS
 from .counting import ASKED_SO_FAR
 from .reading import Found, Reading, reads
 
+_DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
+
 
 def is_year(value: Scalar | None) -> bool:
     """Whether a number is likely a year."""
@@ -25,12 +28,13 @@ def compared(reading: Reading, term: Term, operator: Operator, value: Scalar) ->
     """A comparison of a term with a literal, where its column may hold dates and the number be a year."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
-    dated = any(re.search(r"\d{4}[-/]|[-/]\d{4}|, \d{4}", text) for text in texts)
-    if isinstance(value, int) and is_year(value) and schema and (schema.kind == "time" or dated):
+    if isinstance(value, int) and is_year(value) and any(_DATED.search(text) for text in texts):
         if operator == "=":
             return reading.add(term, "like", f"%{value}%")
         whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
-        return reading.add(term, whole, str(value + (whole != operator)))
+        # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
+        first = "-01-01" if _ISO.match(texts[0]) else ""
+        return reading.add(term, whole, f"{value + (whole != operator)}{first}")
     return reading.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
@@ -105,7 +109,10 @@ def compare(found: Found) -> str | None:
     if term is None:
         return None
     if found["m"]:
-        return reading.add(term, "between", (literal, found.literal("m")))
+        last = found.literal("m")
+        if is_year(literal) and is_year(last) and term.column and reading.names.kind(term.column) == "time":
+            return " ".join([compared(reading, term, ">=", literal), compared(reading, term, "<=", last)])
+        return reading.add(term, "between", (literal, last))
     column = term.column
     assert column is not None
     fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
@@ -152,7 +159,8 @@ def equal(found: Found) -> str | None:
     if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in said):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", said)
-    if mark.kind == "n" and is_count and not reading.mark(found["c"]).text.lower().endswith("year"):
+    when = is_year(mark.literal) and reading.names.kind(column) == "time"
+    if mark.kind == "n" and is_count and not (when or reading.mark(found["c"]).text.lower().endswith("year")):
         return None
     values = [reading.mark(marker) for marker in (found["l"], *reading.markers("vqn", found["more"]))]
     if found["no"]:

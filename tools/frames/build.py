@@ -76,9 +76,7 @@ class _Builder:
         for condition in frame.having:
             query = query.having(self._condition(condition), copy=False)
         if frame.order:
-            query = query.order_by(
-                *(exp.Ordered(this=self._term(t), desc=d, nulls_first=not d) for t, d in frame.order)
-            )
+            query = query.order_by(*(self._ordered(term, descending) for term, descending in frame.order))
         if frame.limit is not None:
             query = query.limit(frame.limit, copy=False)
         if frame.offset:
@@ -87,6 +85,12 @@ class _Builder:
             operator, other = frame.combine
             return _SET[operator](this=query, expression=build(other, self.schema, self.said), distinct=True)
         return query
+
+    def _ordered(self, term: Term, descending: bool) -> exp.Ordered:
+        """A sort key; where only the first rows are wanted, what is missing is not the least."""
+        column = term.column and self.schema.column(term.column.table, term.column.name)
+        last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
+        return exp.Ordered(this=self._term(term), desc=descending, nulls_first=not descending and not last)
 
     def _joined(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}

@@ -257,8 +257,9 @@ class NameIndex:
                 own = Column(table.name, column.name)
                 if words[-1:] == ("id",) or not (self.numeric(own) or {"date", "time"} & set(words)):
                     continue
+                said = (*words, "date", "time") if column.kind == "time" else words
                 for rank, hint in enumerate(hints):
-                    if hint in words:
+                    if hint in said:
                         order = (distance + (table.name in self._views), rank, len(words))
                         if best is None or order < best[0]:
                             best = (order, Column(table.name, column.name))

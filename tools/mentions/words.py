@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ..stemming import english_stem
 from ..values.names import name_words
+from ..values.words import fold
 from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
 
 _TOKEN = re.compile(
@@ -16,6 +17,7 @@ _TOKEN = re.compile(
     r"|(?<!\w)-?\d+(?:\.\d+)?(?![A-Za-z0-9])"
     r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[<>]=?|!=|[=,;?!%$@]|\.(?=\s+[^a-z\s]|\s*$)"
 )
+_NUMBER = re.compile(r"(?<=\w )no\. (?!no\b)", re.IGNORECASE)
 _STRAIGHT = str.maketrans("‘’´", "'''")
 _PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
 _QUOTES = "\"'“”`"
@@ -52,12 +54,13 @@ def stem(word: str) -> str:
 def words_of(question: str) -> tuple[Word, ...]:
     """The words of a question; hyphenated ones stay whole."""
     found: list[Word] = []
-    for match in _TOKEN.finditer(question.translate(_STRAIGHT)):
+    # `room no.` is no negation; as long as before, so that offsets stay.
+    for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(Word(text, lower, stem(lower), match.start(), match.end(), quoted))
+        found.append(Word(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
     return tuple(_shared_noun(found))
 
 

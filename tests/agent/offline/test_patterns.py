@@ -142,6 +142,13 @@ CASES = [
         "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
     ),
     ("value", "How many Novel and Poetry books are there?", "SELECT 5"),
+    (
+        "count",
+        "List authors and the number of books they wrote",
+        "SELECT name, count(*) FROM author NATURAL JOIN book GROUP BY author_id",
+    ),
+    ("count", "How many rare books are there?", "SELECT 2"),
+    ("unequal", "All books but Novel", "SELECT title FROM book WHERE genre != 'Novel'"),
     ("in_year", "Titles of books from 2005", "SELECT title FROM book WHERE year = 2005"),
     ("value", "Last names of members in Lima", "SELECT last_name FROM member WHERE city = 'Lima'"),
     ("numbered", "What is the price of book 3?", "SELECT price FROM book WHERE book_id = 3"),

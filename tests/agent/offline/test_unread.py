@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -122,6 +123,41 @@ def test_rows_are_not_known_by_yes_or_no(tmp_path: Path) -> None:
     with Database.open(path) as visits:
         sql = Engine(visits, None).answer("visits with a cost above 1").sql
     assert sql == "SELECT visit_id FROM visit WHERE cost > 1"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Iterator[Engine]:
+    """Dates in columns that are declared as such, which SQLite compares with a mere year as with a number."""
+    path = tmp_path / "clinic.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            """CREATE TABLE doctor(doctor_id INTEGER PRIMARY KEY, name TEXT, hired_on DATE, salary INTEGER);
+            INSERT INTO doctor VALUES (1, 'Ada', '2015-03-01', NULL), (2, 'Bo', '2018-12-31', 10),
+                (3, 'Cy', '2019-01-01', 20);
+            CREATE TABLE visit(visit_id INTEGER PRIMARY KEY, doctor_id INTEGER REFERENCES doctor(doctor_id),
+                scheduled_at DATETIME, "room no." TEXT, topic TEXT);
+            INSERT INTO visit VALUES (1, 1, '2022-05-01 10:00', 'A', 'Knee'), (2, 3, '2023-05-01 10:00', 'B', 'Eye');"""
+        )
+    with Database.open(path) as database:
+        yield Engine(database, ValueIndex.open(database, cache=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Doctors hired after 2018", ["Cy"]),
+        ("Doctors hired since 2018", ["Bo", "Cy"]),
+        ("Doctors hired before 2018", ["Ada"]),
+        ("Doctors hired in 2018", ["Bo"]),
+        ("Doctors hired between 2015 and 2018", ["Ada", "Bo"]),
+        ("How many visits were there in 2023?", [1]),
+        ("Which doctor has the lowest salary?", ["Bo"]),
+        ("show the room no. for Eye", ["B"]),
+    ],
+)
+def test_years_of_dates_and_what_is_missing(clinic: Engine, question: str, rows: list[object]) -> None:
+    database = clinic._database  # pyright: ignore[reportPrivateUsage]
+    assert [row[0] for row in database.execute(clinic.answer(question).sql).rows] == rows
 
 
 def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
