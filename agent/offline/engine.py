@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from ...tools import mentions
@@ -59,16 +59,14 @@ class Engine:
     def __init__(self, database: Database, values: ValueIndex | None) -> None:
         self._database = database
         self._values = values
-        self._lock = threading.Lock()
         self._names: NameIndex | None = None
 
     def names(self) -> NameIndex:
         """The index of the database's present schema."""
-        schema = self._database.schema()
-        with self._lock:
-            if self._names is None or self._names.schema.version != schema.version:
-                self._names = NameIndex(schema)
-            return self._names
+        schema, names = self._database.schema(), self._names
+        if names is None or names.schema.version != schema.version:
+            names = self._names = NameIndex(schema)
+        return names
 
     def answer(self, question: str, base_sql: str = "", clarification: tuple[str, str] | None = None) -> Answer:
         """Reads a question, as a follow-up where there is a previous query and it leans on it.
@@ -102,21 +100,15 @@ class Engine:
             return self._made(within, rivals(within))
         kinds = {mark.kind for mark in within.marks}
         apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        ways = [lambda: self._edit(within), lambda: self._alone(parse(asked, apart))]
+        ways = [lambda: self._edit(within), lambda: self._made(alone := parse(asked, apart), rivals(alone))]
         first, second = ways if follows(within) else reversed(ways)
         try:
             return first()
-        except NotUnderstood as error:
-            try:
-                other = second()
-            except NotUnderstood:
-                other = None
-            if other is None or other.confidence < _OTHER_WAY:
-                raise error from None
-            return other
-
-    def _alone(self, reading: Reading) -> Answer:
-        return self._made(reading, rivals(reading))
+        except NotUnderstood:
+            with suppress(NotUnderstood):
+                if (other := second()).confidence >= _OTHER_WAY:
+                    return other
+            raise
 
     def _edit(self, reading: Reading) -> Answer:
         base = reading.base
@@ -155,11 +147,6 @@ class Engine:
 
     def _find(self, text: str) -> tuple[ValueMatch, ...]:
         return tuple(self._values.find(text, _VALUES)) if self._values else ()
-
-
-def small_talk(text: str) -> bool:
-    """Whether nothing is asked: greetings and thanks."""
-    return CUES["small_talk"].match(text) is not None
 
 
 def _check(reading: Reading, unchanged: Frame | None) -> None:

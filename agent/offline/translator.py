@@ -9,7 +9,6 @@ from typing import TypeVar, cast
 
 from ...prompts.explain import ExplainTask
 from ...prompts.generate import GenerateTask
-from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.rephrase import RephraseTask
 from ...prompts.replies import Draft, Explanation, Rephrasing
 from ...prompts.revise import ReviseTask
@@ -23,18 +22,16 @@ from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
 from .dangling import Dangling
-from .engine import Answer, Engine, small_talk
+from .engine import Answer, Engine
+from .reading import CUES
 from .rivals import ask_back
 
 R = TypeVar("R")
 _DECLINE = 0.12
 """Confidence below which no SQL is written."""
 
-_DECLINE_AT_ALL = 0.35
+_DOUBTFUL = 0.4
 """Confidence below which a person is told that the question was not read well enough."""
-
-_DECLINE_WITH_UNREAD = 0.4
-"""Confidence below which a question is declined where only verbs were not understood ("who *placed* orders")."""
 
 _REMEMBERED = 1_024
 """Answers that are kept from the rephrasing of their questions for the writing of their SQL."""
@@ -86,13 +83,13 @@ class OfflineTranslator:
                 return _draft(self._engine.corrected(self._answer(task.generate)))
             case ExplainTask():
                 return Explanation(explain(task.sql, task.schema))
-            case ReasonTask() | SQLFromCodeTask():
-                raise NotUnderstood("The offline translator writes no code; choose a model, or switch reasoning off.")
             case _:
-                raise NotUnderstood(f"The offline translator cannot do a {type(task).__name__}; choose a model.")
+                raise NotUnderstood(
+                    f"The offline translator does no {type(task).__name__}: choose a model, or switch reasoning off."
+                )
 
     def _rephrase(self, task: RephraseTask) -> Rephrasing:
-        if small_talk(task.question):
+        if CUES["small_talk"].match(task.question):
             reply = "You are welcome. Ask me something about this database."
             return Rephrasing(task.question, task.question, "small_talk", reply)
         base = _base(task.history)
@@ -136,12 +133,10 @@ def _base(history: tuple[PastTurn, ...]) -> str:
 def _doubtful(answer: Answer) -> bool:
     """Whether declining serves a person better than an answer that passed words over.
 
-    On Spider train four in ten such answers are right, but seven in ten where the words are verbs alone. Where every
-    question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
+    On Spider train four in ten such answers are right, but seven in ten where the words are verbs alone ("who *placed*
+    orders"). Where every question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
     """
-    if not answer.unread:
-        return answer.confidence < _DECLINE_AT_ALL
-    return answer.confidence < _DECLINE_WITH_UNREAD or not all(_VERB.fullmatch(word.lower()) for word in answer.unread)
+    return answer.confidence < _DOUBTFUL or not all(_VERB.fullmatch(word.lower()) for word in answer.unread)
 
 
 def _draft(answer: Answer) -> Draft:
