@@ -34,22 +34,13 @@ def unread(reading: Reading) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
 
 
-def unplaced(reading: Reading) -> tuple[str, ...]:
-    """The words of a question that came to nothing at all."""
-    return tuple(dict.fromkeys([*_untaken(reading), *_literals_left(reading)]))
-
-
-def _untaken(reading: Reading) -> list[str]:
-    """Words that no mention and no pattern took."""
+def _words_left(reading: Reading) -> list[str]:
+    """Words that no mention and no pattern took, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
-    return [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
-
-
-def _words_left(reading: Reading) -> list[str]:
-    """Words that nothing took, and operations that the frame lacks."""
-    left, frames = _untaken(reading), list(reading.frame.nested())
-    if "#sort" in " ".join([reading.text, *reading.dropped]) and not any(one.order for one in frames):
+    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
+    frames = list(reading.frame.nested())
+    if "#sort" in text and not any(one.order for one in frames):
         left.append("sort")
     if "each" in reading.fired and reading.frame.limit is not None and not any(one.group for one in frames):
         left.append("each")

@@ -16,7 +16,7 @@ from ...tools.mentions import NameIndex
 from ...tools.mentions.lexicon import UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from .confidence import confidence, signals, unplaced, unread
+from .confidence import confidence, signals, unread
 from .dangling import Dangling, dangling
 from .followup import edited, follows
 from .parse import parse
@@ -117,9 +117,10 @@ class Engine:
 
     def _made(self, reading: Reading, tied: tuple[Rival, ...] = (), unchanged: Frame | None = None) -> Answer:
         """The answer that a reading amounts to, tried once."""
-        _check(reading, unchanged)
+        left_out = unread(reading)
+        _check(reading, unchanged, left_out)
         sql = build(reading.frame, reading.names.schema, reading.stems).sql("sqlite")
-        found, left_out = signals(reading, self._try(sql)), unread(reading)
+        found = signals(reading, self._try(sql))
         choices = tuple(rival.phrase for rival in tied)
         sure = round(confidence(found), 3)
         return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, choices, found)
@@ -149,13 +150,12 @@ class Engine:
         return tuple(self._values.find(text, _VALUES)) if self._values else ()
 
 
-def _check(reading: Reading, unchanged: Frame | None) -> None:
+def _check(reading: Reading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
     """Raises `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
-    words = unplaced(reading)
     says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
     if not frame.used() or says_nothing:
         tables = [table.name for table in reading.names.schema.tables]

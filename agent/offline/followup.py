@@ -93,13 +93,11 @@ def _owner(reading: Reading) -> Frame:
 
 
 def _asked(reading: Reading) -> tuple[Term, ...]:
-    """What is to be shown; `who` asks for no column that ranks or narrows, `which teams` for what they are called."""
+    """What is to be shown; `which teams`, or `who` of mere numbers, asks for what they are called."""
     base, terms = reading.base, select_terms(reading)
-    if reading.says("who"):
+    if reading.says("who") and not terms:
         ranking = [term for term, _ in (*reading.order, *(base.order if base.limit else ()))]
-        known = {*ranking, *(c.term for group in reading.where for c in group)}
-        terms = tuple(term for term in terms if term not in known)
-        if not terms and ranking and ranking[0].column and {*base.select} <= {*ranking}:
+        if ranking and ranking[0].column and {*base.select} <= {*ranking}:
             return reading.titled(ranking[0].column.table)
     head = CUES["head"].search(reading.text)
     if terms or reading.where or head is None or (table := reading.table(head["head"])) in base.used():
