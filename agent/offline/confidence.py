@@ -82,8 +82,7 @@ def _spellings(mark: Mention) -> set[str]:
 def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
     """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
     frame = reading.frame
-    names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
-    columns = [mark for mark in names if mark.kind != "t" and mark.column]
+    columns = [mark for mark in reading.marks if mark.kind in ("c", "x") and mark.hits and mark.column]
     values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
     tables = len(frame.used())
     found: dict[str, float] = {
@@ -91,7 +90,6 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
         "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
         "literals left": len(_literals_left(reading)),
         "mentions lost": min(len(_lost(reading)), 3),
-        "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
         "a title": any(mark.text.lower() in ("name", "names", "title") for mark in columns),
@@ -99,24 +97,19 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
         "loose value": any(mark.matches[0].score < 0.95 for mark in values),
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
         "patterns": len(reading.fired),
-        "how many": reading.mask.startswith("#howmany"),
+        "how many": reading.asked.text.lower().startswith("how many"),
         "nothing asked": not reading.editing and not reading.markers("cxa"),
-        "length": len(reading.mask.split()) / 10,
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "nested": len(list(frame.nested())) > 1,
         "combined": frame.combine is not None,
-        "grouped": bool(frame.group),
-        "grouped, not computed": bool(frame.group) and not any(term.aggregate for term in frame.select),
         "rows counted": any(term.column is None and term.aggregate for term in frame.select),
         "limit": bool(frame.limit),
         "conditions": len(frame.where),
         "shown": len(frame.select) > 2,
         "one shown": len(frame.select) == 1,
-        "different": frame.distinct,
-        "no row": rows is not None and not rows,
-        "too slow": rows is None,
-        "a row twice": rows is not None and len(set(rows)) < len(rows),
+        "no row": rows == (),
+        "a row twice": rows is not None and len({*rows}) < len(rows),
         "editing": reading.editing,
     }
     return {name: float(value) for name, value in found.items()}

@@ -64,7 +64,7 @@ def count(found: Found) -> str | None:
             term = Term(column, "sum" if found["how"] == "#total" and names.quantity(column) else "")
     else:
         table = reading.table(found["e"])
-        reading.need(table)
+        reading.tables.append(table)
         mark.column = None
         key = names.key(table) if distinct else None
         term = Term(key, "count", key is not None)

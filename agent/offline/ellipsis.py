@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...tools.frames import Frame, Term
 from .counting import function_of
+from .ranking import ranked
 from .reading import Found, Reading, reads
 from .rows import compared
 
@@ -23,11 +24,11 @@ def pointed(found: Found) -> str | None:
 
 
 def _numbers(reading: Reading) -> list[Term]:
-    """What the base shows that can be ranked or computed: what it computes, else its plain numbers."""
+    """What the base shows that can be ranked or computed: what it computes, its plain numbers, or rows of groups."""
     base, names = reading.base, reading.names
     computed = [term for term in base.select if term.aggregate]
     plain = [t for t in base.select if t.column and names.quantity(t.column) and not names.references(t.column)]
-    return computed or plain
+    return computed or plain or [Term(None, "count")] * bool(base.group)
 
 
 @reads("function")
@@ -46,13 +47,10 @@ def function(found: Found) -> str | None:
 def most_shown(found: Found) -> str | None:
     """`which has the most?`, `and the cheapest?`, `the 3 lowest`: by the base's order or by what it shows."""
     reading, base = found.reading, found.reading.base
-    mark, number = found.mark("s"), next((part for part in "nm" if found[part]), "")
-    keys = [base.order[0][0]] if base.order else _numbers(reading) or [Term(None, "count")] * bool(base.group)
+    keys = [base.order[0][0]] if base.order else _numbers(reading)
     if not keys or reading.order or base.computed():
         return None
-    reading.order.append((keys[-1], mark.descending))
-    reading.limit = int(str(found.literal(number))) if number else 1
-    return ""
+    return ranked(found, keys[-1], found.mark("s").descending)
 
 
 @reads("than_that")
@@ -74,8 +72,6 @@ def bound(found: Found) -> str | None:
     terms = [c.term for group in base.where for c in group if c.operator in _ORDERED]
     having = [c.term for c in base.having] or [t for t in base.select if t.aggregate and base.group]
     terms = terms or having or _numbers(reading)
-    if base.group and not terms:
-        terms = [Term(None, "count")]
     if len(set(terms)) != 1:
         return None
     return compared(reading, terms[0], found.operator(terms[0].column), found.literal("n"))

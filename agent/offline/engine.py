@@ -119,7 +119,9 @@ class Engine:
         """The answer that a reading amounts to, tried once."""
         left_out = unread(reading)
         _check(reading, unchanged, left_out)
-        sql = build(reading.frame, reading.names.schema, reading.stems).sql("sqlite")
+        sql = build(
+            reading.frame, reading.names.schema, {word.stem for word in mentions.words_of(reading.asked.text)}
+        ).sql("sqlite")
         found = signals(reading, self._try(sql))
         choices = tuple(rival.phrase for rival in tied)
         sure = round(confidence(found), 3)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
-from typing import TypeVar
 
 from ...tools.frames import Aggregate, Column, Frame, Term, complement, counted, narrowed, picked
 from ...tools.mentions import NameIndex
 from .reading import CUES, Reading, read_stages
 from .select import combined, order_of, select_terms, subject_key
-
-T = TypeVar("T")
 
 
 def follows(reading: Reading) -> bool:
@@ -65,7 +60,7 @@ def edited(reading: Reading) -> Frame:
         return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
     if terms and reading.says("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
-        frame = replace(frame, select=_all(kept, terms))
+        frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
     elif terms:
         frame = replace(frame, select=terms, distinct=reading.distinct)
         if computes:
@@ -110,7 +105,7 @@ def _changed(reading: Reading, swap: bool = False) -> Frame:
     base = reading.base
     return replace(
         narrowed(base, reading.where, swap=swap),
-        tables=_all(base.tables, reading.tables, (reading.table(m) for m in reading.markers("t"))),
+        tables=(*base.tables, *reading.tables, *map(reading.table, reading.markers("t"))),
         having=tuple(reading.having) or base.having,
         order=order_of(reading, base.select) or base.order,
         limit=reading.limit or base.limit,
@@ -118,20 +113,16 @@ def _changed(reading: Reading, swap: bool = False) -> Frame:
     )
 
 
-def _all(*lists: Iterable[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(chain(*lists)))
-
-
 def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Frame:
     """What was computed of all rows, of each group; without one that is said, of each value that is shown."""
     names, base, tables = reading.names, reading.base, reading.group_tables
     keys = [*reading.group, *map(names.identity, tables)]
-    shown = (*map(Term, reading.group), *chain.from_iterable(map(reading.titled, tables)))
+    shown = (*map(Term, reading.group), *(term for table in tables for term in reading.titled(table)))
     if not keys:
         keys = [term.column for term in base.select if term.column and not term.aggregate]
         shown = tuple(map(Term, keys))
     computes = computes or tuple(term for term in base.select if term.aggregate) or (Term(None, "count"),)
-    return replace(frame, select=(*shown, *computes), group=tuple(keys), tables=_all(frame.tables, tables), limit=None)
+    return replace(frame, select=(*shown, *computes), group=tuple(keys), tables=(*frame.tables, *tables), limit=None)
 
 
 def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | None:
@@ -154,4 +145,4 @@ def _swapped(reading: Reading, terms: tuple[Term, ...]) -> Frame:
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
     fresh = tuple(Term(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
     kept = tuple(t for t in base.select if not t.aggregate) if base.group else ()
-    return replace(frame, select=_all(kept, fresh))
+    return replace(frame, select=tuple(dict.fromkeys((*kept, *fresh))))

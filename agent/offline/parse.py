@@ -28,8 +28,7 @@ def parse(asked: Asked, base: Frame = NOTHING) -> Reading:
     marks = [item for item in items if isinstance(item, Mention)]
     numbers = iter(range(len(marks)))
     text = " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items)
-    mask = re.sub(r"(?: \.)+$", "", text)
-    reading = Reading(asked, marks, mask, base, frozenset(word.stem for word in words), fits, mask)
+    reading = Reading(asked, marks, re.sub(r"(?: \.)+$", "", text), base, fits)
     read_stages(reading, *["shorter"] * bool(context), "terms", "negation", "ranking", "rows")
     reading.frame = to_frame(reading)
     return reading

@@ -14,7 +14,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 """What a number belongs to, rather than to the superlative after it."""
 
 
-def _ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
+def ranked(found: Found, term: Term, descending: bool, left: str = "") -> str:
     """Sorts by a term; as many rows as the superlative's number says."""
     reading, number = found.reading, found["n"] or found["m"]
     literal = reading.mark(number).literal if number else None
@@ -87,8 +87,8 @@ def most(found: Found) -> str | None:
         if mark.text.lower() not in ("most", "least", "fewest"):
             return None
         reading.counted = reading.table(found["t"])
-        reading.need(reading.counted)
-    return _ranked(found, reading.term(found["a"]) if found["a"] else Term(None, "count"), mark.descending)
+        reading.tables.append(reading.counted)
+    return ranked(found, reading.term(found["a"]) if found["a"] else Term(None, "count"), mark.descending)
 
 
 @reads("top")
@@ -96,7 +96,7 @@ def top(found: Found) -> str | None:
     """`the top 3 singers by age`; `the top 3` in an order that is given elsewhere, `the first 3` in any."""
     reading = found.reading
     if found["k"]:
-        return _ranked(found, reading.term(found["k"]), found.mark("u" if found["u"] else "s").descending, found["t"])
+        return ranked(found, reading.term(found["k"]), found.mark("u" if found["u"] else "s").descending, found["t"])
     if found["s"] and (found.mark("s").text.lower() != "top" or not reading.order):
         return None
     reading.limit = int(found.mark("n").literal or 1)
@@ -109,7 +109,7 @@ def superlative(found: Found) -> str | None:
     reading, names, mark, column = found.reading, found.reading.names, found.mark("s"), found.column("c")
     if column is not None and (names.quantity(column) or not mark.hints):
         few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _ranked(found, Term(column, "count" if few else ""), mark.descending, found["left"])
+        return ranked(found, Term(column, "count" if few else ""), mark.descending, found["left"])
     near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
     last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
     hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)
@@ -117,7 +117,7 @@ def superlative(found: Found) -> str | None:
         return None
     # The oldest have the smallest birth date.
     born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
-    return _ranked(found, Term(hint), mark.descending != born, found["c"] or found["left"])
+    return ranked(found, Term(hint), mark.descending != born, found["c"] or found["left"])
 
 
 @reads("having")
@@ -126,7 +126,7 @@ def having(found: Found) -> str | None:
     reading = found.reading
     if found["t"]:
         reading.counted = reading.table(found["t"])
-        reading.need(reading.counted)
+        reading.tables.append(reading.counted)
     elif not found["a"] and not found["times"] and found.mark("n").text.lower() not in ("once", "twice"):
         return None
     reading.add(reading.term(found["a"]) if found["a"] else Term(None, "count"), found.operator(), found.literal("n"))

@@ -40,9 +40,7 @@ class Reading:
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
         base: The query that the conversation is about.
-        stems: Stems of its words.
         fits: Tables that it fits equally, where it names none.
-        mask: The text before the grammar.
         frame: What the finished reading means.
         editing: Whether that is a change to the base.
         terms: Aggregates by the number of their marker.
@@ -61,9 +59,7 @@ class Reading:
     marks: list[Mention]
     text: str
     base: Frame = NOTHING
-    stems: frozenset[str] = frozenset()
     fits: tuple[str, ...] = ()
-    mask: str = ""
     frame: Frame = NOTHING
     editing: bool = False
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
@@ -148,11 +144,6 @@ class Reading:
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
 
-    def need(self, table: str) -> None:
-        """Has a table joined."""
-        if table not in self.tables:
-            self.tables.append(table)
-
     def near(self) -> list[str]:
         """The tables that the question is about so far."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
@@ -169,8 +160,7 @@ class Reading:
         clause = Reading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
-        for marker in clause.markers("t"):
-            clause.need(self.table(marker))
+        clause.tables += map(self.table, clause.markers("t"))
         return clause
 
 

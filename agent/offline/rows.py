@@ -143,7 +143,7 @@ def unequal(found: Found) -> str | None:
     link = reading.names.link(near[0], table)
     if link is None:
         return None
-    reading.need(near[0])
+    reading.tables.append(near[0])
     held = (Condition(Term(mark.column), "=", mark.literal),)
     return reading.add(Term(link[0]), "not in", Frame((Term(link[1]),), (link[1].table, table), (held,)))
 
@@ -214,7 +214,7 @@ def without(found: Found) -> str | None:
     inner = reading.inner(f"{found['value']} {found['t']} {rest}", "ranking", "rows")
     if link is None or not (said or inner.where or inner.having):
         return None
-    reading.need(heads[0])
+    reading.tables.append(heads[0])
     group = (link[1],) if inner.having else ()
     tables = tuple(dict.fromkeys([table, *inner.tables]))
     frame = Frame((Term(link[1]),), tables, tuple(inner.where), group, tuple(inner.having))

@@ -74,7 +74,7 @@ def to_frame(reading: Reading) -> Frame:
     head = next(iter(heads), None)
     terms = list(select_terms(reading))
     for table in (*heads, *reading.group_tables):
-        reading.need(table)
+        reading.tables.append(table)
     group: list[Column] = []
     computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
     if any(term.aggregate for term in computed):
