@@ -13,8 +13,7 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from ...tools.frames import Column, joined
-from ...tools.mentions import Mention
+from ...tools.mentions import Mention, unused
 from ...tools.mentions.lexicon import HARMLESS
 from .reading import Reading
 
@@ -26,12 +25,19 @@ _WEIGHTS = cast(
 _FIND_OUT = re.compile(r"\bfind out\b")
 _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
-_TITLES = ("name", "names", "title", "titles")
 
 
 def unread(reading: Reading) -> tuple[str, ...]:
     """The words of a question that may matter and have no part in its frame."""
-    return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
+    return tuple(
+        dict.fromkeys(
+            [
+                *_words_left(reading),
+                *_literals_left(reading),
+                *(m.text for m in _lost(reading)),
+            ]
+        )
+    )
 
 
 def _words_left(reading: Reading) -> list[str]:
@@ -53,30 +59,8 @@ def _literals_left(reading: Reading) -> list[str]:
 
 
 def _lost(reading: Reading) -> list[Mention]:
-    """The mentions that contribute nothing to its frame."""
-    tables = joined(reading.frame, reading.names.schema)
-    columns = {column for one in reading.frame.nested() for column in one.columns()}
-    literals = [str(literal).lower() for literal in reading.frame.literals()]
-
-    def serves(mark: Mention) -> bool:
-        if mark.kind in ("v", "q", "n"):
-            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
-        if mark.kind == "s":
-            return reading.frame.ranks()
-        if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
-            return True
-        return not columns.isdisjoint(
-            {Column(hit.table, hit.column) for hit in mark.hits if hit.column} | {mark.column}
-        )
-
-    return [mark for mark in {id(mark): mark for mark in reading.marks}.values() if not serves(mark)]
-
-
-def _spellings(mark: Mention) -> set[str]:
-    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
-    said = {mark.literal, mark.text, *(match.value for match in mark.matches)}
-    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
-    return {str(value).lower() for value in said | after}
+    """The mentions that came to nothing."""
+    return unused(reading.marks, reading.frame, reading.names.schema)
 
 
 def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...tools.frames import Aggregate, Column, Frame, Term, complement, counted, narrowed, picked
+from ...tools.frames import Aggregate, Column, Frame, Term, complement, counted, holder, narrowed, per_group, picked
 from ...tools.mentions import NameIndex
 from .reading import CUES, Reading, read_stages
 from .select import combined, order_of, select_terms, subject_key
@@ -79,12 +79,11 @@ def edited(reading: Reading) -> Frame:
 def _owner(reading: Reading) -> Frame:
     """The base; but the row that its highest or lowest value belongs to, where that row is asked about."""
     base = reading.base
-    one = base.select[0] if len(base.select) == 1 else Term()
-    extreme = one.column if one.aggregate in ("min", "max") and not base.group else None
-    if extreme is None or not reading.says("owner") or reading.markers("aso"):
+    one = base.select[0] if len(base.select) == 1 and not base.group else Term()
+    if one.column is None or one.aggregate not in ("min", "max"):
         return base
-    key = (Term(extreme), one.aggregate == "max")
-    return replace(base, select=reading.titled(extreme.table), order=(key,), limit=1)
+    asked = reading.says("owner") and not reading.markers("aso")
+    return holder(base, reading.titled(one.column.table)) if asked else base
 
 
 def _asked(reading: Reading) -> tuple[Term, ...]:
@@ -115,14 +114,13 @@ def _changed(reading: Reading, swap: bool = False) -> Frame:
 
 def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Frame:
     """What was computed of all rows, of each group; without one that is said, of each value that is shown."""
-    names, base, tables = reading.names, reading.base, reading.group_tables
-    keys = [*reading.group, *map(names.identity, tables)]
-    shown = (*map(Term, reading.group), *(term for table in tables for term in reading.titled(table)))
+    tables = reading.group_tables
+    keys = [*reading.group, *map(reading.names.identity, tables)]
+    shown = [*map(Term, reading.group), *(term for table in tables for term in reading.titled(table))]
     if not keys:
-        keys = [term.column for term in base.select if term.column and not term.aggregate]
-        shown = tuple(map(Term, keys))
-    computes = computes or tuple(term for term in base.select if term.aggregate) or (Term(None, "count"),)
-    return replace(frame, select=(*shown, *computes), group=tuple(keys), tables=(*frame.tables, *tables), limit=None)
+        shown = [term for term in frame.select if term.column and not term.aggregate]
+        keys = [term.column for term in shown if term.column]
+    return per_group(replace(frame, tables=(*frame.tables, *tables)), keys, shown, computes)
 
 
 def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | None:

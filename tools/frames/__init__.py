@@ -8,7 +8,7 @@
 """
 
 from .build import build, joined
-from .edit import complement, counted, meeting, narrowed, picked, respelled, rows_of
+from .edit import complement, counted, holder, meeting, narrowed, per_group, picked, respelled, rows_of
 from .frame import Aggregate, Column, Condition, Frame, Operator, Scalar, SetOperator, Term, Value
 from .phrase import give_me
 from .read import read_sql
@@ -27,9 +27,11 @@ __all__ = [
     "complement",
     "counted",
     "give_me",
+    "holder",
     "joined",
     "meeting",
     "narrowed",
+    "per_group",
     "picked",
     "read_sql",
     "respelled",

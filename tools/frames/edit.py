@@ -63,6 +63,25 @@ def meeting(frame: Frame, condition: Condition, key: Column | None) -> Frame:
     return replace(frame, order=(), limit=None, offset=0, combine=("intersect", second))
 
 
+def holder(frame: Frame, titles: Iterable[Term]) -> Frame:
+    """The row with the highest or lowest value, which is all that the frame gives; shown by the terms that name it."""
+    extreme = frame.select[0]
+    return replace(frame, select=tuple(titles), order=((Term(extreme.column), extreme.aggregate == "max"),), limit=1)
+
+
+def per_group(frame: Frame, keys: Iterable[Column], shown: Iterable[Term], computes: Iterable[Term]) -> Frame:
+    """What a frame computes of all its rows, or counts, of each group of them.
+
+    Args:
+        frame: Any frame.
+        keys: What the rows of a group have in common.
+        shown: What names a group.
+        computes: What is computed instead of what the frame computes; may be empty.
+    """
+    told = tuple(computes) or tuple(term for term in frame.select if term.aggregate) or (Term(None, "count"),)
+    return replace(frame, select=(*shown, *told), group=tuple(keys), limit=None)
+
+
 def complement(frame: Frame, key: Column) -> Frame:
     """The rows that the frame leaves out: those that fail its only condition, else all that it does not pick."""
     only = frame.where[0][0] if len(frame.where) == 1 == len(frame.where[0]) else None

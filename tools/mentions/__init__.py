@@ -12,6 +12,7 @@ from .mentions import Mention, find_mentions
 from .names import Hit, NameIndex
 from .resolve import resolve
 from .spelling import respelled
+from .unused import unused
 from .words import Word, spelled_out, stem, words_of
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "respelled",
     "spelled_out",
     "stem",
+    "unused",
     "words_of",
 ]

@@ -18,7 +18,9 @@ from tableturn.tools.frames import (
     build,
     complement,
     counted,
+    holder,
     narrowed,
+    per_group,
     read_sql,
     respelled,
 )
@@ -103,3 +105,27 @@ def test_texts_are_respelled_as_their_columns_hold_them(zoo: Database, tmp_path:
     values = ValueIndex.open(zoo, cache=tmp_path)
     misspelt = _frame(zoo, "SELECT age FROM animal WHERE name = 'Rexx' AND kind = 'wolf'")
     assert _rows(zoo, respelled(misspelt, values)) == [(3,)]
+
+
+def test_the_row_that_holds_the_highest_value(zoo: Database) -> None:
+    frame = read_sql("SELECT max(age) FROM animal WHERE kind = 'wolf'", zoo.schema())
+    assert frame is not None
+    held = holder(frame, [Term(Column("animal", "name"))])
+    assert zoo.execute(build(held, zoo.schema()).sql("sqlite")).rows == (("Ugo",),)
+
+
+@pytest.mark.parametrize(
+    ("sql", "computes", "rows"),
+    [
+        ("SELECT max(age) FROM animal", [], {("wolf", 9), ("lynx", 7)}),
+        ("SELECT name FROM animal LIMIT 1", [], {("wolf", 2), ("lynx", 1)}),
+        ("SELECT max(age) FROM animal", [Term(Column("animal", "age"), "min")], {("wolf", 3), ("lynx", 7)}),
+    ],
+)
+def test_what_is_computed_of_each_group(
+    zoo: Database, sql: str, computes: list[Term], rows: set[tuple[str, int]]
+) -> None:
+    frame, kind = read_sql(sql, zoo.schema()), Column("animal", "kind")
+    assert frame is not None
+    grouped = per_group(frame, [kind], [Term(kind)], computes)
+    assert set(zoo.execute(build(grouped, zoo.schema()).sql("sqlite")).rows) == rows

@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.frames import Column
-from tableturn.tools.mentions import Mention, NameIndex, find_mentions, resolve, respelled, spelled_out, words_of
+from tableturn.tools.frames import Column, read_sql
+from tableturn.tools.mentions import (
+    Mention,
+    NameIndex,
+    find_mentions,
+    resolve,
+    respelled,
+    spelled_out,
+    unused,
+    words_of,
+)
 from tableturn.tools.values import ValueIndex
 
 
@@ -115,3 +124,20 @@ def test_identifiers_are_spelled_out(name: str, words: tuple[str, ...]) -> None:
 
 def test_a_shared_noun_belongs_to_each() -> None:
     assert [word.lower for word in words_of("first and last name")] == ["first", "name", "and", "last", "name"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "left_out"),
+    [
+        ("SELECT fname FROM tblStudent WHERE age > 20 AND home_city = 'Turin'", []),
+        ("SELECT fname FROM tblStudent WHERE age >= 21", ["Turin"]),
+        ("SELECT title FROM course", ["First names", "students", "20", "Turin"]),
+    ],
+)
+def test_mentions_that_a_query_has_no_use_for(
+    school: Database, names: NameIndex, tmp_path: Path, sql: str, left_out: list[str]
+) -> None:
+    said = _read(school, names, "First names of students older than 20 in Turin", tmp_path)
+    frame = read_sql(sql, names.schema)
+    assert frame is not None
+    assert [mark.text for mark in unused(said, frame, names.schema)] == left_out
