@@ -22,30 +22,35 @@ _WEIGHTS = cast(
     json.loads(files(__name__.rpartition(".")[0]).joinpath("data/confidence.json").read_text("utf-8")),
 )
 
+_STEEPEST = 50.0
+"""Log-odds against a reading that are told apart."""
 _FIND_OUT = re.compile(r"\bfind out\b")
 _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
+_KIND = re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d")
+"""A word before a table that is no verb: `cancelled visits`, but not `who made visits`."""
 
 
 def unread(reading: Reading) -> tuple[str, ...]:
     """The words of a question that may matter and have no part in its frame."""
-    return tuple(
-        dict.fromkeys(
-            [
-                *_words_left(reading),
-                *_literals_left(reading),
-                *(m.text for m in _lost(reading)),
-            ]
-        )
-    )
+    return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
+
+
+def passes_over(reading: Reading) -> bool:
+    """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
+    operations = {"sum", "avg", "each", "sort", "both"} & {*_words_left(reading)}
+    kinds = any(match[1] not in HARMLESS for match in _KIND.finditer(reading.text))
+    return bool(operations or kinds or _literals_left(reading) or _lost(reading))
 
 
 def _words_left(reading: Reading) -> list[str]:
     """Words that no mention and no pattern took, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
-    harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
-    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     frames = list(reading.frame.nested())
+    harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
+    harmless = harmless | {"#both"} if len(frames) > 1 else harmless
+    harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in reading.frame.select) else harmless
+    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     if "#sort" in text and not any(one.order for one in frames):
         left.append("sort")
     if "each" in reading.fired and reading.frame.limit is not None and not any(one.group for one in frames):
@@ -101,4 +106,4 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
 
 def confidence(found: Mapping[str, float]) -> float:
     """Probability that a reading with these signals is right."""
-    return 1.0 / (1.0 + math.exp(-sum(_WEIGHTS[name] * value for name, value in found.items())))
+    return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

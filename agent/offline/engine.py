@@ -16,13 +16,15 @@ from ...tools.mentions import NameIndex
 from ...tools.mentions.lexicon import UNSPEAKABLE
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from .confidence import confidence, signals, unread
+from .confidence import confidence, passes_over, signals, unread
 from .dangling import Dangling, dangling
 from .followup import edited, follows
 from .parse import parse
 from .reading import CUES, NOTHING, Asked, Reading
 from .rivals import Rival, rivals, settled
 
+_LONGEST = 1_000
+"""Characters of a question: reading takes longer than its length grows."""
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -40,6 +42,7 @@ class Answer:
         confidence: Probability that it is right.
         notes: How the words were read.
         unread: Words that played no part.
+        partial: Whether some of them certainly matter.
         choices: Readings that tie with this one, itself included; empty where it is the only best one.
         signals: What the confidence weighs.
     """
@@ -49,6 +52,7 @@ class Answer:
     confidence: float
     notes: tuple[str, ...]
     unread: tuple[str, ...]
+    partial: bool = False
     choices: tuple[str, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -79,6 +83,8 @@ class Engine:
         Raises:
             NotUnderstood: It cannot be read.
         """
+        if len(question) > _LONGEST:
+            raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
         question = mentions.respelled(CUES["greeting"].sub("", question) or question, names, self._find)
         base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
@@ -125,7 +131,8 @@ class Engine:
         found = signals(reading, self._try(sql))
         choices = tuple(rival.phrase for rival in tied)
         sure = round(confidence(found), 3)
-        return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, choices, found)
+        partial = passes_over(reading)
+        return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, choices, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
         """The first rows of the query; None where it takes too long to know.
@@ -136,7 +143,7 @@ class Engine:
         try:
             return self._database.execute(sql, _TRIAL).rows
         except (QueryFailed, QueryRejected) as error:
-            raise NotUnderstood(f"What I read into this question is no query that runs ({error}).") from None
+            raise NotUnderstood("What I read into this question is no query that runs. Put it another way.") from error
         except QueryError:
             return None
 

@@ -14,6 +14,8 @@ def follows(reading: Reading) -> bool:
     """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
     if "pointed" in reading.fired or reading.says("leans") or reading.says("others") or _points(reading):
         return True
+    if (reading.group or reading.group_tables) and reading.base.aggregates() and not select_terms(reading):
+        return True
     if reading.says("all_there_is") or reading.markers("tx") or reading.tables:
         return False
     own = select_terms(reading)
@@ -67,7 +69,7 @@ def edited(reading: Reading) -> Frame:
             frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
         elif any(term.aggregate for term in base.select) and not frame.aggregates():
             frame = replace(frame, group=())
-    elif base.computed() and (reading.says("shows") or reading.limit):
+    elif base.computed() and (reading.says("shows") or reading.limit or reading.order):
         heads = [reading.table(marker) for marker in reading.markers("tx")] or base.used()
         frame = replace(frame, select=reading.titled(heads[0]))
     plain = [t.column for t in frame.select if t.column is not None and not t.aggregate]

@@ -138,7 +138,8 @@ def each(found: Found) -> str | None:
     """`for each country`; `total freight by country` groups, where something is computed."""
     reading = found.reading
     if found["computed"]:
-        is_asked = reading.markers("a", found.before) and "#sort" not in found.before
+        alone = reading.base.aggregates() and not reading.markers("cxtavno", found.before)
+        is_asked = (reading.markers("a", found.before) or alone) and "#sort" not in found.before
         return f"#each {found['computed']}" if is_asked else None
     if not found["e"]:
         reading.per_subject = True

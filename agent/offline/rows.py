@@ -92,8 +92,11 @@ def self_reference(found: Found) -> str | None:
 
 @reads("flag", "null")
 def flag(found: Found) -> str | None:
-    """`discontinued products`, where the column holds yes or no; `whose address is missing`."""
+    """`discontinued products`, where the column holds yes or no; `whose address is missing`, `without a phone`."""
     column = found.reading.column(found["c"])
+    if found["lacks"] or found["has"]:
+        missing = found.reading.names.column(column).nulls is True
+        return found.reading.add(Term(column), "null" if found["lacks"] else "not null", None) if missing else None
     if "#null" in found.text:
         return found.reading.add(Term(column), "not null" if found["no"] else "null", None)
     yes = found.reading.names.yes(column)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 from typing import TypeVar, cast
 
@@ -21,6 +20,7 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
+from .confidence import confidence
 from .dangling import Dangling
 from .engine import Answer, Engine
 from .reading import CUES
@@ -38,8 +38,6 @@ _REMEMBERED = 1_024
 
 _OFFERED = 6
 """Tables of which a person is asked to choose what a word stands for, at most."""
-
-_VERB = re.compile(r"\w{3,}(?:ed|ing)|have|has|had|made|make|sold|bought|written|wrote|taken|took|given|gave|held|ran")
 
 
 class OfflineTranslator:
@@ -131,12 +129,13 @@ def _base(history: tuple[PastTurn, ...]) -> str:
 
 
 def _doubtful(answer: Answer) -> bool:
-    """Whether declining serves a person better than an answer that passed words over.
+    """Whether declining serves a person better: where what was passed over matters, or the reading is unsure.
 
-    On Spider train four in ten such answers are right, but seven in ten where the words are verbs alone ("who *placed*
-    orders"). Where every question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
+    What was read whole, and is merely not there, is no doubt. Where every question must be answered (`Settings.clarify`
+    off), only `_DECLINE` holds.
     """
-    return answer.confidence < _DOUBTFUL or not all(_VERB.fullmatch(word.lower()) for word in answer.unread)
+    sure = answer.confidence if answer.unread else confidence({**answer.signals, "no row": 0.0})
+    return answer.partial or sure < _DOUBTFUL
 
 
 def _draft(answer: Answer) -> Draft:
@@ -145,5 +144,8 @@ def _draft(answer: Answer) -> Draft:
 
 
 def _unsure(answer: Answer) -> str:
-    words = f" I did not understand: {', '.join(answer.unread)}." if answer.unread else ""
-    return f"I cannot read this question well enough without a model.{words}"
+    if answer.unread:
+        words = f"I did not understand: {', '.join(answer.unread)}."
+    else:
+        words = f'I am not sure enough of my reading: "{give_me(answer.frame)}"'
+    return f"I cannot read this question well enough without a model. {words}"

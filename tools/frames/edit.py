@@ -104,6 +104,11 @@ def narrowed(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Fra
         if inside != kept:
             kept = inside
             added.remove(new)
+    for new in tuple(added):
+        left = tuple(_without(new, old) for old in kept)
+        if left != kept:
+            kept = left
+            added.remove(new)
     kept = tuple(old for old in kept if not any(_replaces(new, old, swap) for new in added))
     return replace(frame, where=tuple(dict.fromkeys((*kept, *added))))
 
@@ -114,6 +119,13 @@ def _inside(new: Group, old: Group) -> Group:
         return old
     where = tuple(new if _replaces(new, one, False) else one for one in inner.where)
     return (replace(old[0], value=replace(inner, where=where)),) if where != inner.where else old
+
+
+def _without(new: Group, old: Group) -> Group:
+    """Alternatives less the one that is denied."""
+    if len(new) != 1 or new[0].operator != "!=" or len(old) < 2:
+        return old
+    return tuple(one for one in old if one != replace(new[0], operator="="))
 
 
 def _replaces(new: Group, old: Group, swap: bool) -> bool:

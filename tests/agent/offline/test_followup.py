@@ -12,6 +12,21 @@ from tableturn.tools.errors import NotUnderstood
 OSLO = "SELECT last_name FROM member WHERE city = 'Oslo'"
 BY_PRICE = "SELECT title FROM book ORDER BY price DESC"
 CASES = [
+    (
+        "by-table",
+        "SELECT count(*) FROM book",
+        "by author?",
+        "SELECT name, count(*) FROM author NATURAL JOIN book GROUP BY author_id",
+    ),
+    ("per-column", "SELECT sum(pages) FROM book", "per genre", "SELECT genre, sum(pages) FROM book GROUP BY genre"),
+    ("sort-counted", "SELECT count(*) FROM book", "sort them by price", "SELECT title FROM book ORDER BY price"),
+    ("has", "SELECT name FROM author", "only those who have a mentor", "SELECT name FROM author WHERE author_id > 1"),
+    (
+        "less-one",
+        "SELECT title FROM book WHERE genre = 'Poetry' OR genre = 'Novel'",
+        "not Poetry",
+        "SELECT title FROM book WHERE genre = 'Novel'",
+    ),
     ("narrow", OSLO, "only those older than 35", "SELECT last_name FROM member WHERE city = 'Oslo' AND age > 35"),
     ("swap-value", OSLO, "What about Lima?", "SELECT last_name FROM member WHERE city = 'Lima'"),
     ("swap-column", "SELECT avg(price) FROM book", "How about pages?", "SELECT avg(pages) FROM book"),

@@ -149,6 +149,7 @@ CASES = [
     ),
     ("count", "How many rare books are there?", "SELECT 2"),
     ("unequal", "All books but Novel", "SELECT title FROM book WHERE genre != 'Novel'"),
+    ("null", "Names of authors without a country", "SELECT 'Eli Stone'"),
     ("in_year", "Titles of books from 2005", "SELECT title FROM book WHERE year = 2005"),
     ("value", "Last names of members in Lima", "SELECT last_name FROM member WHERE city = 'Lima'"),
     ("numbered", "What is the price of book 3?", "SELECT price FROM book WHERE book_id = 3"),

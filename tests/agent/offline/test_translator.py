@@ -116,3 +116,31 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
     assert [draft.sql for draft in threaded] == [
         f"SELECT title FROM book WHERE pages > {pages}" for pages in range(100, 180)
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("Which members live and work in Oslo?", "answerable"),
+        ("How many torn books are there?", "unanswerable"),
+        ("Titles of books sorted", "unanswerable"),
+        ("Books with a price above 9000", "answerable"),
+    ],
+)
+def test_it_declines_where_what_it_passed_over_matters(
+    offline: OfflineTranslator, library: Database, question: str, intent: str
+) -> None:
+    assert _rephrase(offline, library, question).intent == intent
+
+
+def test_an_unsure_reading_is_told(offline: OfflineTranslator, library: Database) -> None:
+    told = _rephrase(offline, library, "members by loan date, fee and year of books from then")
+    assert told.intent == "unanswerable"
+    assert "not understand" in told.reply or "my reading" in told.reply
+
+
+@pytest.mark.parametrize("question", ["height " + "7 " * 480, "the most " * 110])
+def test_long_questions_end(offline: OfflineTranslator, library: Database, question: str) -> None:
+    assert _rephrase(offline, library, question).rephrased
+    with pytest.raises(NotUnderstood, match="1,000 characters at most"):
+        offline.do(_generate(library, question * 3))
