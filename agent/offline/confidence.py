@@ -71,7 +71,8 @@ def _lost(reading: Reading) -> list[Mention]:
 def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
     """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
     frame = reading.frame
-    columns = [mark for mark in reading.marks if mark.kind in ("c", "x") and mark.hits and mark.column]
+    names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
+    columns = [mark for mark in names if mark.kind != "t" and mark.column]
     values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
     tables = len(frame.used())
     found: dict[str, float] = {
@@ -79,6 +80,7 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
         "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
         "literals left": len(_literals_left(reading)),
         "mentions lost": min(len(_lost(reading)), 3),
+        "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
         "a title": any(mark.text.lower() in ("name", "names", "title") for mark in columns),
@@ -97,6 +99,7 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
         "conditions": len(frame.where),
         "shown": len(frame.select) > 2,
         "one shown": len(frame.select) == 1,
+        "different": frame.distinct,
         "no row": rows == (),
         "a row twice": rows is not None and len({*rows}) < len(rows),
         "editing": reading.editing,

@@ -21,7 +21,7 @@ from .dangling import Dangling, dangling
 from .followup import edited, follows
 from .parse import parse
 from .reading import CUES, NOTHING, Asked, Reading
-from .rivals import Rival, rivals, settled
+from .rivals import rivals, settled
 
 _LONGEST = 1_000
 """Characters of a question: reading takes longer than its length grows."""
@@ -103,10 +103,10 @@ class Engine:
             if pronoun := dangling(asked.text, within):
                 word = pronoun["pronoun"]
                 raise Dangling(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-            return self._made(within, rivals(within))
+            return self._made(within)
         kinds = {mark.kind for mark in within.marks}
         apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        ways = [lambda: self._edit(within), lambda: self._made(alone := parse(asked, apart), rivals(alone))]
+        ways = [lambda: self._edit(within), lambda: self._made(parse(asked, apart))]
         first, second = ways if follows(within) else reversed(ways)
         try:
             return first()
@@ -119,17 +119,16 @@ class Engine:
     def _edit(self, reading: Reading) -> Answer:
         base = reading.base
         reading.frame, reading.editing = edited(reading), True
-        return self._made(reading, unchanged=base)
+        return self._made(reading, base)
 
-    def _made(self, reading: Reading, tied: tuple[Rival, ...] = (), unchanged: Frame | None = None) -> Answer:
+    def _made(self, reading: Reading, unchanged: Frame | None = None) -> Answer:
         """The answer that a reading amounts to, tried once."""
         left_out = unread(reading)
         _check(reading, unchanged, left_out)
-        sql = build(
-            reading.frame, reading.names.schema, {word.stem for word in mentions.words_of(reading.asked.text)}
-        ).sql("sqlite")
+        stems = {word.stem for word in mentions.words_of(reading.asked.text)}
+        sql = build(reading.frame, reading.names.schema, stems).sql("sqlite")
         found = signals(reading, self._try(sql))
-        choices = tuple(rival.phrase for rival in tied)
+        choices = () if reading.editing else tuple(rival.phrase for rival in rivals(reading))
         sure = round(confidence(found), 3)
         partial = passes_over(reading)
         return Answer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, choices, found)
