@@ -37,6 +37,7 @@ class _Answered:
     sql: str
     confidence: float
     seconds: float
+    offered: bool
 
 
 def run(options: BenchOptions) -> dict[str, object]:
@@ -45,12 +46,18 @@ def run(options: BenchOptions) -> dict[str, object]:
     spider, drafts = _judged(_dataset("spider", data, options.limit))
     kept = {draft.question.id for draft in drafts if draft.confidence >= _GATE}
     gated = [verdict.ex for verdict in spider if verdict.question.id in kept and verdict.ex is not None]
+    offered = {draft.question.id for draft in drafts if draft.offered}
+    taken = [verdict.ex for verdict in spider if verdict.question.id in offered and verdict.ex is not None]
     summary = summarize(spider)
     return {
         "spider_dev": {
             "ex": summary.all.ex,
             "by_hardness": {level: scores.ex for level, scores in summary.by_hardness.items()},
             "declined": sum(not draft.sql for draft in drafts) / len(drafts),
+            "by_default": {
+                "declined": 1 - len(offered) / len(drafts),
+                "ex_of_answered": sum(taken) / len(taken) if taken else None,
+            },
         },
         **{
             f"{name}_dev": _match(summarize(_judged(_dataset(name, data, options.limit))[0]))
@@ -100,15 +107,15 @@ def _interaction(offline: OfflineTranslator, database: Database, turns: Sequence
     history: tuple[PastTurn, ...] = ()
     for question in turns:
         start = perf_counter()
-        sql, confidence = _answer(offline, database, question.text, history)
-        yield _Answered(question, sql, confidence, perf_counter() - start)
+        sql, confidence, offered = _answer(offline, database, question.text, history)
+        yield _Answered(question, sql, confidence, perf_counter() - start, offered)
         history = (*history, PastTurn(question.text, sql=sql))
 
 
 def _answer(
     offline: OfflineTranslator, database: Database, text: str, history: tuple[PastTurn, ...]
-) -> tuple[str, float]:
-    """The SQL and its confidence; no SQL where the translator declines."""
+) -> tuple[str, float, bool]:
+    """The SQL, its confidence, and whether a person is given it by default; no SQL where the translator declines."""
     question, *more = (part.strip() for part in text.split(" | "))
     clarification = (more[0], more[1]) if len(more) == 2 else None
     schema = database.schema()
@@ -116,5 +123,5 @@ def _answer(
         rephrasing = offline.do(RephraseTask(question, history, schema, clarification)).reply
         draft = offline.do(GenerateTask(question, rephrasing, schema, history)).reply
     except NotUnderstood:
-        return "", 0.0
-    return draft.sql, draft.confidence or 0.0
+        return "", 0.0, False
+    return draft.sql, draft.confidence or 0.0, rephrasing.intent == "answerable"

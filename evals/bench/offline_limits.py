@@ -11,6 +11,7 @@ from time import process_time
 from ...agent import make_settings
 from ...agent.offline.engine import Engine
 from ...tools.database import Database
+from ...tools.database.names import quoted
 from ...tools.errors import NotUnderstood
 from ...tools.values import IndexBounds, ValueIndex
 from ..datasets import Dataset
@@ -19,7 +20,9 @@ from ..runner.agents import Agents
 from .schema_scale import build_large
 
 _TABLES = 1_000
-_EVERY = 5
+_FOLLOWED = 5
+"""How many questions there are to one that is also put as a follow-up."""
+
 _ABOUT_LARGE = (
     "How many rows of entity 12 are there?",
     "What is the average field 2 of entity 7?",
@@ -31,17 +34,19 @@ _ABOUT_LARGE = (
 
 
 def foreign_questions(dataset: Dataset) -> dict[str, object]:
-    """Every so many-th question put to each of the dataset's databases that it is not about."""
+    """Every question put to each of the dataset's databases that it is not about, some after another query as well."""
     names = list(dict.fromkeys(question.database for question in dataset.questions))
     times: list[float] = []
     crashes = 0
     for name in names:
         others = [question.text for question in dataset.questions if question.database != name]
-        others = others[::_EVERY]
         with Database.open(dataset.database(name)) as database:
-            spent, failed = _asked(_indexed(database, ValueIndex.open(database)), others)
-        times += spent
-        crashes += failed
+            engine = _indexed(database, ValueIndex.open(database))
+            before = f"SELECT * FROM {quoted(database.schema().tables[0].name)}"
+            for questions, base in ((others, ""), (others[::_FOLLOWED], before)):
+                spent, failed = _asked(engine, questions, base)
+                times += spent
+                crashes += failed
     times.sort()
     return {
         "questions": len(times),
@@ -84,7 +89,7 @@ def _indexed(database: Database, values: ValueIndex) -> Engine:
     return engine
 
 
-def _asked(engine: Engine, questions: Sequence[str]) -> tuple[list[float], int]:
+def _asked(engine: Engine, questions: Sequence[str], base: str = "") -> tuple[list[float], int]:
     """Seconds of the processor for each question, and how many failed otherwise than by being declined."""
     times: list[float] = []
     crashes = 0
@@ -93,7 +98,7 @@ def _asked(engine: Engine, questions: Sequence[str]) -> tuple[list[float], int]:
     for question in questions:
         start = process_time()
         try:
-            engine.answer(question)
+            engine.answer(question, base)
         except NotUnderstood:
             pass
         except Exception:  # noqa: BLE001 - any other failure is what is counted
