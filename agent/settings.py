@@ -43,8 +43,8 @@ class Settings(BaseModel):
     clarify: bool = Field(
         default=True,
         description="Ask back when a question is ambiguous and decline what the database cannot answer; "
-        "off in presets of papers that do not ask back and for evaluations: every question is answered as well as it can "
-        "be.",
+        "off in presets of papers that do not ask back and for evaluations: every question is answered as well as it "
+        "can be.",
     )
     max_clarifications: int = Field(
         default=1, ge=0, le=5, description="Times one turn may ask back before it answers its best reading."
