@@ -50,4 +50,5 @@ def answer_text(answer: Answer) -> str:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
         return f"{answer.status}: {answer.text}{choices}"
     rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
-    return f"{answer.text}\nSQL: {answer.sql}\n{rows}"
+    label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
+    return f"{answer.text}\nSQL: {answer.sql}\n{rows}{label}"

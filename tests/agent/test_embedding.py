@@ -114,6 +114,13 @@ def test_the_tools_serve_alone(tools: dict[str, Any]) -> None:
     assert call(tools["find_examples"], question="How many customers are there?").artifact
 
 
+def test_what_no_model_read_says_so(shop: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        said = call(agent.as_tool(), question="How many customers are there?")
+    assert "SELECT COUNT(*) FROM customers" in said.text
+    assert said.text.endswith("Read offline, by a grammar and not by a model.")
+
+
 def test_a_failing_query_is_told_to_the_caller(tools: dict[str, Any]) -> None:
     refused = call(tools["run_sql"], sql="DELETE FROM customers")
     assert isinstance(refused.artifact, QueryRejected)
