@@ -27,8 +27,12 @@ _STEEPEST = 50.0
 _FIND_OUT = re.compile(r"\bfind out\b")
 _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
-_KIND = re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d")
-"""A word before a table that is no verb: `cancelled visits`, but not `who made visits`."""
+_KINDS = (
+    re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d"),
+    re.compile(r"(?<!\S)(?:in|from|at|by|with|for|named|called) ([a-z]{3,})(?= |$)"),
+)
+"""Words that say which rows are meant: before a table (`cancelled visits`, but not the verb in `who made visits`), and
+after a preposition."""
 
 
 def unread(reading: Reading) -> tuple[str, ...]:
@@ -39,7 +43,7 @@ def unread(reading: Reading) -> tuple[str, ...]:
 def passes_over(reading: Reading) -> bool:
     """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
     operations = {"sum", "avg", "each", "sort", "both"} & {*_words_left(reading)}
-    kinds = any(match[1] not in HARMLESS for match in _KIND.finditer(reading.text))
+    kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
     return bool(operations or kinds or _literals_left(reading) or _lost(reading))
 
 

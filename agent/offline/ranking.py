@@ -110,6 +110,13 @@ def superlative(found: Found) -> str | None:
     if column is not None and (names.quantity(column) or not mark.hints):
         few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
         return ranked(found, Term(column, "count" if few else ""), mark.descending, found["left"])
+    if (
+        column is None
+        and mark.text.lower() in ("highest", "lowest")
+        and reading.base.group
+        and reading.base.aggregates()
+    ):
+        return None  # of what the query before computes
     near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
     last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
     hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)

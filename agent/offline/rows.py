@@ -14,7 +14,7 @@ _DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def is_year(value: Scalar | None) -> bool:
+def is_year(value: object) -> bool:
     """Whether a number is likely a year."""
     return isinstance(value, int) and 1500 <= value <= 2100
 
@@ -162,7 +162,8 @@ def equal(found: Found) -> str | None:
     if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in said):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", said)
-    when = is_year(mark.literal) and reading.names.kind(column) == "time"
+    years = all(map(is_year, reading.names.column(column).samples)) or reading.names.kind(column) == "time"
+    when = is_year(mark.literal) and years
     if mark.kind == "n" and is_count and not (when or reading.mark(found["c"]).text.lower().endswith("year")):
         return None
     values = [reading.mark(marker) for marker in (found["l"], *reading.markers("vqn", found["more"]))]

@@ -78,7 +78,7 @@ def to_frame(reading: Reading) -> Frame:
     group: list[Column] = []
     computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
     if any(term.aggregate for term in computed):
-        group = [names.key(table) or names.title(table)[0] for table in reading.group_tables] + reading.group
+        group = [names.identity(table) for table in reading.group_tables] + reading.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
             terms[:0] = [] if table in shown else [Term(column) for column in names.title(table)]
@@ -161,7 +161,7 @@ def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[C
     """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
-        return [reading.names.key(head) or reading.names.title(head)[0]] if head is not None else []
+        return [reading.names.identity(head)] if head is not None else []
     table = plain[0].table
     key = reading.names.key(table)
     if key is None or key in plain:

@@ -20,6 +20,12 @@ CASES = [
     ),
     ("per-column", "SELECT sum(pages) FROM book", "per genre", "SELECT genre, sum(pages) FROM book GROUP BY genre"),
     ("sort-counted", "SELECT count(*) FROM book", "sort them by price", "SELECT title FROM book ORDER BY price"),
+    (
+        "highest-of-computed",
+        "SELECT genre, avg(price) FROM book GROUP BY genre",
+        "which genre has the highest?",
+        "SELECT 'Science'",
+    ),
     ("has", "SELECT name FROM author", "only those who have a mentor", "SELECT name FROM author WHERE author_id > 1"),
     (
         "less-one",

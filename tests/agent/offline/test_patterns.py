@@ -113,6 +113,7 @@ CASES = [
     ),
     ("contains", "Which books have a title that contains 'Tide'?", "SELECT title FROM book WHERE title LIKE '%Tide%'"),
     ("contains", "Titles of books starting with 'S'", "SELECT title FROM book WHERE title LIKE 'S%'"),
+    ("most_things", "Which member took the most loans?", "SELECT 'Ann', 'Hill'"),
     ("null", "Names of authors whose country is missing", "SELECT name FROM author WHERE country IS NULL"),
     ("compare", "Titles of books whose price is at least 25", "SELECT title FROM book WHERE price >= 25"),
     (

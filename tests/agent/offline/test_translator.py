@@ -124,6 +124,7 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
         ("Which members live and work in Oslo?", "answerable"),
         ("How many torn books are there?", "unanswerable"),
         ("Titles of books sorted", "unanswerable"),
+        ("Members in Ozlow", "unanswerable"),
         ("Books with a price above 9000", "answerable"),
     ],
 )
