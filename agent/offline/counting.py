@@ -17,10 +17,10 @@ ASKED_SO_FAR = re.compile(
 @reads("title")
 def title(found: Found) -> str | None:
     """`city names` where the cities' column has another name."""
-    names, table = found.reading.names, found.reading.table(found["t"])
+    names, table = found.reading.names, found.reading.table(found["t"] or found["u"])
     key = names.key(table) if found["what"].startswith("id") else None
-    column = found.reading.add_term(Term(key or names.title(table)[0]), found.mark("t"))
-    return f"{column} of {found['each']} {found['t']}"
+    column = found.reading.add_term(Term(key or names.title(table)[0]), found.mark("t" if found["t"] else "u"))
+    return f"{column} of {found['each']} {found['t']}" if found["t"] else column
 
 
 @reads("name_of_column", "number_of_column")

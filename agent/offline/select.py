@@ -121,6 +121,8 @@ def _join_alternatives(reading: Reading) -> None:
             if (named or of_kinds) and first[0].operator == "=" and "#both" not in reading.text:
                 # Rows are listed by their names, `the ages of Ann and Ben`, or by their kinds: `red and green apples`.
                 reading.where[one] += second
+                if of_kinds and column and reading.markers("a"):
+                    reading.group.append(column)
             else:
                 reading.combine = second[0]
     reading.where = [group for group in reading.where if group]

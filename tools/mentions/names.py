@@ -11,6 +11,7 @@ from heapq import nlargest
 
 from ..database.schema import ColumnSchema, Schema
 from ..frames.frame import Column, Scalar
+from ..values.names import name_words
 from .lexicon import GENERIC, SYNONYMS
 from .words import spelled_out, stem
 
@@ -79,6 +80,8 @@ class NameIndex:
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
+        written = [stem(word) for word in name_words(column)]
+        self._put(written, 1.0, table, column)
         for variant, factor in (*_variants(words), *_variants(bare)):
             self._put(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":

@@ -142,7 +142,13 @@ CASES = [
         "Last names of members from Oslo or Lima",
         "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
     ),
-    ("value", "How many Novel and Poetry books are there?", "SELECT 5"),
+    ("value", "How many Novel and Poetry books are there?", "SELECT 'Novel', 3 UNION SELECT 'Poetry', 2"),
+    ("title", "What are the ids and years of the books?", "SELECT book_id, year FROM book"),
+    (
+        "order",
+        "Sort the first names of all the members in alphabetical order.",
+        "SELECT first_name FROM member ORDER BY first_name",
+    ),
     (
         "count",
         "List authors and the number of books they wrote",
