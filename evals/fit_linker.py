@@ -2,8 +2,9 @@
 
 Turns of CoSQL train and questions of Spider train; development databases are never read. Each interaction is learned
 from twice: with the gold SQL of earlier turns, and with what a first linker, which does not know the database, found in
-them, as histories are partly wrong in use, too. What is printed is measured on all turns of interactions, each by a
-model fitted on other databases. The same data gives the same model.
+them, as histories are partly wrong in use, too; and from questions of Spider asked after its first turns, which change
+the subject. What is printed is measured on all turns of interactions, and on those changes of subject, each by a model
+fitted on other databases. The same data gives the same model.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..tools.linking.associations import Associations
 from ..tools.linking.scoring import Model
 from ..tools.linking.vocabulary import Shares
 from .datasets import load_dataset
+from .fit_linker_changes import changed_subjects
 from .fit_linker_forests import Size
 from .fit_linker_net import torch_library
 from .fit_linker_scores import column_redundancy, measure, table_redundancy
@@ -32,6 +34,7 @@ from .fit_linker_turns import (
     FOLDS,
     Dialogue,
     LinkedTurn,
+    linked_turn,
     linked_turns,
     own_answers,
     read_dialogues,
@@ -39,12 +42,16 @@ from .fit_linker_turns import (
 )
 from .fit_linker_words import WordCounts, count_words
 from .metrics.redundancy import COUNTED
+from .runner.files import write_whole, written_whole
 
 _FIRST_SIZE = Size(trees=40, column_trees=20, rate=0.2, epochs=3)
 _SIZE = Size(trees=70, column_trees=60, rate=0.12, epochs=5)
 
 _OWN_WEIGHT = 0.4
 """What a turn counts for whose history a linker found, against one with gold SQL before it."""
+
+_CHANGED_WEIGHT = 0.3
+"""What a change of subject counts for."""
 
 _SHIFTS = np.arange(0.0, 1.6, 0.1)
 """Log-odds to add, of which the best are taken: what is missing costs more than what is too much."""
@@ -57,8 +64,8 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     """Fits the model and the associations.
 
     Returns:
-        Both, and the figures with gold history and with the first linker's own, on databases that the model that is
-        measured was not fitted on.
+        Both, and the figures with gold history, with the first linker's own and where the subject changes, on databases
+        that the model that is measured was not fitted on.
     """
     counts = [count_words([d for d in dialogues if d.place.fold == fold]) for fold in range(FOLDS)]
     apart = [_sum(counts[:fold] + counts[fold + 1 :]).associations() for fold in range(FOLDS)]
@@ -66,14 +73,19 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     def gathered(some: Sequence[Dialogue]) -> list[LinkedTurn]:
         return [turn for dialogue in some for turn in linked_turns(dialogue, apart[dialogue.place.fold])]
 
-    gold, own, alone = _with_histories(dialogues, gathered, apart)
+    gold, own, alone, changed = _with_histories(dialogues, gathered, apart)
     begun = [turn for turn in gold if not turn.number]
     # First turns have no history: once is enough.
     gold, own = ([turn for turn in some if turn.number] for some in (gold, own))
-    turns = [*begun, *gold, *own, *alone]
+    parts = ((begun, 1.0), (gold, 1.0), (own, _OWN_WEIGHT), (alone, 1.0), (changed, _CHANGED_WEIGHT))
+    turns = [turn for part, _ in parts for turn in part]
+    weights = [weight for part, weight in parts for _ in part]
     known = len(begun) + len(gold)
-    judged = {"gold": range(known), "own": [*range(len(begun)), *range(known, known + len(own))]}
-    weights = [_OWN_WEIGHT if known <= number < known + len(own) else 1.0 for number in range(len(turns))]
+    judged = {
+        "gold": range(known),
+        "own": [*range(len(begun)), *range(known, known + len(own))],
+        "changed": range(len(turns) - len(changed), len(turns)),
+    }
     fitted = _raised(fit_models(turns, _SIZE, weights=weights), turns[:known])
     figures = {
         history: measure(
@@ -82,16 +94,18 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
             [fitted.columns[number] for number in some],
         )
         for history, some in judged.items()
+        if some
     }
     return fitted.models[-1], _sum(counts).associations(), figures
 
 
 def _with_histories(
     dialogues: Sequence[Dialogue], gathered: Gathered, apart: Sequence[Associations]
-) -> tuple[list[LinkedTurn], list[LinkedTurn], list[LinkedTurn]]:
-    """Turns of interactions with gold SQL before them, the same with what a first linker found, and single questions.
+) -> tuple[list[LinkedTurn], list[LinkedTurn], list[LinkedTurn], list[LinkedTurn]]:
+    """Turns of interactions with gold SQL before them, with what a first linker found, single questions and changes.
 
-    The first linker's probabilities stand beside both kinds of history.
+    The first linker's probabilities stand beside both kinds of history. Changes of subject come after gold SQL, every
+    third after what the first linker found.
     """
     known = [gathered([dialogue]) for dialogue in dialogues]
     every = [turn for theirs in known for turn in theirs]
@@ -104,11 +118,12 @@ def _with_histories(
     def scored(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return first.models[turn.place.fold].score(turn.evidence, turn.place.shape)[:2]
 
-    return (
-        gathered([d for d in seen if len(d.questions) > 1]),
-        gathered([own_answers(d, scored, apart[d.place.fold]) for d in dialogues if len(d.questions) > 1]),
-        gathered([d for d in dialogues if len(d.questions) == 1]),
-    )
+    several, single = ([d for d in seen if (len(d.questions) > 1) == many] for many in (True, False))
+    own = [own_answers(d, scored, apart[d.place.fold]) for d in dialogues if len(d.questions) > 1]
+    both = zip(changed_subjects(several, single), changed_subjects(own, single), strict=True)
+    changes = [after_own if number % 3 == 2 else after_gold for number, (after_gold, after_own) in enumerate(both)]
+    last = [linked_turn(d, len(d.questions) - 1, apart[d.place.fold]) for d in changes]
+    return gathered(several), gathered(own), gathered(single), [turn for turn in last if turn.tables.any()]
 
 
 def _sum(counts: Sequence[WordCounts]) -> WordCounts:
@@ -149,28 +164,32 @@ def _shifted(p: Shares, shift: float) -> Shares:
 
 def write(model: Model, associations: Associations, folder: Path) -> None:
     """Writes what the linker reads: `forests.npz` and `associations.json`."""
-    unfinished = folder / "forests.npz.part"
-    with unfinished.open("wb") as file:
+    with written_whole(folder / "forests.npz") as file:
         np.savez_compressed(file, allow_pickle=False, **model.pack())
-    os.replace(unfinished, folder / "forests.npz")
-    unfinished = folder / "associations.json.part"
     stored = {"pairs": associations.pairs, "usual": associations.usual}
-    unfinished.write_text(json.dumps(stored, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(unfinished, folder / "associations.json")
+    write_whole(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")
 
 
-def main() -> None:
+def _interactions(text: str) -> int:
+    """A number of interactions, as argparse reads it."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path, help="the folder to write to (in the repository: tools/linking/data)")
     parser.add_argument("--data", type=Path, default=os.environ.get("TABLETURN_DATA"), help="benchmark data")
-    parser.add_argument("--limit", type=int, help="interactions of each dataset, for a quick look")
-    options = parser.parse_args()
+    parser.add_argument("--limit", type=_interactions, help="interactions of each dataset, for a quick look")
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         torch_library()
         datasets = [load_dataset(name, "train", options.data).first(options.limit) for name in ("cosql", "spider")]
-    except SettingsError as error:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except (SettingsError, OSError) as error:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as cache:
         cosql, spider = (read_dialogues(dataset, Path(cache)) for dataset in datasets)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def written_whole(path: Path) -> Generator[IO[bytes]]:
+    """A temporary file that becomes `path` when all is written, and is gone where that fails or is interrupted."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file by way of a temporary one beside it: a reader never sees half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    """Writes a text file by way of a temporary one beside it: a reader never sees half of it."""
+    with written_whole(path) as file:
+        file.write(text.encode())

@@ -13,11 +13,24 @@ from tableturn.evals import fit_linker
 from tableturn.evals.bench import linking
 from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import load_dataset
+from tableturn.evals.fit_linker_changes import changed_subjects
 from tableturn.evals.fit_linker_forests import Size, exported
 from tableturn.evals.fit_linker_scores import measure, redundancy
-from tableturn.evals.fit_linker_turns import Dialogue, gold_answers, linked_turns, own_answers, read_dialogues
+from tableturn.evals.fit_linker_turns import (
+    Asked,
+    Dialogue,
+    Place,
+    gold_answers,
+    linked_turns,
+    own_answers,
+    read_dialogues,
+)
+from tableturn.evals.runner.files import written_whole
+from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.linking.associations import Associations, shipped
+from tableturn.tools.linking.evidence import Names
 from tableturn.tools.linking.scoring import Model, score
+from tableturn.tools.linking.shape import Shape
 from threadpoolctl import threadpool_limits
 
 
@@ -50,6 +63,36 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
     assert np.allclose(forest.of(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
     columns = {name: inputs[:, number].astype(float) for number, name in enumerate("abcd")}
     assert np.allclose(forest(columns, np.array([7, 3])), forest.of(inputs[[7, 3]]))
+
+
+def dialogue_about(name: str, *questions: str) -> Dialogue:
+    schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
+    names = Names(schema)
+    asked = tuple(Asked(text, f"SELECT '{text}' FROM t", ()) for text in questions)
+    return Dialogue(Place(names, Shape.of(schema, names)), asked, tuple(one.gold for one in asked))
+
+
+def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
+    interactions = [dialogue_about("a", "1", "2", "3"), dialogue_about("b", "x"), dialogue_about("a", "4", "5", "6")]
+    single = [dialogue_about(name, text) for name, text in (("a", "p"), ("c", "q"), ("a", "r"))]
+    changed = changed_subjects(interactions, single)
+    assert [[asked.text for asked in d.questions] for d in changed] == [["1", "p"], ["4", "5", "r"]]
+    assert [turn.sql for turn in changed[1].past(2)] == ["SELECT '4' FROM t", "SELECT '5' FROM t"]
+
+
+@pytest.mark.parametrize("limit", ["0", "-3", "some"])
+def test_a_limit_that_leaves_nothing_is_refused(limit: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        fit_linker.main([str(tmp_path), "--limit", limit])
+    assert f"{limit!r} is not a whole number from 1 on" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_leaves_nothing_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "forests.npz"
+    path.write_text("before")
+    with pytest.raises(KeyboardInterrupt), written_whole(path):
+        raise KeyboardInterrupt
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("forests.npz", "before")]
 
 
 @pytest.mark.data
