@@ -1,6 +1,6 @@
 """Changes of subject: questions that stand alone, asked after the first turns of interactions about the same database.
 
-Interactions of CoSQL hardly ever change the subject, people do: without such turns the linker learns that what was
+Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was
 asked of is asked of again, whatever the question names.
 """
 

@@ -98,6 +98,43 @@ def test_all_columns_asked_for_are_all_marked(linker: SchemaLinker) -> None:
     assert marked == {("singer", name) for name in (None, STAR, "Singer_ID", "Name", "Country", "Age")}
 
 
+def shop(*keys: ForeignKey) -> Schema:
+    tables = (
+        table("customers", "id", "name", "city"),
+        table("orders", "id", "customer_id", "placed"),
+        table("items", "order_id", "product_id", "amount"),
+        table("products", "id", "title", "price", *(key.columns[0] for key in keys)),
+        table("suppliers", "id", "company", "country"),
+    )
+    always = (
+        ForeignKey("orders", ("customer_id",), "customers", ("id",)),
+        ForeignKey("items", ("order_id",), "orders", ("id",)),
+        ForeignKey("items", ("product_id",), "products", ("id",)),
+    )
+    return Schema("shop", tables, (*always, *keys))
+
+
+@pytest.mark.parametrize("question", ["List all suppliers", "How many suppliers are there?"])
+def test_a_plainly_named_table_ends_the_subject_before(question: str) -> None:
+    bought = (
+        "SELECT products.title FROM customers JOIN orders ON orders.customer_id = customers.id "
+        "JOIN items ON items.order_id = orders.id JOIN products ON items.product_id = products.id "
+        "WHERE customers.city = 'Bergen'"
+    )
+    history = [
+        PastTurn("Which customers live in Bergen?", sql="SELECT name FROM customers WHERE city = 'Bergen'"),
+        PastTurn("What did they order?", sql=bought),
+    ]
+    linked = SchemaLinker(shop()).link(question, history)
+    first, second, *_ = [item for item in linked.items if item.column is None]
+    assert first.table == "suppliers"
+    assert first.p > 0.5 > second.p
+
+    # Of what was asked before, only a table that says the word itself may stay.
+    linked = SchemaLinker(shop(ForeignKey("products", ("supplier_id",), "suppliers", ("id",)))).link(question, history)
+    assert p(linked, "suppliers") > max(p(linked, name) for name in ("customers", "orders", "items"))
+
+
 def test_broken_past_sql_is_passed_over(linker: SchemaLinker) -> None:
     linked = linker.link("only those", [PastTurn("x", sql="SELEC oops FROM"), PastTurn("y", sql="")])
     assert not any(item.used_before for item in linked.items)
