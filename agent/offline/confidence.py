@@ -30,9 +30,11 @@ _EDITING = frozenset({"only", "same"})
 _KINDS = (
     re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d"),
     re.compile(r"(?<!\S)(?:in|from|at|by|with|for|named|called) ([a-z]{3,})(?= |$)"),
+    re.compile(r"(?<!\S)(?:is|are|was|were|been|#who) ([a-z]{3,})(?=$| \.)"),
 )
-"""Words that say which rows are meant: before a table (`cancelled visits`, but not the verb in `who made visits`), and
-after a preposition."""
+"""Words that say which rows are meant: before a table (`cancelled visits`, but not the verb in `who made visits`),
+after a preposition, and in the end (`which were cancelled`)."""
+_OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
 def unread(reading: Reading) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ def unread(reading: Reading) -> tuple[str, ...]:
 
 def passes_over(reading: Reading) -> bool:
     """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
-    operations = {"sum", "avg", "each", "sort", "both"} & {*_words_left(reading)}
+    operations = _OPERATIONS & {*_words_left(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
     return bool(operations or kinds or _literals_left(reading) or _lost(reading))
 

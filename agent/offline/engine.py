@@ -25,6 +25,16 @@ from .rivals import rivals, settled
 
 _LONGEST = 1_000
 """Characters of a question: reading takes longer than its length grows."""
+_REWORDED = [
+    (re.compile(form, re.IGNORECASE), told)
+    for form, told in (
+        (r"\bnon-(?=\w)", "not "),
+        (r"\b(?:in|during|from) the (\d{3})0s\b", r"between \g<1>0 and \g<1>9"),
+        (r"\b(?:(?:on|in) )?or after(?= (?:the )?\d)", "since"),
+        (r"\b(?:(?:on|in) )?or before(?= (?:the )?\d)", "up to"),
+    )
+]
+"""Turns of phrase that are read as others."""
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -86,6 +96,8 @@ class Engine:
         if len(question) > _LONGEST:
             raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
+        for form, told in _REWORDED:
+            question = form.sub(told, question)
         question = mentions.respelled(CUES["greeting"].sub("", question) or question, names, self._find)
         base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
         asked = Asked(question, names, self._find(question))

@@ -153,5 +153,5 @@ def each(found: Found) -> str | None:
     elif reading.is_entity(found["e"]):
         reading.group_tables.append(reading.table(found["e"]))
     else:
-        reading.group.append(reading.column(found["e"]))
+        reading.group += [reading.column(marker) for marker in (found["e"], found["f"]) if marker]
     return ""

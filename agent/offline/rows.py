@@ -141,13 +141,16 @@ def unequal(found: Found) -> str | None:
     if mark.column is None or not near:
         return None
     table = mark.column.table
+    others = [reading.mark(marker) for marker in reading.markers("vq", found["more"])]
+    if any(other.column != mark.column for other in others):
+        return None
     if table == near[0] or reading.names.references_table(near[0], table):
-        return reading.add(Term(mark.column), "!=", mark.literal)
+        return " ".join(reading.add(Term(mark.column), "!=", one.literal) for one in (mark, *others))
     link = reading.names.link(near[0], table)
     if link is None:
         return None
     reading.tables.append(near[0])
-    held = (Condition(Term(mark.column), "=", mark.literal),)
+    held = tuple(Condition(Term(mark.column), "=", one.literal) for one in (mark, *others))
     return reading.add(Term(link[0]), "not in", Frame((Term(link[1]),), (link[1].table, table), (held,)))
 
 
@@ -171,6 +174,8 @@ def equal(found: Found) -> str | None:
         stood = reading.add(Term(column), "!=", mark.literal)
     elif mark.kind == "n" and len(values) == 1:
         stood = compared(reading, Term(column), "=", found.literal("l"))
+    elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
+        stood = reading.stands(*(Condition(Term(column), "like", f"%{v.literal}%") for v in values))
     else:
         stood = reading.stands(*(Condition(Term(column), "=", _value_in(v, column) or v.literal) for v in values))
     return " ".join([*reading.markers("t", said), stood])

@@ -39,7 +39,7 @@ def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
         if before in ("their", "its") and head and is_named and not (terms or more):
             terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
             is_open = added = True
-        if word[:2] == "@a" and before == "and" and head and not (terms or more) and not reading.group:
+        if word[:2] == "@a" and before in ("and", "their") and head and not (terms or more) and not reading.group:
             # `authors and the number of books`: of each.
             terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
             reading.per_subject = True

@@ -20,7 +20,6 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..translator import Done
-from .confidence import confidence
 from .dangling import Dangling
 from .engine import Answer, Engine
 from .reading import CUES
@@ -131,11 +130,9 @@ def _base(history: tuple[PastTurn, ...]) -> str:
 def _doubtful(answer: Answer) -> bool:
     """Whether declining serves a person better: where what was passed over matters, or the reading is unsure.
 
-    What was read whole, and is merely not there, is no doubt. Where every question must be answered (`Settings.clarify`
-    off), only `_DECLINE` holds.
+    Where every question must be answered (`Settings.clarify` off), only `_DECLINE` holds.
     """
-    sure = answer.confidence if answer.unread else confidence({**answer.signals, "no row": 0.0})
-    return answer.partial or sure < _DOUBTFUL
+    return answer.partial or answer.confidence < _DOUBTFUL
 
 
 def _draft(answer: Answer) -> Draft:
@@ -147,5 +144,6 @@ def _unsure(answer: Answer) -> str:
     if answer.unread:
         words = f"I did not understand: {', '.join(answer.unread)}."
     else:
-        words = f'I am not sure enough of my reading: "{give_me(answer.frame)}"'
+        empty = " Nothing fits that." if answer.signals["no row"] else ""
+        words = f'I am not sure enough of my reading: "{give_me(answer.frame)}"{empty}'
     return f"I cannot read this question well enough without a model. {words}"

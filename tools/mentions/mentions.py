@@ -130,7 +130,10 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[tuple[f
             if matches[0].how != "abbreviation" and before not in ("in", "from", "at", "of", "code", "called", "named"):
                 continue
         if len(span) == 1 and not quoted and not proper:
-            matches = [m for m in matches if m.how != "typo" or abs(len(m.value) - len(span[0].lower)) < 3]
+            size = len(span[0].lower)
+            matches = [m for m in matches if m.how != "typo" or abs(len(m.value) - size) < 3]
+            # The town of Destin is no destination.
+            matches = [m for m in matches if m.how != "inflection" or len(m.value) > 0.6 * size]
             if not matches:
                 continue
         if verb and all(match.how == "inflection" for match in matches):

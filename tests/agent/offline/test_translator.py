@@ -125,6 +125,8 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
         ("How many torn books are there?", "unanswerable"),
         ("Titles of books sorted", "unanswerable"),
         ("Members in Ozlow", "unanswerable"),
+        ("How many books were burnt?", "unanswerable"),
+        ("Books with a title that contains zz", "unanswerable"),
         ("Books with a price above 9000", "answerable"),
     ],
 )
