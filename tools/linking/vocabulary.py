@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz import fuzz, process
 
-from ..values.words import Word, stem
+from ..values.names import name_words
+from ..values.words import Word, fold, stem
 
 Shares = npt.NDArray[np.float64]
 """One number a name, from 0 to 1."""
@@ -57,6 +58,7 @@ class Vocabulary:
         self._size = np.ones(len(names))
         for number, name in enumerate(names):
             self._size[number] = sum(self._weight[part] for part in {stem(word) for word in name}) or 1.0
+        self._joined = {fold("".join(name)): [stem(word) for word in name] for name in names if len(name) > 1}
         self._spellings = {word: stem(word) for name in names for word in name if len(word) > 3}
 
     def mentions(self, said: Sequence[Word]) -> list[Mention]:
@@ -66,6 +68,9 @@ class Vocabulary:
             place = number / len(said)
             if word.stem in self._holders:
                 shares[word.stem] = 1.0, shares.get(word.stem, (0.0, place))[1]
+            elif parts := self._parts(word):
+                for part in parts:
+                    shares[part] = 1.0, shares.get(part, (0.0, place))[1]
             elif len(word.folded) > 3 and (near := self._near(word.folded)):
                 share, first = shares.get(near[0], (0.0, place))
                 shares[near[0]] = max(share, near[1]), first
@@ -97,6 +102,13 @@ class Vocabulary:
     def holders(self, part: str) -> npt.NDArray[np.intp] | None:
         """The numbers of the names that hold a stem; None if none does."""
         return self._holders.get(part)
+
+    def _parts(self, word: Word) -> list[str]:
+        """The stems of a name that is written as one word: `orderItems`, `co2`, `unitprice`."""
+        parts = [stem(part) for part in name_words(word.text)]
+        if len(parts) > 1 and all(part in self._holders for part in parts):
+            return parts
+        return self._joined.get(word.folded, [])
 
     def _near(self, word: str) -> tuple[str, float] | None:
         found = process.extractOne(word, self._spellings.keys(), scorer=fuzz.ratio, score_cutoff=_NEAR)

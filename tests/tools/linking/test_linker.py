@@ -210,6 +210,26 @@ def test_letters_of_other_alphabets_are_letters(name: str) -> None:
     assert linked.items[0].table == "person"
 
 
+@pytest.mark.parametrize(
+    ("question", "table_name", "column"),
+    [
+        ("list orderItems", "orderItems", None),
+        ("rows of tblCust", "tblCust", None),
+        ("show HTTPLog", "HTTPLog", None),
+        ("rows of kna1", "KNA1", None),
+        ("unitPrice of VBAK", "VBAK", "unitPrice"),
+        ("unitprice of VBAK", "VBAK", "unitPrice"),
+        ("average pm25", "BKPF", "pm25"),
+    ],
+)
+def test_names_written_as_in_the_schema(question: str, table_name: str, column: str | None) -> None:
+    others = [table(name, "id", "first", "place") for name in ("orderItems", "tblCust", "HTTPLog", "KNA1")]
+    schema = Schema("erp", (*others, table("VBAK", "id", "unitPrice"), table("BKPF", "id", "pm25", "co2")))
+    linked = SchemaLinker(schema).link(question)
+    assert linked.items[0].table == table_name
+    assert p(linked, table_name, column) > 0.5
+
+
 def test_odd_names_and_empty_schemas() -> None:
     odd = Schema("odd", (table("order details", "Größe (cm)", "select", "___", "用户"), TableSchema("void", ())))
     linked = SchemaLinker(odd).link("die Größe, please", threshold=0.1)
