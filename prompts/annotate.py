@@ -30,7 +30,7 @@ _SAMPLES = (4, 1, 0)
 _COLUMNS_OF_TABLE = (40, 10)
 """Columns that stand for a table; fewer where the budget is too small."""
 
-_ENTRY = re.compile(r"^\W*(\d{1,4})\W+(.+)$", re.MULTILINE)
+_ENTRY = re.compile(r"^\W*(\d{1,4})\W+(.*[^\W\d].*)$", re.MULTILINE)
 _WHOLE = re.compile(r'"\s*(\d{1,4})\s*"\s*:\s*("(?:[^"\\]|\\.)*")')
 _HINT = 'Reply with one JSON object, each number as a key and its short description as the value: {"1": "..."}.'
 

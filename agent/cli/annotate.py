@@ -17,10 +17,12 @@ def annotate(
     db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")],
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="Of an OpenAI-compatible server.")] = None,
-    calls: Annotated[int, typer.Option("--calls", min=0, max=1_000, help="Requests for descriptions at most.")] = 100,
+    calls: Annotated[
+        int, typer.Option("--calls", min=0, max=1_000, help="Tasks at most, each tried up to three times.")
+    ] = 100,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Describe all anew; what there was is replaced when done."),
+        typer.Option("--again", help="Describe all anew; new words replace the old ones when it is done."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
