@@ -28,13 +28,13 @@ _LONGEST = 1_000
 _REWORDED = [
     (re.compile(form, re.IGNORECASE), told)
     for form, told in (
-        (r"\bnon-(?=\w)", "not "),
         (r"\b(?:in|during|from) the (\d{3})0s\b", r"between \g<1>0 and \g<1>9"),
         (r"\b(?:(?:on|in) )?or after(?= (?:the )?\d)", "since"),
         (r"\b(?:(?:on|in) )?or before(?= (?:the )?\d)", "up to"),
     )
 ]
 """Turns of phrase that are read as others."""
+_NON = re.compile(r"(?<![\"'\w])non-(?=\w)", re.IGNORECASE)
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -96,8 +96,7 @@ class Engine:
         if len(question) > _LONGEST:
             raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
-        for form, told in _REWORDED:
-            question = form.sub(told, question)
+        question = self._reworded(question, names)
         question = mentions.respelled(CUES["greeting"].sub("", question) or question, names, self._find)
         base = (read_sql(base_sql, names.schema) if base_sql else None) or NOTHING
         asked = Asked(question, names, self._find(question))
@@ -107,6 +106,15 @@ class Engine:
                 return self._made(told)
             asked = Asked(told, names, self._find(told))
         return self._answer(asked, base)
+
+    def _reworded(self, question: str, names: NameIndex) -> str:
+        """The question in plainer turns of phrase; `non-fiction` is no denial where something is called so."""
+        for form, told in _REWORDED:
+            question = form.sub(told, question)
+        if not _NON.search(question) or any(word.startswith("non") for word in names.known):
+            return question
+        called_so = any(match.value.casefold().startswith("non") for match in self._find(question))
+        return question if called_so else _NON.sub("not ", question)
 
     def _answer(self, asked: Asked, base: Frame) -> Answer:
         """The answer by the way of reading that the question's words call for; by the other one where that fails."""

@@ -165,7 +165,8 @@ def equal(found: Found) -> str | None:
     if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in said):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", said)
-    years = all(map(is_year, reading.names.column(column).samples)) or reading.names.kind(column) == "time"
+    samples = reading.names.column(column).samples
+    years = reading.names.kind(column) == "time" or (bool(samples) and all(map(is_year, samples)))
     when = is_year(mark.literal) and years
     if mark.kind == "n" and is_count and not (when or reading.mark(found["c"]).text.lower().endswith("year")):
         return None

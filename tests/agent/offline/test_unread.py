@@ -164,6 +164,19 @@ def test_years_of_dates_and_what_is_missing(clinic: Engine, question: str, rows:
     assert [row[0] for row in database.execute(clinic.answer(question).sql).rows] == rows
 
 
+@pytest.mark.parametrize("question", ["non-fiction books", "Non-Fiction books", 'books of genre "Non-Fiction"'])
+def test_what_is_called_non_something_is_not_denied(tmp_path: Path, question: str) -> None:
+    path = tmp_path / "shelf.sqlite"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            """CREATE TABLE book(book_id INTEGER PRIMARY KEY, title TEXT, genre TEXT);
+            INSERT INTO book VALUES (1, 'Dune', 'Fiction'), (2, 'Salt', 'Non-Fiction'), (3, 'Odes', 'Poetry');"""
+        )
+    with Database.open(path) as shelf:
+        answer = Engine(shelf, ValueIndex.open(shelf, cache=tmp_path)).answer(question)
+        assert shelf.execute(answer.sql).rows == (("Salt",),), answer.sql
+
+
 def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
     path = tmp_path / "visits.sqlite"
     with closing(sqlite3.connect(path)) as made:
