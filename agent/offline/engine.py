@@ -29,8 +29,8 @@ _REWORDED = [
     (re.compile(form, re.IGNORECASE), told)
     for form, told in (
         (r"\b(?:in|during|from) the (\d{3})0s\b", r"between \g<1>0 and \g<1>9"),
-        (r"\b(?:(?:on|in) )?or after(?= (?:the )?\d)", "since"),
-        (r"\b(?:(?:on|in) )?or before(?= (?:the )?\d)", "up to"),
+        (r"\b(?:on|in) or after(?= (?:the )?\d)", "since"),
+        (r"\b(?:on|in) or before(?= (?:the )?\d)", "up to"),
     )
 ]
 """Turns of phrase that are read as others."""

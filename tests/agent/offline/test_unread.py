@@ -152,6 +152,7 @@ def clinic(tmp_path: Path) -> Iterator[Engine]:
         ("Doctors hired in 2015 or 2019", ["Ada", "Cy"]),
         ("Doctors hired on or after 2018", ["Bo", "Cy"]),
         ("Doctors hired on or before 2018", ["Ada", "Bo"]),
+        ("Doctors hired before 2016 or after 2018", ["Ada", "Cy"]),
         ("Doctors hired in the 2010s", ["Ada", "Bo", "Cy"]),
         ("Doctors hired between 2015 and 2018", ["Ada", "Bo"]),
         ("How many visits were there in 2023?", [1]),
