@@ -18,7 +18,7 @@ from typing import cast
 from .database import ColumnSchema, Schema, TableSchema
 from .folders import cache_folder
 
-Place = tuple[str, str]
+ColumnName = tuple[str, str]
 """A table's and a column's name."""
 
 
@@ -32,7 +32,7 @@ class Annotations:
     """
 
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
-    columns: Mapping[Place, str] = field(default_factory=dict[Place, str])
+    columns: Mapping[ColumnName, str] = field(default_factory=dict[ColumnName, str])
 
     def __or__(self, more: Annotations) -> Annotations:
         return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
@@ -115,19 +115,19 @@ class AnnotationStore:
             return self._held
 
     def afresh(self) -> AnnotationStore:
-        """A store beside this one in which all is described anew, until `take_over` puts it in this one's place."""
+        """A second store in which everything is described again, until `take_over` replaces this one's content."""
         return AnnotationStore(f"{self._key}.afresh", self._folder)
 
-    def take_over(self, anew: AnnotationStore) -> None:
-        """Adds what was described anew, and empties that store; where it has no words, the old ones stay."""
-        found = anew.read()
+    def take_over(self, fresh: AnnotationStore) -> None:
+        """Adds what was described again, and empties that store; where it has no description, the old one stays."""
+        found = fresh.read()
         self.add(
             Annotations(
-                {name: said for name, said in found.tables.items() if said or name not in self._held.tables},
-                {place: said for place, said in found.columns.items() if said or place not in self._held.columns},
+                {name: text for name, text in found.tables.items() if text or name not in self._held.tables},
+                {column: text for column, text in found.columns.items() if text or column not in self._held.columns},
             )
         )
-        anew.clear()
+        fresh.clear()
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -137,8 +137,8 @@ class AnnotationStore:
 
     def _write(self) -> None:
         columns: dict[str, dict[str, str]] = {}
-        for (table, column), said in self._held.columns.items():
-            columns.setdefault(table, {})[column] = said
+        for (table, column), text in self._held.columns.items():
+            columns.setdefault(table, {})[column] = text
         unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,12 +155,12 @@ def _read(path: Path) -> Annotations:
         return Annotations()
     kept = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
     columns = {
-        (table, column): said
+        (table, column): text
         for table, those in _named(kept.get("columns"))
-        for column, said in _named(those)
-        if isinstance(said, str)
+        for column, text in _named(those)
+        if isinstance(text, str)
     }
-    return Annotations({name: said for name, said in _named(kept.get("tables")) if isinstance(said, str)}, columns)
+    return Annotations({name: text for name, text in _named(kept.get("tables")) if isinstance(text, str)}, columns)
 
 
 def _named(found: object) -> list[tuple[str, object]]:

@@ -26,13 +26,7 @@ ReplyErrorKind = Literal["empty", "refused", "cut", "malformed"]
 
 
 class TableturnError(Exception):
-    """Base of every error that tableturn raises on purpose.
-
-    Attributes:
-        spent: What was spent before it was raised, by whoever counts it (a translator's `Usage`); None for nothing.
-    """
-
-    spent: object | None = None
+    """Base of every error that tableturn raises on purpose."""
 
 
 class DatabaseUnavailable(TableturnError):
@@ -108,6 +102,14 @@ class ReplyError(TableturnError):
 
 class ModelError(TableturnError):
     """A model could not be reached, would not answer, or is unknown by name."""
+
+
+class TurnCancelled(TableturnError):
+    """A person ended the turn before its answer; the conversation stands as it did before it."""
+
+
+class AuditError(TableturnError):
+    """A turn could not be written down where it has to be, so that its answer was not given."""
 
 
 class NotUnderstood(TableturnError):

@@ -1,25 +1,31 @@
 """The tools as LangChain tools: for the graph's tool nodes, and for any other agent on its own.
 
-Each tool gives text for a model to read and, as its artifact, the typed result for a program.
+Each tool gives text for a model to read and, as its artifact, the typed result for a program. Neither holds what may
+not leave (`tools.outgoing`): artifacts are kept in messages and traces. `Database.execute` gives whoever asks the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
 
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from pydantic import Field, SkipValidation
 
 from .database import Database, Limits, Table, render_schema
 from .errors import QueryError, SandboxUnavailable
+from .outgoing import Outgoing
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
-    from .examples import ExampleStore
+    from .database import Schema
+    from .database.objects import DatabaseSource
+    from .examples import Example, ExampleStore
     from .sandbox import SandboxLimits, SandboxResult
+
+A = TypeVar("A")
 
 ROWS_SHOWN = 20
 """Rows in a tool's text; all of them are in its artifact."""
@@ -62,13 +68,14 @@ class Toolset:
         sandbox: SandboxLimits | None = None,
     ) -> None:
         self._database = database
+        self._outgoing = Outgoing(database)
         self._values = values
         self._store = store
         self._sandbox = sandbox
 
     def all(self) -> list[BaseTool]:
         """Every tool there is."""
-        tools = [self.run_sql, self.describe_schema, self.find_values, self.run_pandas]
+        tools: list[BaseTool] = [self.run_sql, self.describe_schema, self.find_values, self.run_pandas]
         return [*tools, self.find_examples] if self._store else tools
 
     def sandbox_limits(self) -> SandboxLimits:
@@ -82,24 +89,25 @@ class Toolset:
         return self._sandbox or default_limits()
 
     @cached_property
-    def run_sql(self) -> BaseTool:
+    def run_sql(self) -> DataTool[Table | QueryError]:
         """Runs one query read-only. Artifact: `Table`, or the `QueryError`."""
+        engine = self._database.engine.name
 
         def run_sql(
-            sql: Annotated[str, Field(description="One SQLite SELECT statement.")],
+            sql: Annotated[str, Field(description="One SELECT statement in the database's own SQL.")],
             limits: Annotated[SkipValidation[Limits | None], InjectedToolArg] = None,
+            cancellation: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Table | QueryError]:
-            """Run one read-only SQLite query and see its first rows, or why it failed."""
             try:
-                table = self._database.execute(sql, limits)
+                table = self._outgoing.execute(sql, limits, cancellation)
             except QueryError as error:
-                return f"The query failed ({error.kind}): {error}", error
-            return table_text(table), table
+                return self._outgoing.text(f"The query failed ({error.kind}): {error}"), error
+            return self._outgoing.text(table_text(table)), table
 
-        return _tool(run_sql)
+        return _tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
 
     @cached_property
-    def describe_schema(self) -> BaseTool:
+    def describe_schema(self) -> DataTool[Schema]:
         """Describes the schema, or some tables of it. Artifact: `Schema`."""
 
         def describe_schema(
@@ -112,13 +120,13 @@ class Toolset:
                 found = [table for table in map(schema.table, tables) if table is not None]
                 missing = [name for name in tables if schema.table(name) is None]
                 schema = schema.part([(table.name, [column.name for column in table.columns]) for table in found])
-            told = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
-            return render_schema(schema) + told, schema
+            unknown = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
+            return self._outgoing.text(render_schema(schema) + unknown), schema
 
         return _tool(describe_schema)
 
     @cached_property
-    def find_values(self) -> BaseTool:
+    def find_values(self) -> DataTool[tuple[ValueMatch, ...]]:
         """Finds database values that a text mentions. Artifact: tuple of `ValueMatch`."""
 
         def find_values(
@@ -128,38 +136,44 @@ class Toolset:
             """Find which values of the database a text mentions, in the database's own spelling."""
             matches = self._values.find(text, limit)
             lines = [f"{match.mention!r} is {match.value!r} in {match.table}.{match.column}" for match in matches]
-            return "\n".join(lines) or "No value of the database is mentioned.", matches
+            return self._outgoing.text("\n".join(lines)) or "No value of the database is mentioned.", matches
 
         return _tool(find_values)
 
     @cached_property
-    def find_examples(self) -> BaseTool:
+    def find_examples(self) -> DataTool[tuple[Example, ...]]:
         """Finds few-shot examples. Artifact: tuple of `Example`."""
 
         def find_examples(
             question: Annotated[str, Field(description="A self-contained question.")],
             selector: Annotated[Any, InjectedToolArg] = "skeleton",
             query: Annotated[SkipValidation[Any], InjectedToolArg] = None,
-            numbers: Annotated[dict[str, int | str] | None, InjectedToolArg] = None,
+            numbers: Annotated[dict[str, int | float | str] | None, InjectedToolArg] = None,
             own: Annotated[int, InjectedToolArg] = 3,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
-            from .examples import ExampleQuery, OwnFirst, database_identity, make_selector
+            from .examples import ExampleQuery, OwnFirst, database_identity, make_selector, readable
 
             assert self._store is not None
             asked = query or ExampleQuery(
                 question, schema=self._database.schema(), database=database_identity(self._database)
             )
             store = self._store()
-            chosen = OwnFirst(store, make_selector(selector, store, **(numbers or {})), own)
-            examples = chosen.select(asked)
+            others = make_selector(selector, store, **(numbers or {}))
+            chosen = OwnFirst(store, others, own, partial(readable, database=self._database))
+            own_name = database_identity(self._database)
+            examples = tuple(
+                example
+                for example in chosen.select(asked)
+                if example.owner != own_name or self._outgoing.level(example.sql) == "values"
+            )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
-            return text or "No example is near.", examples
+            return self._outgoing.text(text) or "No example is near.", examples
 
         return _tool(find_examples)
 
     @cached_property
-    def run_pandas(self) -> BaseTool:
+    def run_pandas(self) -> DataTool[PandasRun]:
         """Runs pandas code in the sandbox. Artifact: `PandasRun`."""
 
         def run_pandas(
@@ -170,22 +184,25 @@ class Toolset:
                 ),
             ],
             limits: Annotated[SkipValidation[Any], InjectedToolArg] = None,
+            cancellation: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Any]:
             """Run pandas code over the database's tables in a sandbox and see its result."""
             from .sandbox import SandboxResult, run_on_database
 
             try:
-                ran, frames = run_on_database(code, self._database, limits or self.sandbox_limits())
+                within = limits or self.sandbox_limits()
+                ran, frames = run_on_database(code, self._database, within, cancellation=cancellation)
             except SandboxUnavailable as error:
                 return str(error), PandasRun(SandboxResult(None, "", str(error), 0.0))
             text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
-            return "\n".join([*frames.notes, text]), PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
+            artifact = PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
+            return self._outgoing.text("\n".join([*frames.notes, text])), artifact
 
         return _tool(run_pandas)
 
 
 def as_tools(
-    database: Database | str,
+    database: Database | DatabaseSource,
     *,
     values: ValueIndex | None = None,
     examples: ExampleStore | None = None,
@@ -194,7 +211,7 @@ def as_tools(
     """The tools for another agent: `run_sql`, `describe_schema`, `find_values`, `run_pandas` and `find_examples`.
 
     Args:
-        database: An open database, a path or a URL.
+        database: An open database, or whatever `Database.open` takes.
         values: Its value index; opened if not given.
         examples: An example store; the built-in examples if not given.
         sandbox: Limits and boundary of pandas code; the defaults and `TABLETURN_SANDBOX` if not given.
@@ -226,15 +243,28 @@ def _cell_text(cell: object) -> str:
     return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
 
-class _Tool(StructuredTool):
-    """Calls its function directly: the library inspects signatures for callbacks and configuration at every call."""
+class DataTool(StructuredTool, Generic[A]):
+    """A tool whose artifact is of one type.
+
+    Its function is called directly: the library inspects signatures for callbacks and configuration at every call.
+    """
+
+    def call(self, **arguments: Any) -> A:
+        """Calls the tool as a model would, so that traces show it as a tool run, and gives its artifact."""
+        message = self.invoke({"type": "tool_call", "id": self.name, "name": self.name, "args": arguments})
+        return message.artifact
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         assert self.func is not None
         return self.func(*args, **kwargs)
 
 
-def _tool(function: Callable[..., tuple[str, Any]]) -> BaseTool:
-    return _Tool.from_function(
-        func=function, name=function.__name__, response_format="content_and_artifact", parse_docstring=False
+def _tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:
+    tool = DataTool.from_function(
+        func=function,
+        name=function.__name__,
+        description=description,
+        response_format="content_and_artifact",
+        parse_docstring=False,
     )
+    return cast("DataTool[Any]", tool)

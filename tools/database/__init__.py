@@ -7,21 +7,36 @@
 """
 
 from .cancellation import Cancellation
-from .database import Database
-from .render import SchemaStyle, render_schema
+from .database import Database, open_database
+from .egress import Egress
+from .engine import Engine, TooComplex
+from .permissions_file import Access, PermissionsFile
+from .rendering.render import SchemaStyle, render_schema
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .session import Identity, Permissions, Policy, Rights, Session
 from .table import Cell, Limits, Table
 
 __all__ = [
+    "Access",
     "Cancellation",
     "Cell",
     "ColumnSchema",
     "Database",
+    "Egress",
+    "Engine",
     "ForeignKey",
+    "Identity",
     "Limits",
+    "Permissions",
+    "PermissionsFile",
+    "Policy",
+    "Rights",
     "Schema",
     "SchemaStyle",
+    "Session",
     "Table",
     "TableSchema",
+    "TooComplex",
+    "open_database",
     "render_schema",
 ]

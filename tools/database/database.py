@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..errors import DatabaseUnavailable, QueryError, QueryFailed
+from ..errors import QueryError, QueryFailed, ResultTooLarge
 from .cancellation import Cancellation
-from .catalogue import Catalogue
-from .connection import SQLITE_ERRORS, connect
-from .location import locate, unavailable
-from .pool import ConnectionPool
-from .read_schema import read_schema
-from .run_query import distinct_values, run_query
-from .schema import Schema
+from .egress import Egress, Leaving
+from .engine import Engine
+from .engines import open_engine
+from .schema import Schema, TableSchema
+from .session import Identity, Permissions, Policy, Session
 from .table import Cell, Limits, Table
-from .visibility import Rules
+
+if TYPE_CHECKING:
+    from .objects import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
 
 
 class Database:
-    """An SQLite file, read-only by the engine. May be used from any number of threads.
+    """A database under a session, read-only by its engine. May be used from any number of threads.
+
+    Attributes:
+        engine: What kind of database it is, and the connection to it.
+        session: Who asks, and under which policy.
+        name: Its short name.
+        location: Where it is: a path, or a URL without its password.
+        dialect: The SQL that it reads, by sqlglot's name.
 
     Example:
         >>> with Database.open("sqlite:///shop.db") as database:
@@ -31,37 +37,66 @@ class Database:
         ((830,),)
     """
 
-    def __init__(self, path: Path, pool: ConnectionPool) -> None:
+    def __init__(self, engine: Engine, session: Session | None = None) -> None:
         """Use `Database.open`."""
-        self.path = path
-        # A file's name may hold bytes that are no text, which neither prompts nor stores can.
-        self.name = os.fsencode(path.stem).decode("utf-8", "replace")
-        self._pool = pool
-        self._schema_lock = threading.Lock()
-        self._schema: tuple[Catalogue, Schema] | None = None
+        self.engine = engine
+        self.session = session or Session()
+        self.name = engine.database
+        self.location = engine.location
+        self.dialect = engine.dialect
+        self._leaving: Leaving | None = None
+
+    @property
+    def limits_note(self) -> str:
+        """Which of `Limits` are not kept by the kernel or by a server here; empty where all are."""
+        return getattr(self.engine, "limits_note", "")
 
     @classmethod
-    def open(cls, path_or_url: str | Path, *, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> Database:
-        """Open a database file for reading.
+    def open(
+        cls,
+        path_or_url: DatabaseSource,
+        *,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        egress: Egress | Mapping[str, object] | None = None,
+        session: Session | None = None,
+    ) -> Database:
+        """Opens a database for reading.
 
         Args:
-            path_or_url: A path, or an SQLAlchemy-style URL such as `sqlite:///shop.db`.
+            path_or_url: A path, or an SQLAlchemy-style URL such as `sqlite:///shop.db`; files of tables such as
+                `sales.csv`, a folder or a pattern of them; a data frame, or a dict of them by the names of their
+                tables; or LangChain's `SQLDatabase`.
             allow: What may be seen: `table` or `table.column` entries in any case, `*` for any run of characters.
                 Empty: everything.
             deny: What may not; wins over `allow`. What is hidden can neither be read nor is it listed anywhere; a view
-                that reads it is hidden with it, and so are generated columns and search indexes made from it.
+                that reads it is hidden with it, and so are generated columns and search indexes made from it. Not
+                promised: the order of rows without ORDER BY, and time, which can depend on what is hidden.
+            egress: What may leave for a model: `Egress`, or a mapping as in the table `[egress]` of a permissions file:
+                `{"columns": {"customers.email": "none"}}`.
+            session: Who asks under which policy, instead of `allow`, `deny` and `egress`.
 
         Raises:
-            DatabaseUnavailable: The file is missing, no database, empty, locked or damaged, or the URL is not SQLite's.
-            SettingsError: `allow` or `deny` names what the database doesn't have.
+            DatabaseUnavailable: The database is missing, empty, locked or damaged, or its kind is not supported.
+            SettingsError: `allow` or `deny` names what the database doesn't have, or `egress` is no such mapping.
         """
-        path = locate(path_or_url)
-        rules = Rules.of(allow, deny)
-        pool = ConnectionPool(path, rules)
-        if not pool.catalogue().visible:
-            pool.close()
-            raise DatabaseUnavailable(f"{path} holds no tables{' that may be seen' if rules else ''}")
-        return cls(path, pool)
+        session = session or Session(policy=Policy(Permissions.of(allow, deny), Egress.of(egress)))
+        return cls(open_engine(path_or_url, session), session)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the login may do that it should not, or what its kind cannot promise, and what to do; often nothing."""
+        return self.engine.warnings
+
+    def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
+        """The same database for somebody else, to be closed on its own.
+
+        Args:
+            identity: Who asks.
+            policy: What that person may read; None for the policy of this database.
+        """
+        session = Session(identity, policy or self.session.policy)
+        return Database(self.engine.under(session), session)
 
     def __enter__(self) -> Database:
         return self
@@ -70,63 +105,69 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Close the connections; queries that still run end by themselves."""
-        self._pool.close()
+        """Closes the connections; queries that still run end by themselves."""
+        self.engine.close()
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
-        """Run one query.
+        """Runs one query.
 
         Args:
-            sql: One SELECT, VALUES, WITH or EXPLAIN statement.
+            sql: One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
             limits: What it may cost; `Limits()` if None.
             cancellation: Ends the query from another thread.
 
         Raises:
             QueryRejected: It does what is not allowed.
-            QueryFailed: SQLite cannot run it; `kind` says why.
+            QueryFailed: The engine cannot run it; `kind` says why.
             QueryTimeout: It ran past its time or was cancelled.
             ResultTooLarge: A value, the result or the memory needed passed its limit.
-            DatabaseUnavailable: The file is gone or damaged.
+            DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
-        self._pool.limit_heap(limits.memory_bytes)
-        connection = self._pool.take()
-        try:
-            return run_query(connection, sql, limits, cancellation)
-        except QueryError:
-            # A table made, or a virtual table touched, by another program since the connection was set up.
-            if connection.catalogue is self._pool.catalogue():
-                raise
-        finally:
-            self._pool.give(connection)
-        return self.execute(sql, limits, cancellation)
+        size = len(sql.encode("utf-8", "surrogatepass"))
+        if size > limits.sql_bytes:
+            raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
+        return self.engine.execute(sql, limits, cancellation)
 
     def schema(self) -> Schema:
-        """Tables, columns, keys, counts and sample values of what may be seen.
-
-        Read once per version of the schema: counts and samples are those of that time.
+        """Tables, columns, keys, counts and sample values of what may be seen, as far as they may leave.
 
         Raises:
-            DatabaseUnavailable: The file is gone, damaged or locked.
+            DatabaseUnavailable: The database is gone, damaged or locked.
+            SettingsError: The policy's rules of what may leave name what the database doesn't have.
         """
-        with self._schema_lock:
-            catalogue = self._pool.catalogue()
-            if self._schema is None or self._schema[0] is not catalogue:
-                self._schema = catalogue, self._read_schema(catalogue)
-            return self._schema[1]
+        return self.leaving().shown
 
-    def _read_schema(self, catalogue: Catalogue) -> Schema:
-        guarded = self._pool.take()
+    def leaving(self) -> Leaving:
+        """What of the schema as it stands may leave.
+
+        Raises:
+            DatabaseUnavailable: The database is gone, damaged or locked.
+            SettingsError: The rules name what the database doesn't have.
+        """
+        schema, policy = self.engine.schema(), self.session.policy
+        found = self._leaving
+        if found is None or found.schema is not schema:
+            found = Leaving(policy.egress, schema)
+            if not policy.permissions:  # an entry for what is hidden from this person is no mistake
+                found.check()
+            self._leaving = found
+        return found
+
+    def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
+        """Why the engine would refuse a query that reads these tables; None where it accepts it.
+
+        Raises:
+            TooComplex: Telling would take too long.
+        """
+        return self.engine.compile_check(sql, tables)
+
+    def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
+        """Whether a query gives any row; None where it cannot be told in that time."""
         try:
-            reader = connect(self.path).sqlite
-            try:
-                return read_schema(reader, guarded.sqlite, self.name, catalogue)
-            finally:
-                reader.close()
-        except SQLITE_ERRORS as error:
-            raise unavailable(self.path, error) from None
-        finally:
-            self._pool.give(guarded)
+            return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
+        except QueryError:
+            return None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float = 5.0) -> tuple[Cell, ...]:
         """Distinct non-null values of one column, in no order that could be relied on.
@@ -146,8 +187,8 @@ class Database:
         held = found.column(column)
         if held is None:
             raise QueryFailed(f"no such column: {table}.{column}", "unknown_column")
-        connection = self._pool.take()
-        try:
-            return distinct_values(connection, found.name, held.name, limit, seconds, _DEFAULT_LIMITS.cell_bytes)
-        finally:
-            self._pool.give(connection)
+        return self.engine.distinct_values(found.name, held.name, limit, seconds)
+
+
+open_database = Database.open
+"""Opens a database by path or URL; see `Database.open`."""

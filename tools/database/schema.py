@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .table import Cell
 
@@ -79,11 +79,11 @@ class TableSchema:
 
     @cached_property
     def _by_name(self) -> Mapping[str, ColumnSchema]:
-        return {column.name.lower(): column for column in self.columns}
+        return _by_name(self.columns)
 
     def column(self, name: str) -> ColumnSchema | None:
-        """The column of that name, in any case; None if there is none."""
-        return self._by_name.get(name.lower())
+        """The column of that name, else of that name in another case; None if there is none."""
+        return self._by_name.get(name) or self._by_name.get(name.lower())
 
     @property
     def primary_key(self) -> tuple[str, ...]:
@@ -102,6 +102,7 @@ class Schema:
         foreign_keys: Only those whose two ends are in `tables`.
         version: Changes whenever the schema does; a key for caches.
         total_tables: How many tables the whole database has; more than `len(tables)` in a part.
+        dialect: The SQL of its engine, by sqlglot's name.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Schema:
     foreign_keys: tuple[ForeignKey, ...] = ()
     version: str = ""
     total_tables: int = 0
+    dialect: str = "sqlite"
 
     def __post_init__(self) -> None:
         if self.total_tables < len(self.tables):
@@ -131,11 +133,11 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> Mapping[str, TableSchema]:
-        return {table.name.lower(): table for table in self.tables}
+        return _by_name(self.tables)
 
     def table(self, name: str) -> TableSchema | None:
-        """The table of that name, in any case; None if there is none."""
-        return self._by_name.get(name.lower())
+        """The table of that name, else of that name in another case; None if there is none."""
+        return self._by_name.get(name) or self._by_name.get(name.lower())
 
     def column(self, table: str, name: str) -> ColumnSchema | None:
         """The column of that table, names in any case; None if either is missing."""
@@ -162,4 +164,13 @@ class Schema:
             if all((key.table.lower(), column.lower()) in held for column in key.columns)
             and all((key.ref_table.lower(), column.lower()) in held for column in key.ref_columns)
         )
-        return Schema(self.name, tuple(tables), keys, self.version, max(self.total_tables, len(self.tables)))
+        total = max(self.total_tables, len(self.tables))
+        return replace(self, tables=tuple(tables), foreign_keys=keys, total_tables=total)
+
+
+_Named = TypeVar("_Named", ColumnSchema, TableSchema)
+
+
+def _by_name(items: Sequence[_Named]) -> dict[str, _Named]:
+    """By name in lower case, and as declared: some engines tell `Name` from `name`."""
+    return {item.name.lower(): item for item in items} | {item.name: item for item in items}

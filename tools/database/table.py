@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Cell: TypeAlias = int | float | str | bytes | None
 """A value as SQLite holds it."""
+
+Withheld = Literal["", "cells", "all"]
+"""What of a result is left out: nothing, cells, or everything, the number of its rows included."""
+
+WITHHELD = "[withheld]"
+"""Stands in the place of a cell that may not leave."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +25,12 @@ class Limits:
         cell_bytes: Largest single value (SQLite's length limit on the connection). Less in statements in which one
             step could take seconds otherwise: very long ones, and those that search a long value in another.
         result_bytes: All values of the result together.
-        memory_bytes: Heap that SQLite may use, where the build supports a limit. SQLite knows this limit only for all
-            connections of a process together, and lets it be lowered but not raised: the lowest one asked for so far
-            holds. 0 asks for none, which lets a few lines of nested common table expressions take all memory.
+        memory_bytes: Memory that the query may use in its process, its result included; 0 for no limit. Where an
+            engine cannot run it in a process (see `Database.limits_note`), SQLite's heap is limited instead: for all
+            connections together, and by the lowest limit asked for so far.
+        disk_bytes: Temporary files together, of which each may have an eighth: sorts, groups and recursions that
+            outgrow memory. No limit where queries do not run in a process.
+        sql_bytes: Longest statement. A person or a model writes far less.
     """
 
     seconds: float = 5.0
@@ -29,6 +38,8 @@ class Limits:
     cell_bytes: int = 1_000_000
     result_bytes: int = 20_000_000
     memory_bytes: int = 256_000_000
+    disk_bytes: int = 1_000_000_000
+    sql_bytes: int = 50_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class Table:
         rows: At most `Limits.rows`, each as long as `columns`.
         truncated: Whether the query had more rows than were fetched.
         elapsed: Seconds from start to the last row fetched.
+        withheld: Whether cells were left out because they may not leave (see `tools.outgoing`): `WITHHELD` stands for
+            each.
     """
 
     columns: tuple[str, ...]
@@ -48,3 +61,4 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     truncated: bool
     elapsed: float
+    withheld: Withheld = ""

@@ -2,21 +2,30 @@
 
 SQLite's progress handler would need Python's interpreter lock after every few thousand steps of every query, so that
 fifty conversations at once would slow each other down, and it counts steps while a single step can take a second
-(LIKE on a long text). One thread that looks at the running queries every few milliseconds and interrupts those that
-are over costs the others nothing.
+(LIKE on a long text); a server has to be told on a second connection. One thread that looks at the running queries
+every few milliseconds and interrupts those that are over costs the others nothing.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
 from dataclasses import dataclass, field
-from sqlite3 import Connection
+from typing import Protocol
 
 from .cancellation import Cancellation
 
 _INTERVAL = 0.01
+
+
+class Interruptible(Protocol):
+    """A connection whose running statement another thread can end."""
+
+    def interrupt(self) -> None:
+        """Ends the statement that runs. Returns at once; called again and again until the statement has ended."""
+        ...
 
 
 @dataclass(eq=False)
@@ -30,7 +39,7 @@ class RunningQuery:
         stopped: Why it was interrupted: `time`, `cancelled`, or empty.
     """
 
-    connection: Connection
+    connection: Interruptible
     deadline: float
     cancellation: Cancellation | None = None
     stopped: str = ""
@@ -40,7 +49,7 @@ class RunningQuery:
     def check(self, now: float) -> None:
         """Interrupt it if it is over.
 
-        Repeated until it has ended, for SQLite forgets an interrupt that comes before the first step.
+        Repeated until it has ended, for an interrupt that comes before the first step is forgotten.
         """
         if not self.stopped:
             if self.cancellation is not None and self.cancellation.cancelled:
@@ -66,6 +75,10 @@ class Watchdog:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._process = 0
+        self._ended = False
+        self._thread: threading.Thread | None = None
+        # A thread that outlives the interpreter keeps alive what modules in C would free, which some complain of.
+        atexit.register(self._end)
 
     def watch(self, query: RunningQuery) -> None:
         """Look after the query until `release`."""
@@ -85,11 +98,18 @@ class Watchdog:
             if self._process != os.getpid():
                 self._running = {}
                 self._wake = threading.Event()
-                threading.Thread(target=self._run, name="tableturn-queries", daemon=True).start()
+                self._thread = threading.Thread(target=self._run, name="tableturn-queries", daemon=True)
+                self._thread.start()
                 self._process = os.getpid()
 
+    def _end(self) -> None:
+        self._ended = True
+        self._wake.set()
+        if self._thread is not None and self._process == os.getpid():
+            self._thread.join(1.0)
+
     def _run(self) -> None:
-        while True:
+        while not self._ended:
             self._wake.wait()
             time.sleep(_INTERVAL)
             now = time.monotonic()

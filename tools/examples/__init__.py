@@ -6,20 +6,20 @@
 ...         print(example.sql)
 """
 
+from .by_similarity import OwnFirst
+from .chroma_backend import default_location, is_made
+from .compact_schema import regular_example
+from .contradictions import contradiction
 from .embedding import Embedding, HashedEmbedding, embed
-from .entry import Verify
-from .example import Example
+from .entry import Verify, example_id
+from .example import Added, Example, Found, Near, Refusal, Stats
 from .from_use import database_identity, example_of, runs_on
 from .importing import DatabaseFolder, read_examples
-from .keys import example_id
-from .location import default_location, is_made
 from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
-from .own import OwnFirst
 from .payload import to_json
 from .query import ExampleQuery, Selector
-from .records import Added, Found, Near, Refusal, Stats
-from .regular import regular_example
+from .rights import approval_of, readable
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
@@ -55,6 +55,8 @@ __all__ = [
     "SelectorKind",
     "Stats",
     "Verify",
+    "approval_of",
+    "contradiction",
     "database_identity",
     "default_location",
     "default_store",
@@ -67,6 +69,7 @@ __all__ = [
     "mask",
     "open_with_seeds",
     "read_examples",
+    "readable",
     "regular_example",
     "runs_on",
     "seed_dialogues",

@@ -11,8 +11,8 @@ from .embedding import Vectors
 Fields = Mapping[str, str]
 """A row's text fields by name."""
 
-ANEW = "-anew"
-"""Ends the names of tables that are being built to replace others. One whose other is gone is to take its place."""
+REBUILT_SUFFIX = "-anew"
+"""Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Backend(Protocol):
         ...
 
     def replace(self, room: str, name: str, by: str) -> None:
-        """Puts one table of a room in the place of another, which is removed; nothing where there is none to put."""
+        """Replaces one table of a room by another; nothing where there is no other."""
         ...
 
     def close(self) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import SQLParseError
-from .example import Example
-from .keys import skeleton_of
+from .entry import example_id, skeleton_of
+from .example import Example, Near
 from .masking import mask
-from .query import ExampleQuery
-from .records import Near
+from .query import ExampleQuery, Selector
 from .store import ExampleStore
+
+_LOOKED_AT = 5
+"""Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
 
 _SHARPNESS = 8.0
 """How fast a vote loses weight with distance: by e for every 1/8 of similarity."""
@@ -27,7 +29,6 @@ class ByQuestion:
     k: int = 5
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """See `Selector.select`."""
         found = self.store.nearest("question", query.question, self.k, query.database)
         return tuple(hit.example for hit in found)
 
@@ -40,15 +41,19 @@ class BySkeleton:
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
     (`tableturn bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
     `pool=0` is the paper's way.
+
+    Attributes:
+        least: Similarity of skeletons below which an example is not shown: one unlike the question costs room and
+            misleads more often than it helps. 0 shows the nearest however far.
     """
 
     store: ExampleStore
     k1: int = 4
     k2: int = 4
     pool: int = 64
+    least: float = 0.0
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """See `Selector.select`."""
         k = self.k1 + self.k2
         hits = self.ranked(query.question, query)
         if query.simplified and query.simplified != query.question:
@@ -62,8 +67,12 @@ class BySkeleton:
         """Keys by a question's skeleton, best first."""
         key = mask(text, query.schema, query.values)
         if not self.pool:
-            return self.store.near("skeleton", key, self.k1 + self.k2, query.database)
-        return by_votes(self.store.near("skeleton", key, max(self.pool, self.k1 + self.k2), query.database))
+            return self._like(self.store.near("skeleton", key, self.k1 + self.k2, query.database))
+        near = self.store.near("skeleton", key, max(self.pool, self.k1 + self.k2), query.database)
+        return self._like(by_votes(near))
+
+    def _like(self, hits: list[Near]) -> list[Near]:
+        return [hit for hit in hits if hit.similarity >= self.least] if self.least else hits
 
     def _kind(self, hit: Near) -> str:
         return hit.sql if self.pool else hit.pair
@@ -81,7 +90,6 @@ class ByDraft:
     k: int = 8
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        """See `Selector.select`."""
         by_question = BySkeleton(self.store, self.k, 0).ranked(query.question, query)
         try:
             skeleton = skeleton_of(query.draft_sql) if query.draft_sql else ""
@@ -90,6 +98,40 @@ class ByDraft:
         by_sql = self.store.near("sql", skeleton, self.k, query.database) if skeleton else []
         hits = _first(_alternating(by_sql, by_question), self.k, lambda hit: hit.sql)
         return tuple(hit.example for hit in self.store.fetch(hits))
+
+
+@dataclass(frozen=True)
+class OwnFirst:
+    """A selector's examples, after the k nearest that belong to the question's database alone.
+
+    Those show the very tables that are asked about, which no example of the same form over other data does, and are
+    worth showing whatever a selector goes by. A database without any of its own is shown what it was before.
+
+    `readable` leaves out what may not be shown to whoever asks (see `tools/examples/rights.py`).
+    """
+
+    store: ExampleStore
+    others: Selector
+    k: int = 3
+    readable: Callable[[Example], Example | None] | None = None
+
+    def select(self, query: ExampleQuery) -> tuple[Example, ...]:
+        looked_at = self.k if self.readable is None else _LOOKED_AT * self.k
+        own = self.store.nearest("question", query.question, looked_at, query.database, shared=False)
+        chosen: dict[str, Example] = {}
+        for example in (*self._shown(hit.example for hit in own)[: self.k], *self._shown(self.others.select(query))):
+            chosen.setdefault(_meaning(example), example)
+        return tuple(chosen.values())
+
+    def _shown(self, examples: Iterable[Example]) -> list[Example]:
+        if self.readable is None:
+            return list(examples)
+        return [shown for example in examples if (shown := self.readable(example)) is not None]
+
+
+def _meaning(example: Example) -> str:
+    """The same for an example that is its database's own and for its shared twin."""
+    return example_id(replace(example, shared=True))
 
 
 def by_votes(hits: Sequence[Near]) -> list[Near]:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ..errors import ExampleStoreError
-from .backend import ANEW, Fields, Row
+from ..folders import data_folder
+from .backend import REBUILT_SUFFIX, Fields, Row
+from .chroma_file import check_file
 from .embedding import Vectors
-from .wording import one_line
+from .messages import one_line
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -35,8 +37,8 @@ _PAGE = 1_000
 _SECONDS = 60.0
 """How long a server may take to answer."""
 _PAUSES = (0.0, 0.1, 0.5)
-"""Seconds to wait for a table that another client is just putting in another's place."""
-_WAY_OUT = (
+"""Seconds to wait for a table that another client is replacing."""
+_REPAIR = (
     "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
     "chroma.sqlite3) and run `tableturn examples reindex`"
 )
@@ -46,15 +48,34 @@ _T = TypeVar("_T")
 _opening = threading.Lock()
 
 
+def default_location() -> Path:
+    """The folder of the store where none is named; a person would miss what is in it."""
+    return data_folder() / "examples"
+
+
+def is_made(location: str | Path) -> bool:
+    """Whether there is something to open: a server's URL, a folder that holds a store, or whatever else is there.
+
+    Opening a folder that holds none makes one.
+    """
+    if "://" in str(location):
+        return True
+    path = Path(location)
+    try:
+        return path.exists() and (not path.is_dir() or (path / "chroma.sqlite3").exists())
+    except OSError:
+        return True
+
+
 class ChromaTable:
-    """See `VectorTable`. Where another client built the table anew, it is looked up once more by its name.
+    """See `VectorTable`. Where another client has rebuilt the table, it is looked up again by its name.
 
     Args:
         collection: As it was found or made.
         batch: Rows that may be written at once.
-        where: The store's place, for messages.
-        again: Looks the collection up.
-        lost: Is called when there is none any more.
+        where: The store's location, for messages.
+        find: Looks the collection up.
+        forget: Called when there is none any more.
     """
 
     def __init__(
@@ -62,42 +83,37 @@ class ChromaTable:
         collection: Collection,
         batch: int,
         where: str,
-        again: Callable[[], Collection | None],
-        lost: Callable[[], object],
+        find: Callable[[], Collection | None],
+        forget: Callable[[], object],
     ) -> None:
         self._collection = collection
         self._batch = batch
         self._where = where
-        self._again = again
-        self._lost = lost
+        self._find = find
+        self._forget = forget
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """See `VectorTable.add`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
             self._do(lambda table, part=part, rows=rows: table.add(list(ids[part]), vectors[part], cast(Any, rows)))
 
     def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
-        """See `VectorTable.update`."""
         for start in range(0, len(ids), self._batch):
             part = slice(start, start + self._batch)
             rows = [dict(row) for row in fields[part]]
             self._do(lambda table, part=part, rows=rows: table.update(list(ids[part]), metadatas=cast(Any, rows)))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """See `VectorTable.get`."""
         if not ids:
             return {}
         return {row.id: row for row in self._rows(ids=list(ids))}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
-        """See `VectorTable.having`."""
         tests = [{name: value} for name in names]
         return self._rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
     def nearest(self, vector: Vectors, k: int) -> list[Row]:
-        """See `VectorTable.nearest`."""
         result = self._do(
             lambda table: table.query(query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"])
         )
@@ -105,7 +121,6 @@ class ChromaTable:
         return [Row(id_, cast(Fields, fields or {}), 1.0 - distance) for id_, fields, distance in found]
 
     def remove(self, ids: Sequence[str]) -> None:
-        """See `VectorTable.remove`."""
         if ids:
             self._do(lambda table: table.delete(ids=list(ids)))
 
@@ -117,7 +132,6 @@ class ChromaTable:
             offset += len(rows)
 
     def count(self) -> int:
-        """See `VectorTable.count`."""
         return self._do(lambda table: table.count())
 
     def _rows(self, **which: Any) -> list[Row]:
@@ -137,8 +151,8 @@ class ChromaTable:
                 if not isinstance(error.__cause__, NotFoundError):
                     raise
             time.sleep(pause)
-            self._collection = self._again() or self._collection
-        self._lost()
+            self._collection = self._find() or self._collection
+        self._forget()
         return _do(lambda: call(self._collection), self._where)
 
 
@@ -171,7 +185,6 @@ class ChromaBackend:
             raise
 
     def table(self, room: str, name: str, create: bool = False) -> ChromaTable | None:
-        """See `Backend.table`."""
         full = self._name(room, name)
         if (known := self._tables.get(full)) is not None:
             return known
@@ -185,11 +198,9 @@ class ChromaBackend:
         return table
 
     def rooms(self) -> list[str]:
-        """See `Backend.rooms`."""
         return sorted({str((collection.metadata or {}).get("room", "")) for collection in self._collections()})
 
     def clear(self, room: str, names: Sequence[str]) -> None:
-        """See `Backend.clear`."""
         for name in names:
             full = self._name(room, name)
             self._tables.pop(full, None)
@@ -197,14 +208,12 @@ class ChromaBackend:
                 _do(lambda full=full: self._client.delete_collection(full), self._where)
 
     def replace(self, room: str, name: str, by: str) -> None:
-        """See `Backend.replace`."""
         self.clear(room, [name])
         self._tables.pop(self._name(room, by), None)
         if (collection := self._find(self._name(room, by))) is not None:
             _do(lambda: collection.modify(name=self._name(room, name)), self._where)
 
     def close(self) -> None:
-        """See `Backend.close`."""
         if self._in_memory:
             for collection in self._collections():
                 _do(lambda name=collection.name: self._client.delete_collection(name), self._where)
@@ -266,9 +275,9 @@ class ChromaBackend:
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
-            place = collection.name.removesuffix(ANEW)
-            if place not in names:
-                _do(lambda collection=collection, place=place: collection.modify(name=place), self._where)
+            name = collection.name.removesuffix(REBUILT_SUFFIX)
+            if name not in names:
+                _do(lambda collection=collection, name=name: collection.modify(name=name), self._where)
 
 
 def _client(location: str | Path | None) -> ClientAPI:
@@ -289,6 +298,7 @@ def _client(location: str | Path | None) -> ClientAPI:
         for session in _sessions(client):
             session.timeout = _SECONDS
         return client
+    check_file(Path(location) / "chroma.sqlite3")
     return chromadb.PersistentClient(Path(location), quiet)
 
 
@@ -307,11 +317,16 @@ def _sessions(client: ClientAPI) -> list[Any]:
 
 
 def _do(call: Callable[[], _T], where: str) -> _T:
-    """Runs a call into Chroma; what it raises has no common base that is narrower than Exception."""
+    """Runs a call into Chroma; what it raises has no common base that is narrower than Exception.
+
+    Where its Rust code panics, that is no `Exception` even.
+    """
     try:
         return call()
     except ExampleStoreError:
         raise
-    except Exception as error:
-        way_out = _WAY_OUT if "hnsw" in str(error).lower() and Path(where).is_dir() else ""
-        raise ExampleStoreError(f"the example store ({where}) failed: {one_line(error)}{way_out}") from error
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        repair = _REPAIR if "hnsw" in str(error).lower() and Path(where).is_dir() else ""
+        raise ExampleStoreError(f"the example store ({where}) failed: {one_line(error)}{repair}") from error

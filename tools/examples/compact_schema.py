@@ -1,12 +1,16 @@
-"""Tables, columns and references, read back from the schema text that an example carries."""
+"""The schema text that an example carries: read back, and used to write the example's SQL in the regular form."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..errors import SQLParseError
+from ..sql import regularize
+from .example import Example
 
 _LINE = re.compile(r"""^\s*("(?:[^"]|"")+"|[^\W\d]\w*)\s*\((.*)\)[^()]*$""")
 _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
@@ -27,6 +31,15 @@ def read_compact(text: str) -> Schema:
         names = dict.fromkeys(_unquoted(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = [TableSchema("", tuple(map(ColumnSchema, names)))] if names else []
     return Schema("", tuple(tables), tuple(key for line in lines for key in _references(line)))
+
+
+@lru_cache(maxsize=1_024)
+def regular_example(example: Example) -> Example:
+    """The example with its SQL in the regular form (CREDIT-SQL 3.2); as it is where that cannot be read."""
+    try:
+        return replace(example, sql=regularize(example.sql, read_compact(example.schema)))
+    except SQLParseError:
+        return example
 
 
 def _table(line: str) -> TableSchema | None:

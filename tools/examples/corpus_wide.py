@@ -28,7 +28,7 @@ class Voted:
         """See `Selector.select`. The first call after a change of the store takes seconds, the others nothing."""
         database = query.database if self.store.holds_own(query.database) else ""
         key = ("voted", self.n, self.m, self.method, self.seed, database)
-        return self.store.remembered(key, lambda: self._choose(database), database)
+        return self.store.cached(key, lambda: self._choose(database), database)
 
     def _choose(self, database: str) -> tuple[Example, ...]:
         examples = [hit.example for hit in self.store.visible(database)]
@@ -53,7 +53,7 @@ class AtRandom:
         """See `Selector.select`; the same for every question."""
         database = query.database if self.store.holds_own(query.database) else ""
         key = ("random", self.k, self.seed, database)
-        return self.store.remembered(key, lambda: self._choose(database), database)
+        return self.store.cached(key, lambda: self._choose(database), database)
 
     def _choose(self, database: str) -> tuple[Example, ...]:
         dialogues: dict[tuple[str, str], list[Example]] = {}

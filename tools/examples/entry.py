@@ -1,17 +1,22 @@
-"""An example as the store writes it: with its keys, their identifiers, and the room it belongs to."""
+"""An example as the store writes it: its identifier, the keys it is found by, and the room it belongs to."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
-from ..errors import ExampleRefused, TableturnError
+from ..errors import ExampleRefused, SQLParseError, TableturnError
+from ..sql import sql_skeleton
+from .contradictions import contradiction
 from .example import Example
-from .keys import digest, example_id, masked, skeleton_of
+from .masking import mask
+from .messages import brief_repr, one_line
 from .payload import to_json
-from .wording import one_line, quoted
 
 Verify = Callable[[Example], object]
 """Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
@@ -22,8 +27,25 @@ SHARED = ""
 LONGEST = 100_000
 """Characters of one text of an example; no prompt would show more."""
 
+_OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
+
 _NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 """What neither UTF-8 nor a database's text can hold: NUL and halves of surrogate pairs."""
+
+# What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
+# time.
+_LITERAL = re.compile(
+    r"""(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])
+      | (?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | --[^\n]* | /\*.*?(?:\*/|\Z))""",
+    re.VERBOSE | re.DOTALL,
+)
+
+_SPACING = re.compile(
+    r"""(?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z))
+      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Spaces and comments between tokens, and what may hold characters like them without being them."""
 
 
 @dataclass(frozen=True)
@@ -66,27 +88,27 @@ def sound(example: Example) -> Example:
     """The example itself, once its texts can be kept.
 
     Raises:
-        ExampleRefused: Its question or database is empty, or one is no text, too long, or has characters of none.
+        ExampleRefused: Its question or database is empty, or one is no text, too long, or has characters of none; or
+            its SQL says the opposite of its question.
     """
-    for field in fields(example):
-        value = getattr(example, field.name)
-        if field.type == "str" and not isinstance(value, str):
-            raise ExampleRefused(f"refused {quoted(example.sql)}: its {field.name} is a text, not {quoted(value)}")
+    texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise _refused(example, f"its {name} is a text, not {brief_repr(value)}")
     if not example.question.strip() or not example.database.strip():
-        raise ExampleRefused(f"refused {quoted(example.sql)}: an example needs a question and the name of its database")
-    for field in fields(example):
-        value = getattr(example, field.name)
-        if isinstance(value, str) and len(value) > LONGEST:
-            raise ExampleRefused(
-                f"refused {quoted(example.sql)} for {quoted(example.question)}: "
-                f"its {field.name} has {len(value):,} characters, and {LONGEST:,} are the most"
-            )
-        if isinstance(value, str) and (wrong := _NO_CHARACTER.search(value)):
-            raise ExampleRefused(
-                f"refused {quoted(example.sql)} for {quoted(example.question)}: "
-                f"its {field.name} holds U+{ord(wrong[0]):04X}, which is no character of a text"
-            )
+        raise _refused(example, "an example needs a question and the name of its database")
+    for name, value in texts.items():
+        if len(value) > LONGEST:
+            raise _refused(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
+        if wrong := _NO_CHARACTER.search(value):
+            raise _refused(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is no character of a text")
+    if wrong := contradiction(example.question, example.sql):
+        raise _refused(example, wrong)
     return example
+
+
+def _refused(example: Example, reason: object) -> ExampleRefused:
+    return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
 def make_entry(example: Example, verify: Verify | None = None) -> Entry:
@@ -100,9 +122,55 @@ def make_entry(example: Example, verify: Verify | None = None) -> Entry:
         if verify:
             verify(example)
     except TableturnError as error:
-        reason = f"refused {quoted(example.sql)} for {quoted(example.question)}: {one_line(error)}"
-        raise ExampleRefused(reason) from error
+        raise _refused(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    skeletons = {digest(key, sql): key for key in (masked(text, example.schema) for text in texts)}
+    skeletons = {_digest(key, sql): key for key in (_masked(text, example.schema) for text in texts)}
     stamped = example if example.added else replace(example, added=datetime.now(UTC))
-    return Entry(example_id(example), stamped, skeletons, sql, digest(sql))
+    return Entry(example_id(example), stamped, skeletons, sql, _digest(sql))
+
+
+def skeleton_of(sql: str) -> str:
+    """`sql_skeleton`, remembered: the same query with other values has the same skeleton, and parsing costs the most.
+
+    Raises:
+        SQLParseError: It is not one query.
+    """
+    plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
+    try:
+        return _skeleton(plain)
+    except SQLParseError:
+        # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
+        for dialect in _OTHER_DIALECTS:
+            with suppress(SQLParseError):
+                return sql_skeleton(sql, dialect)
+        raise
+
+
+@lru_cache(maxsize=65_536)
+def _skeleton(sql: str) -> str:
+    return sql_skeleton(sql)
+
+
+@lru_cache(maxsize=8_192)
+def _masked(question: str, schema: str) -> str:
+    """`mask` of an example's question, remembered."""
+    return mask(question, schema)
+
+
+def _digest(*parts: str) -> str:
+    """A short stable identifier of some texts."""
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def example_id(example: Example) -> str:
+    """The same for the same question with the same SQL on the same database, whatever the spacing of either.
+
+    Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
+    """
+    own = (example.owner,) if example.owner and not example.shared else ()
+    return _digest(*own, example.database, " ".join(example.question.split()), _spaced(example.sql))
+
+
+def _spaced(sql: str) -> str:
+    """SQL with one space where tokens stand apart; literals and quoted names as they are."""
+    return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()

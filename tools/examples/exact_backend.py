@@ -22,7 +22,6 @@ class ExactTable:
         self._ids: tuple[str, ...] = ()
 
     def add(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields]) -> None:
-        """See `VectorTable.add`."""
         with self._lock:
             for id_, vector, row in zip(ids, vectors, fields, strict=True):
                 if id_ not in self._fields:
@@ -31,18 +30,15 @@ class ExactTable:
             self._matrix = None
 
     def update(self, ids: Sequence[str], fields: Sequence[Fields]) -> None:
-        """See `VectorTable.update`."""
         with self._lock:
             for id_, row in zip(ids, fields, strict=True):
                 self._fields[id_] = {**self._fields[id_], **row}
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """See `VectorTable.get`."""
         with self._lock:
             return {id_: Row(id_, self._fields[id_]) for id_ in ids if id_ in self._fields}
 
     def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
-        """See `VectorTable.having`."""
         with self._lock:
             rows = (Row(id_, row) for id_, row in self._fields.items() if any(row.get(name) == value for name in names))
             return [row for row, _ in zip(rows, range(limit), strict=False)]
@@ -60,7 +56,6 @@ class ExactTable:
             return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best]
 
     def remove(self, ids: Sequence[str]) -> None:
-        """See `VectorTable.remove`."""
         with self._lock:
             for id_ in ids:
                 self._fields.pop(id_, None)
@@ -74,42 +69,34 @@ class ExactTable:
         return iter(rows)
 
     def count(self) -> int:
-        """See `VectorTable.count`."""
         return len(self._fields)
 
 
 class ExactBackend:
-    """See `Backend`."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tables: dict[tuple[str, str], ExactTable] = {}
 
     def table(self, room: str, name: str, create: bool = False) -> ExactTable | None:
-        """See `Backend.table`."""
         with self._lock:
             if create:
                 return self._tables.setdefault((room, name), ExactTable())
             return self._tables.get((room, name))
 
     def rooms(self) -> list[str]:
-        """See `Backend.rooms`."""
         with self._lock:
             return sorted({room for room, _ in self._tables})
 
     def clear(self, room: str, names: Sequence[str]) -> None:
-        """See `Backend.clear`."""
         with self._lock:
             for name in names:
                 self._tables.pop((room, name), None)
 
     def replace(self, room: str, name: str, by: str) -> None:
-        """See `Backend.replace`."""
         with self._lock:
             if (room, by) in self._tables:
                 self._tables[room, name] = self._tables.pop((room, by))
 
     def close(self) -> None:
-        """See `Backend.close`."""
         with self._lock:
             self._tables.clear()

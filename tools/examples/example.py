@@ -1,9 +1,11 @@
-"""A few-shot example: a question and the SQL that answers it on its database."""
+"""A few-shot example, a question and the SQL that answers it on its database, and what a store says of examples."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Example:
         added: When it was added.
         owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
             Empty: `database` itself stands for it.
+        rights: Under which rights its SQL was run and what it read, as `approval_of` writes it; empty where there is no
+            record of them.
     """
 
     question: str
@@ -34,3 +38,85 @@ class Example:
     added: datetime | None = None
     owner: str = ""
     rephrased: str = ""
+    rights: str = ""
+
+
+Index = Literal["question", "skeleton", "sql"]
+"""What a lookup goes by."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An example with its identifier.
+
+    Attributes:
+        similarity: Cosine of the two keys where it was found by one; 1 otherwise.
+    """
+
+    id: str
+    example: Example
+    similarity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Near:
+    """A key near the one that was asked for; `ExampleStore.fetch` gives the example that stands for it.
+
+    Attributes:
+        room: Where it was found.
+        index: Which index it is a key of.
+        key: Its identifier.
+        pair: Identifier of the example that stands for it.
+        sql: Identifier of that example's SQL skeleton: the same for the same skeleton, in every room.
+        similarity: Cosine of the two keys.
+    """
+
+    room: str
+    index: Index
+    key: str
+    pair: str
+    sql: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An example that was not added, and why."""
+
+    example: Example
+    reason: str
+
+
+@dataclass(frozen=True)
+class Added:
+    """What an addition did: how many examples were new, how many there already, and which were refused.
+
+    Attributes:
+        updated: Those that were there and got another simplified form.
+    """
+
+    added: int = 0
+    known: int = 0
+    refused: tuple[Refusal, ...] = ()
+    updated: int = 0
+
+
+@dataclass(frozen=True)
+class Stats:
+    """A store in numbers.
+
+    Attributes:
+        examples: All of them.
+        shared: Those that every database's questions may see.
+        by_database: Examples a database.
+        by_source: Examples a source.
+        sql_skeletons: Distinct ones, counted by room.
+        embedding: Name of the embedding.
+    """
+
+    examples: int
+    shared: int
+    by_database: Mapping[str, int]
+    by_source: Mapping[str, int]
+    sql_skeletons: int
+    embedding: str

@@ -17,8 +17,7 @@ def database_identity(database: Database) -> str:
 
     Its short name and a digest of the file's real path: a database that moves leaves its private examples behind.
     """
-    path = str(database.path.resolve())
-    code = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    code = hashlib.sha256(database.location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return f"{database.name}@{code}"
 
 

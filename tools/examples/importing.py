@@ -15,8 +15,8 @@ from ..sql.parse import join_split_operators
 from .entry import sound
 from .example import Example
 from .from_use import database_identity, example_of
+from .messages import brief_repr, one_line
 from .payload import from_json, from_mapping
-from .wording import one_line, quoted
 
 _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
 """What benchmarks call the fields."""
@@ -117,7 +117,7 @@ class DatabaseFolder:
 
     def _opened(self, name: str) -> Database:
         if name != Path(name).name:
-            raise DatabaseUnavailable(f"{quoted(name)} is not the name of a database")
+            raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database")
         try:
             for path in (
                 self._folder / name / f"{name}.sqlite",
@@ -127,8 +127,8 @@ class DatabaseFolder:
                 if path.is_file():
                     return Database.open(path)
         except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
-            raise DatabaseUnavailable(f"{quoted(name)} is not the name of a database: {one_line(error)}") from None
-        raise DatabaseUnavailable(f"{self._folder} holds no database {quoted(name)}")
+            raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
+        raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
 
     def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
         """Examples with what they lack: the part of the schema that they use, and private ones their owner.

@@ -1,4 +1,4 @@
-"""The text under which a question is indexed by form: its skeleton, and marks for what masking wipes out."""
+"""The text under which a question is indexed by form: its skeleton, and marks for what the skeleton leaves out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..database.schema import Schema
 from ..sql import question_skeleton
 from ..values.match import ValueMatch
-from ..values.words import fold, stem
+from ..values.text_words import fold, stem
 from .compact_schema import read_compact
 
 _TOKEN = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^“”]+”|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:-]\d+)*|[,?.]")
@@ -36,7 +36,7 @@ class _Words:
 def mask(question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = ()) -> str:
     """The key by which questions of one form are near each other, whatever their database (revision chain 3.1.2).
 
-    The skeleton wipes out what tells SQL forms apart: how many columns are asked for, how many values are given, how
+    The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings
     see as words.
 
@@ -45,8 +45,8 @@ def mask(question: str, schema: str | Schema | None, values: Sequence[ValueMatch
         schema: Whose words are masked; text in the compact prompt form, or None for values only.
         values: Mentions of database values.
     """
-    known = schema if isinstance(schema, Schema) else read_compact(schema or "")
-    return " ".join([question_skeleton(question, known, values), *_marks(question, _words(_names(known)), values)])
+    read = schema if isinstance(schema, Schema) else read_compact(schema or "")
+    return " ".join([question_skeleton(question, read, values), *_marks(question, _words(_names(read)), values)])
 
 
 def _marks(question: str, words: _Words, values: Sequence[ValueMatch]) -> Iterator[str]:

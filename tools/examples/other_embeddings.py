@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import ExampleStoreError, SettingsError
-from .embedding import Embedding, HashedEmbedding, Vectors
-from .wording import one_line, quoted
+from .embedding import Embedding, HashedEmbedding, Vectors, unit
+from .messages import brief_repr, one_line
 
 _BATCH = 256
 
@@ -35,7 +35,7 @@ class OpenAIEmbedding:
         try:
             self._client = OpenAI(base_url=base_url, api_key=api_key)
         except OpenAIError as error:
-            raise ExampleStoreError(f"the embedding {quoted(model)} cannot be used: {one_line(error)}") from None
+            raise ExampleStoreError(f"the embedding {brief_repr(model)} cannot be used: {one_line(error)}") from None
 
     def close(self) -> None:
         """Closes the client's connections."""
@@ -55,9 +55,9 @@ class OpenAIEmbedding:
         """
         try:
             parts = [self._embedded(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
-            return _unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
+            return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), dtype=np.float32)
         except Exception as error:  # an answer of another form breaks the library's own reading at any place
-            raise ExampleStoreError(f"the embedding {quoted(self._model)} failed: {one_line(error)}") from error
+            raise ExampleStoreError(f"the embedding {brief_repr(self._model)} failed: {one_line(error)}") from error
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         """As the server gives them.
@@ -89,7 +89,7 @@ class ChromaEmbedding:
             ExampleStoreError: The model is not there and cannot be downloaded.
         """
         try:
-            return _unit(np.asarray(self._embed(list(texts)), dtype=np.float32))
+            return unit(np.asarray(self._embed(list(texts)), dtype=np.float32))
         except Exception as error:
             raise ExampleStoreError(f"Chroma's embedding model cannot be used: {one_line(error)}") from error
 
@@ -108,9 +108,4 @@ def make_embedding(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if kind == "openai" and model:
         return OpenAIEmbedding(model)
-    raise SettingsError(f"no embedding is called {quoted(name)}; there are hashed, chroma and openai:MODEL")
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    raise SettingsError(f"no embedding is called {brief_repr(name)}; there are hashed, chroma and openai:MODEL")

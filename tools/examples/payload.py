@@ -10,10 +10,10 @@ from typing import Any
 
 from ..errors import ExampleStoreError
 from .example import Example
-from .wording import one_line, quoted
+from .messages import brief_repr, one_line
 
-_OPTIONAL = {"schema": "", "simplified": "", "source": "import", "owner": "", "rephrased": ""}
 _NAMES = frozenset(field.name for field in fields(Example))
+_TEXTS = sorted(_NAMES - {"shared", "added"})
 
 
 def to_json(example: Example) -> str:
@@ -32,30 +32,24 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
     unknown = content.keys() - _NAMES - {"id"}  # `examples list --json` prints it; it follows from the rest
     if unknown:
         raise ExampleStoreError(
-            f"an example has no field {quoted(sorted(unknown)[0])}; the fields are {sorted(_NAMES)}"
+            f"an example has no field {brief_repr(sorted(unknown)[0])}; the fields are {sorted(_NAMES)}"
         )
     for name in ("question", "sql", "database"):
         if not isinstance(content.get(name), str) or not content[name].strip():
             raise ExampleStoreError(f"an example needs a non-empty text {name!r}")
-    for name in _OPTIONAL:
+    for name in _TEXTS:
         if not isinstance(content.get(name, ""), str):
-            raise ExampleStoreError(f"an example's {name!r} is text, not {quoted(content[name])}")
+            raise ExampleStoreError(f"an example's {name!r} is text, not {brief_repr(content[name])}")
     if not isinstance(content.get("shared", True), bool):
-        raise ExampleStoreError(f"an example's 'shared' is true or false, not {quoted(content['shared'])}")
+        raise ExampleStoreError(f"an example's 'shared' is true or false, not {brief_repr(content['shared'])}")
     added = content.get("added")
     try:
         when = datetime.fromisoformat(added) if added else None
     except (TypeError, ValueError):
-        raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {quoted(added)}") from None
-    texts = {name: content.get(name, default) for name, default in _OPTIONAL.items()}
-    return Example(
-        content["question"],
-        content["sql"],
-        content["database"],
-        shared=content.get("shared", True),
-        added=when,
-        **texts,
-    )
+        raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {brief_repr(added)}") from None
+    given = {name: content[name] for name in _NAMES if name in content}
+    values: dict[str, Any] = {"source": "import", **given, "added": when}
+    return Example(**values)
 
 
 def from_json(line: str) -> Example:

@@ -9,9 +9,9 @@ from ..errors import SettingsError
 from .by_similarity import ByDraft, ByQuestion, BySkeleton
 from .corpus_wide import AtRandom, NoExamples, Voted
 from .diversity import Method
+from .messages import brief_repr
 from .query import Selector
 from .store import ExampleStore
-from .wording import quoted
 
 SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
 """How examples are chosen."""
@@ -29,7 +29,7 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     """A selector over a store.
 
     Args:
-        kind: `skeleton` (k1, k2), `question` (k), `draft` (k), `voted` (n, m, method, seed), `random` (k, seed)
+        kind: `skeleton` (k1, k2, least), `question` (k), `draft` (k), `voted` (n, m, method, seed), `random` (k, seed)
             or `none`.
         store: Where the examples are.
         **numbers: The selector's own settings, by name; its published values otherwise.
@@ -52,8 +52,10 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
 def _check(kind: str, name: str, value: Any) -> None:
     if name == "method":
         fits, wanted = value in get_args(Method), f"one of {', '.join(get_args(Method))}"
+    elif name == "least":
+        fits, wanted = isinstance(value, int | float) and 0 <= value <= 1, "a number from 0 to 1"
     else:
         least = 1 if name in ("n", "m") else 0
         fits, wanted = type(value) is int and value >= least, f"a whole number, at least {least}"
     if not fits:
-        raise SettingsError(f"example selector {kind!r}: {name} is {wanted}, not {quoted(value)}")
+        raise SettingsError(f"example selector {kind!r}: {name} is {wanted}, not {brief_repr(value)}")

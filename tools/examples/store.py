@@ -16,19 +16,17 @@ from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
 from .embedding import Embedding, HashedEmbedding
-from .entry import SHARED, Entry, Verify, make_entry, room_of, sound
-from .example import Example
-from .keys import example_id
+from .entry import SHARED, Entry, Verify, example_id, make_entry, room_of, sound
+from .example import Added, Example, Found, Index, Near, Refusal, Stats
 from .payload import from_json
-from .records import Added, Found, Index, Near, Refusal, Stats
-from .writing import BATCH, PAIRS, TABLES, Room, rebuild, write
+from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
 
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
-_STAND_INS = "\x00stand-ins"
-"""The room of what stands in for shared examples; no database can be called so."""
+_FALLBACK = "\x00fallback"
+"""The room of the fallback examples; no database can be called so."""
 
-FEW = 50
-"""Shared examples that are enough to choose from."""
+ENOUGH_SHARED = 50
+"""Shared examples that are enough to choose from; with fewer, those of the fallback are shown too."""
 
 _T = TypeVar("_T")
 
@@ -43,25 +41,22 @@ class ExampleStore:
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        embedding: Embedding | None = None,
-        stand_ins: Callable[[], Backend] | None = None,
+        self, backend: Backend, embedding: Embedding | None = None, fallback: Callable[[], Backend] | None = None
     ) -> None:
         """Use `open`; this is for other backends.
 
         Args:
             backend: Where the examples are.
             embedding: How keys become vectors.
-            stand_ins: Makes what is looked through too, and only read, as long as few examples are shared; see
-                `open_with_seeds`.
+            fallback: Makes a backend of further shared examples, which are only read, and only as long as the store
+                has few of its own; see `open_with_seeds`.
         """
         self._backend = backend
-        self._make_stand_ins = stand_ins
+        self._make_fallback = fallback
         self.embedding: Embedding = embedding or HashedEmbedding()
         self._lock = threading.Lock()
         self._changes = 0
-        self._remembered: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
+        self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
     def open(cls, location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
@@ -141,14 +136,14 @@ class ExampleStore:
             rows |= {(room, id_): row for id_, row in (pairs.get(list(wanted)) if pairs else {}).items()}
         found: dict[str, Found] = {}
         for hit in hits:
-            row = rows.get((hit.room, hit.pair)) or self._stand_in(hit)
+            row = rows.get((hit.room, hit.pair)) or self._other_with_key(hit)
             if row is not None:
                 one = _found(row, hit.similarity)
                 # Under its owner's name or shared, to a prompt it is one example.
                 found.setdefault(example_id(replace(one.example, shared=True)), one)
         return list(found.values())
 
-    def _stand_in(self, hit: Near) -> Row | None:
+    def _other_with_key(self, hit: Near) -> Row | None:
         """Another example with the same key, where the one that stood for it was removed or never written."""
         pairs = self._visible_table(hit.room, PAIRS)
         names = _KEY_FIELDS.get(hit.index)
@@ -216,11 +211,11 @@ class ExampleStore:
         return Stats(databases.total(), shared, dict(databases), dict(sources), self._total("sql"), self.embedding.name)
 
     def reindex(self) -> int:
-        """Builds every index anew from the examples themselves; gives their number.
+        """Rebuilds every index from the examples themselves; gives their number.
 
-        The way out where an index is damaged. Others may look things up meanwhile; what others add or remove while it
-        ends may be lost. If it is interrupted, nothing has changed: run it again. (Another embedding needs another
-        store: import the examples there.)
+        Repairs a damaged index. Others may search meanwhile; what they add or remove while it ends may be lost. If it
+        is interrupted, nothing has changed: run it again. (Another embedding needs another store: import the examples
+        there.)
 
         Raises:
             ExampleStoreError: The store cannot be read or written.
@@ -229,7 +224,7 @@ class ExampleStore:
         self._changed()
         return total
 
-    def remembered(self, key: Hashable, make: Callable[[], _T], database: str = "") -> _T:
+    def cached(self, key: Hashable, make: Callable[[], _T], database: str = "") -> _T:
         """What `make` gives, kept until the examples change that a database's questions may see.
 
         Of what other processes change, the number of those examples tells.
@@ -237,9 +232,9 @@ class ExampleStore:
         tables = [self._backend.table(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
         state = (self._changes, *(table.count() if table else 0 for table in tables))
         with self._lock:
-            known = self._remembered.get(key)
+            known = self._cache.get(key)
             if known is None or known[0] != state:
-                known = self._remembered[key] = (state, make())
+                known = self._cache[key] = (state, make())
             return known[1]
 
     def close(self) -> None:
@@ -300,21 +295,21 @@ class ExampleStore:
         return Room(self._backend, room).made(index)
 
     def _shared_rooms(self) -> tuple[str, ...]:
-        """Where shared examples are: the stand-ins too as long as there are fewer than `FEW` of the store's own."""
-        if not self._make_stand_ins:
+        """Where shared examples are: the fallback too while the store has fewer than `ENOUGH_SHARED` of its own."""
+        if not self._make_fallback:
             return (SHARED,)
         pairs = self._backend.table(SHARED, PAIRS)
-        return (SHARED,) if pairs and pairs.count() >= FEW else (SHARED, _STAND_INS)
+        return (SHARED,) if pairs and pairs.count() >= ENOUGH_SHARED else (SHARED, _FALLBACK)
 
     def _visible_table(self, room: str, name: str) -> VectorTable | None:
         """A table to look things up in."""
-        if room == _STAND_INS:
-            return self._stand_ins.table(SHARED, name) if self._stand_ins else None
+        if room == _FALLBACK:
+            return self._fallback.table(SHARED, name) if self._fallback else None
         return self._backend.table(room, name)
 
     @cached_property
-    def _stand_ins(self) -> Backend | None:
-        return self._make_stand_ins() if self._make_stand_ins else None
+    def _fallback(self) -> Backend | None:
+        return self._make_fallback() if self._make_fallback else None
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._visible_table(room, PAIRS)

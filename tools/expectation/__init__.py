@@ -3,6 +3,6 @@
 from .expect import Expectation, expect
 from .items import LinkedItem, items_fit
 from .traits import Traits, followed, traits
-from .words import grams
+from .wording import grams
 
 __all__ = ["Expectation", "LinkedItem", "Traits", "expect", "followed", "grams", "items_fit", "traits"]

@@ -2,7 +2,7 @@
 
 One logistic regression a trait, over the words and word pairs of the question and, in a conversation, the traits of the
 query before it: "and their ages?" asks for one more column of whatever came before. The weights are fitted by
-`evals/fit_expectation.py` on training questions only.
+`tableturn train expectation` on training questions only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .traits import Traits, followed, traits
-from .words import grams
+from .wording import grams
 
 SCALE = 20
 """Weights are stored as whole numbers, this many to one."""
@@ -54,9 +54,9 @@ class Expectation:
 
     probabilities: Mapping[str, Mapping[str, float]]
 
-    def fit(self, sql: str) -> float | None:
+    def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """The log-probability of the query's form, in nats, traits taken as independent; None if it does not parse."""
-        found = traits(sql)
+        found = traits(sql, dialect)
         return None if found is None else sum(self._log(trait, found) for trait in self.probabilities)
 
     def _log(self, trait: str, found: Traits) -> float:
@@ -64,15 +64,16 @@ class Expectation:
 
 
 @lru_cache(maxsize=256)
-def expect(question: str, before: str | None = None) -> Expectation:
+def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
     """What forms of query a question leads to expect.
 
     Args:
         question: Self-contained, or as asked after `before`.
         before: The query of the turn before; None at a conversation's start.
+        dialect: That query's, by sqlglot's name.
     """
     vocabulary, models = _models()
-    known = grams(question) | followed(before)
+    known = grams(question) | followed(before, dialect)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
     return Expectation({trait: model(words) for trait, model in models.items()})
 

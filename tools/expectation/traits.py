@@ -22,10 +22,10 @@ _ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
 
 
 @lru_cache(maxsize=512)
-def traits(sql: str) -> Traits | None:
-    """The traits of a query; None where it cannot be parsed."""
+def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
+    """The traits of a query, written in a dialect by sqlglot's name; None where it cannot be parsed."""
     try:
-        tree = parse_select(sql)
+        tree = parse_select(sql, dialect)
     except SQLParseError:
         return None
     first = _first_select(tree)
@@ -43,7 +43,7 @@ def traits(sql: str) -> Traits | None:
         "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
         "nested": _nested(tree),
         "count_distinct": _yes(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
-        "like": _has(tree, exp.Like),
+        "like": _has(tree, exp.Like, exp.ILike),
         "or": _has(tree, exp.Or),
         "between": _has(tree, exp.Between),
         "above": ">=" if tree.find(exp.GTE) else ">" if tree.find(exp.GT) else _NONE,
@@ -54,9 +54,9 @@ def traits(sql: str) -> Traits | None:
     }
 
 
-def followed(sql: str | None) -> frozenset[str]:
+def followed(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
     """What the turn before leads to expect, as words beside the question's: the traits of its query."""
-    found = traits(sql) if sql else None
+    found = traits(sql, dialect) if sql else None
     return frozenset(f"~{trait}={value}" for trait, value in (found or {}).items())
 
 

@@ -1,6 +1,6 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
-from .context import LOOK, base_turn, still_runs
+from .context import LOOK, base_turn, latest_base, still_runs
 from .join_path import join_path
 from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
@@ -15,6 +15,7 @@ __all__ = [
     "SchemaLinker",
     "base_turn",
     "join_path",
+    "latest_base",
     "requested",
     "still_runs",
     "widen",

@@ -25,10 +25,10 @@ class Associations:
     pairs: Mapping[str, Mapping[str, float]]
     usual: Mapping[str, float]
 
-    def evidence(self, said: Sequence[str], names: Vocabulary, count: int) -> tuple[Shares, Shares]:
+    def evidence(self, stems: Sequence[str], names: Vocabulary, count: int) -> tuple[Shares, Shares]:
         """The best weight and the sum of weights of each name, given a question's stems."""
         best, total = np.zeros(count), np.zeros(count)
-        for word in dict.fromkeys(said):
+        for word in dict.fromkeys(stems):
             for part, weight in self.pairs.get(word, {}).items():
                 holders = names.holders(part)
                 if holders is not None:

@@ -9,6 +9,7 @@ from ..database import Database, Limits
 from ..errors import QueryError, SQLParseError
 from ..examples.embedding import embed
 from ..sql import parse_select
+from .cues import cues
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
@@ -24,6 +25,7 @@ def base_turn(
     history: Sequence[PastTurn],
     *,
     runs: Callable[[str], bool] | None = None,
+    dialect: str = "sqlite",
 ) -> PastTurn | None:
     """The past turn whose SQL has the highest relevance R (equation 8); of equals, the latest.
 
@@ -32,6 +34,7 @@ def base_turn(
         items: This turn's scored schema items, most probable first.
         history: The turns of the window, oldest first.
         runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
+        dialect: Of past queries, by sqlglot's name.
 
     Returns:
         None on the first turn, and where no past query qualifies.
@@ -48,9 +51,49 @@ def base_turn(
     )
     for _, order in ranked:
         past = history[order]
-        if _parses(past.sql) and (runs is None or runs(past.sql)):
+        if _parses(past.sql, dialect) and (runs is None or runs(past.sql)):
             return past
     return None
+
+
+NEARER = 0.35
+"""How much more relevant an earlier turn has to be than the last one to be the base in its place."""
+
+AFRESH = 0.35
+"""Relevance of the last turn below which a question that points at nothing before it starts afresh."""
+
+_POINTING = ("those", "their", "this", "also", "instead")
+
+
+def latest_base(
+    question: str,
+    items: Sequence[SchemaItem],
+    history: Sequence[PastTurn],
+    *,
+    runs: Callable[[str], bool] | None = None,
+    dialect: str = "sqlite",
+) -> PastTurn | None:
+    """The last turn with SQL that runs, unless another is clearly nearer; None where the question starts afresh.
+
+    See `base_turn` for the arguments.
+    """
+    now = [((item.table, item.column), item.p) for item in items]
+    able = [turn for turn in history if turn.sql and _parses(turn.sql, dialect) and (runs is None or runs(turn.sql))]
+    if not able:
+        return None
+    *earlier, last = able
+    relevant = [(relevance(question, dict(now[: len(turn.items)]), turn), turn) for turn in able]
+    of_last = relevant[-1][0]
+    best, nearest = max(relevant, key=lambda entry: entry[0])
+    said = cues(question)
+    points = any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS
+    if not points and best < AFRESH:
+        return None
+    return nearest if earlier and best > of_last + NEARER else last
+
+
+_ELLIPSIS = 4
+"""Words of a question that is too short to stand alone."""
 
 
 def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
@@ -62,9 +105,9 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
     return True
 
 
-def _parses(sql: str) -> bool:
+def _parses(sql: str, dialect: str) -> bool:
     try:
-        parse_select(sql)
+        parse_select(sql, dialect)
     except SQLParseError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Names with descriptions beside them (Track-SQL 2.2): each item is spoken of by its name or by what describes it.
+"""Names with descriptions beside them (Track-SQL 2.2): an item is mentioned by its name or by what describes it.
 
 Comments of the DDL and a model's annotations say what cryptic names don't. Their words count as words of the name do,
 so that the linker's forests, fitted on names alone, read them without being fitted again.
@@ -12,14 +12,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..values.names import name_words
-from ..values.words import Word, stem
+from ..values.schema_words import name_words
+from ..values.text_words import Word, stem
 from .vocabulary import Mention, Shares, Vocabulary
 
 _EMPTY = frozenset(
     "a an and as at by each every for from in is its of on or that the this to was with".split()  # noqa: SIM905
 )
-"""Words of descriptions that say nothing: questions are full of them."""
+"""Words without a meaning of their own: questions are full of them."""
 
 
 def vocabulary(names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> Vocabulary:
@@ -28,7 +28,7 @@ def vocabulary(names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[st
 
 
 def description_words(text: str, without: str = "") -> tuple[str, ...]:
-    """A description's words in lower case, without those that say nothing, and without those of another.
+    """A description's words in lower case, without those in `_EMPTY`, and without those of another.
 
     Args:
         text: A comment or an annotation; may be empty.
@@ -49,16 +49,16 @@ class DescribedVocabulary(Vocabulary):
         super().__init__(names)
         self._described = Vocabulary(descriptions)
 
-    def mentions(self, said: Sequence[Word]) -> list[Mention]:
+    def mentions(self, words: Sequence[Word]) -> list[Mention]:
         """The words of a text that names or descriptions hold."""
-        found = {mention.stem: mention for mention in super().mentions(said)}
-        for mention in self._described.mentions(said):
+        found = {mention.stem: mention for mention in super().mentions(words)}
+        for mention in self._described.mentions(words):
             other = found.get(mention.stem, mention)
             found[mention.stem] = Mention(
                 mention.stem,
                 max(mention.share, other.share),
                 np.union1d(mention.holders, other.holders),
-                min(mention.place, other.place),
+                min(mention.position, other.position),
             )
         return list(found.values())
 
@@ -68,7 +68,7 @@ class DescribedVocabulary(Vocabulary):
         return np.maximum(named, self._described.coverage(_held_by(mentions, self._described.holders)))
 
     def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """How well the last word of each name, or of its description, is said."""
+        """How well the last word of each name, or of its description, is mentioned."""
         return np.maximum(super().heads(mentions), self._described.heads(mentions))
 
     def holders(self, part: str) -> npt.NDArray[np.intp] | None:

@@ -1,4 +1,4 @@
-"""What speaks for each table and column in one turn: its words, the values it mentions, and the turns before."""
+"""The evidence for each table and column in one turn: its words, the values it mentions, and the turns before."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ..database import Schema
 from ..values import ValueMatch
-from ..values.names import name_words
-from ..values.words import Word, stem, words
+from ..values.schema_words import name_words
+from ..values.text_words import Word, stem, words
 from .associations import Associations
 from .cues import cues
 from .described import description_words, vocabulary
@@ -38,11 +38,11 @@ class Names:
             description_words(comment, " ".join(tables[table]))
             for (table, _), comment in zip(self.columns, comments, strict=True)
         ]
-        self.tables_said = vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
-        self.columns_said = vocabulary(
+        self.table_names = vocabulary([name_words(table.name) for table in schema.tables], list(tables.values()))
+        self.column_names = vocabulary(
             [name_words(column) for _, column in self.columns], [description_words(comment) for comment in comments]
         )
-        self.own_parts_said = vocabulary([_own_words(*place) for place in self.columns], own)
+        self.own_parts = vocabulary([_own_words(*place) for place in self.columns], own)
         self.column_heads = [stem(name_words(column)[-1]) for _, column in self.columns]
         self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
 
@@ -55,13 +55,13 @@ def _own_words(table: str, column: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a text says of one kind of item: arrays with one number an item, 0 to 1.
+class Mentioned:
+    """How a question mentions the items of one kind: arrays with one number an item, 0 to 1.
 
     Attributes:
         share: How much of its name.
         head: How well the last word of its name.
-        place: Where first; 1 where not at all.
+        position: Where in the question first; 1 where not at all.
         associated: The best weight of a learned association with its name,
         associated_sum: and their sum.
         mentions: The text's words that names hold.
@@ -69,19 +69,19 @@ class Said:
 
     share: Shares
     head: Shares
-    place: Shares
+    position: Shares
     associated: Shares
     associated_sum: Shares
     mentions: Sequence[Mention]
 
 
 @dataclass(frozen=True)
-class Before:
-    """What earlier turns say of one kind of item: arrays with one number an item.
+class Past:
+    """How earlier turns mention and use the items of one kind: arrays with one number an item.
 
     Attributes:
-        latest_said: How much of its name the latest question said.
-        said: The same of all earlier questions, decayed.
+        latest_mentioned: How much of its name the latest question mentions.
+        mentioned: The same of all earlier questions, decayed.
         last: 1 where the latest past SQL used it.
         second: 1 where the one before that did.
         earlier: Decayed, where SQL before the latest used it.
@@ -90,8 +90,8 @@ class Before:
         likely_earlier: and, decayed, in those before.
     """
 
-    latest_said: Shares
-    said: Shares
+    latest_mentioned: Shares
+    mentioned: Shares
     last: Shares
     second: Shares
     earlier: Shares
@@ -102,14 +102,14 @@ class Before:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of a turn.
+    """The evidence of one turn.
 
     Attributes:
-        tables: What the question says of tables,
-        columns: of columns,
-        own_parts: and of columns' names without their tables' words.
-        tables_before: What earlier turns say of tables,
-        columns_before: and of columns.
+        tables: Mentions of tables in the question.
+        columns: Mentions of columns.
+        own_parts: Mentions of columns by their names without their tables' words.
+        tables_before: Tables in earlier turns.
+        columns_before: Columns in earlier turns.
         roles: By role, 1 for columns that the latest past SQL used so.
         star_last: 1 where the latest past SQL asked for all of the table's columns.
         last_selects: How many SELECTs the latest past SQL has.
@@ -123,11 +123,11 @@ class Evidence:
         turns: Earlier turns.
     """
 
-    tables: Said
-    columns: Said
-    own_parts: Said
-    tables_before: Before
-    columns_before: Before
+    tables: Mentioned
+    columns: Mentioned
+    own_parts: Mentioned
+    tables_before: Past
+    columns_before: Past
     roles: Mapping[Role, Shares]
     star_last: Shares
     last_selects: int
@@ -142,11 +142,7 @@ class Evidence:
 
 
 def gather(
-    question: str,
-    history: Sequence[PastTurn],
-    values: Sequence[ValueMatch],
-    names: Names,
-    associations: Associations,
+    question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch], names: Names, associations: Associations
 ) -> Evidence:
     """Gathers a turn's evidence.
 
@@ -157,7 +153,7 @@ def gather(
         names: The schema's.
         associations: What was learned of words.
     """
-    said = words(question)
+    asked = words(question)
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
     last = uses[-1] if uses else PastUse()
     tables, columns = len(names.table_number), len(names.columns)
@@ -170,18 +166,18 @@ def gather(
     earlier = [words(turn.question) for turn in history]
     likely_tables, likely_columns = _likely(history, names)
     return Evidence(
-        tables=_said(said, names.tables_said, tables, associations),
-        columns=_said(said, names.columns_said, columns, associations),
-        own_parts=_said(said, names.own_parts_said, columns, associations),
+        tables=_mentioned(asked, names.table_names, tables, associations),
+        columns=_mentioned(asked, names.column_names, columns, associations),
+        own_parts=_mentioned(asked, names.own_parts, columns, associations),
         tables_before=_before(
             earlier,
-            names.tables_said,
+            names.table_names,
             [[names.table_number[name] for name in use.tables] for use in uses],
             likely_tables,
         ),
         columns_before=_before(
             earlier,
-            names.columns_said,
+            names.column_names,
             [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses],
             likely_columns,
         ),
@@ -194,39 +190,34 @@ def gather(
         value_holders=value_holders,
         usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
         cues=cues(question),
-        length=len(said),
+        length=len(asked),
         turns=len(history),
     )
 
 
-def _said(
-    said: Sequence[Word],
-    vocabulary: Vocabulary,
-    count: int,
-    associations: Associations,
-) -> Said:
-    mentions = vocabulary.mentions(said)
-    best, total = associations.evidence([word.stem for word in said], vocabulary, count)
-    return Said(
-        vocabulary.coverage(mentions), vocabulary.heads(mentions), vocabulary.places(mentions), best, total, mentions
+def _mentioned(asked: Sequence[Word], vocabulary: Vocabulary, count: int, associations: Associations) -> Mentioned:
+    mentions = vocabulary.mentions(asked)
+    best, total = associations.evidence([word.stem for word in asked], vocabulary, count)
+    return Mentioned(
+        vocabulary.coverage(mentions), vocabulary.heads(mentions), vocabulary.positions(mentions), best, total, mentions
     )
 
 
 def _before(
     earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], likely: Shares
-) -> Before:
+) -> Past:
     count = likely.shape[1]
-    shares = [vocabulary.coverage(vocabulary.mentions(said)) for said in earlier]
-    said = np.zeros(count)
+    shares = [vocabulary.coverage(vocabulary.mentions(asked)) for asked in earlier]
+    mentioned = np.zeros(count)
     for ago, share in enumerate(reversed(shares), start=1):
-        np.maximum(said, _DECAY**ago * share, out=said)
+        np.maximum(mentioned, _DECAY**ago * share, out=mentioned)
     used = np.zeros((max(2, len(uses)), count))
     for row, numbers in zip(used, reversed(uses), strict=False):
         row[list(numbers)] = 1.0
     decayed = used[1:] * _DECAY ** np.arange(1, len(used))[:, None]
-    return Before(
-        latest_said=shares[-1] if shares else np.zeros(count),
-        said=said,
+    return Past(
+        latest_mentioned=shares[-1] if shares else np.zeros(count),
+        mentioned=mentioned,
         last=used[0],
         second=used[1],
         earlier=decayed.max(axis=0),

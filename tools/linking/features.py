@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .evidence import Before, Evidence, Said
+from .evidence import Evidence, Mentioned, Past
 from .shape import Shape
 from .vocabulary import Mention, Shares
 
@@ -36,9 +36,9 @@ def table_features(e: Evidence, shape: Shape) -> Features:
         "new": new,
         "new_most": _relative(new),
         "columns_said": shape.sum_columns(e.columns.share),
-        "column_place": 1 - shape.best_column(1 - e.columns.place),
-        "column_before": shape.best_column(e.columns_before.said),
-        "column_latest": shape.best_column(e.columns_before.latest_said),
+        "column_place": 1 - shape.best_column(1 - e.columns.position),
+        "column_before": shape.best_column(e.columns_before.mentioned),
+        "column_latest": shape.best_column(e.columns_before.latest_mentioned),
         "neighbour_value": shape.best_neighbours(by_columns["value"])[0],
         "neighbour": neighbour,
         "bridge": bridge,
@@ -110,11 +110,11 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         **_of_names(e.columns, e.columns_before),
         "own_part_said": e.own_parts.share,
         "own_part_head": e.own_parts.head,
-        "own_part_place": e.own_parts.place,
+        "own_part_place": e.own_parts.position,
         **{f"{name}_in_table": best[name] for name in in_table},
         **{f"{name}_less": best[name] - share for name, share in in_table.items()},
         "table_said": e.tables.share[shape.table_of],
-        "table_place": e.tables.place[shape.table_of],
+        "table_place": e.tables.position[shape.table_of],
         "contested": contested,
         "contested_sum": contested_sum,
         "namesake": table / np.maximum(namesake[shape.same_name], 1e-6),
@@ -131,7 +131,7 @@ def column_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
         "key": key,
         "joins": joins,
         "display": shape.display,
-        "place": shape.place.astype(float),
+        "place": shape.position.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
         **of_turn(e, count, shape),
@@ -175,24 +175,24 @@ def star_features(e: Evidence, shape: Shape, tables: Shares) -> Features:
     }
 
 
-def _of_names(said: Said, before: Before) -> Features:
+def _of_names(mentioned: Mentioned, past: Past) -> Features:
     return {
-        "said": said.share,
-        "said_wholly": (said.share > 0.99).astype(float),
-        "said_most": _relative(said.share),
-        "head": said.head,
-        "said_place": said.place,
-        "associated": said.associated,
-        "associated_sum": said.associated_sum,
-        "associated_most": _relative(said.associated_sum),
-        "before": before.said,
-        "latest": before.latest_said,
-        "last": before.last,
-        "second": before.second,
-        "earlier": before.earlier,
-        "share_before": before.share,
-        "likely_last": before.likely_last,
-        "likely_earlier": before.likely_earlier,
+        "said": mentioned.share,
+        "said_wholly": (mentioned.share > 0.99).astype(float),
+        "said_most": _relative(mentioned.share),
+        "head": mentioned.head,
+        "said_place": mentioned.position,
+        "associated": mentioned.associated,
+        "associated_sum": mentioned.associated_sum,
+        "associated_most": _relative(mentioned.associated_sum),
+        "before": past.mentioned,
+        "latest": past.latest_mentioned,
+        "last": past.last,
+        "second": past.second,
+        "earlier": past.earlier,
+        "share_before": past.share,
+        "likely_last": past.likely_last,
+        "likely_earlier": past.likely_earlier,
     }
 
 
@@ -215,7 +215,7 @@ def of_turn(e: Evidence, count: int, shape: Shape) -> Features:
     return {name: np.full(count, number) for name, number in turn.items()}
 
 
-def _surprise(before: Before) -> float:
+def _surprise(before: Past) -> float:
     """How far the latest past SQL is from what the linker had found: SQL of another source is better evidence."""
     return float(np.abs(before.last - before.likely_last).max(initial=0.0))
 

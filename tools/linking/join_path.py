@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count
 
 from ..database.schema import ForeignKey, Schema
-from ..values.names import name_stems
+from ..values.schema_words import name_stems
 
 _INFERRED_COST = 1.5
 """An inferred key is taken only where it saves a table."""
@@ -16,24 +16,24 @@ _INFERRED_COST = 1.5
 _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
 
 
-def join_path(schema: Schema, tables: Iterable[str], said: Collection[str] = ()) -> tuple[ForeignKey, ...]:
+def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
     """The foreign keys of a cheapest tree that connects tables, tables in between included.
 
     A Steiner tree is approximated by joining, one after another, the table that is nearest to the tree so far: at
-    most twice the best cost, and exact for two tables. Ties go to the key whose columns' words are said most, then to
-    the one that the schema lists first.
+    most twice the best cost, and exact for two tables. Ties go to the key whose columns the question mentions most,
+    then to the one that the schema lists first.
 
     Args:
         schema: Whose keys, declared or inferred, may be used.
         tables: Names in any case; unknown ones are passed over.
-        said: Stems of what is asked, where that is known: `reported by` tells two keys to one table apart.
+        mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
 
     Returns:
         The keys in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
         connect with the first are left out.
     """
     wanted = _names(schema, tables)
-    return tuple(_Growth(_links(schema, frozenset(said)), wanted[0]).reach(wanted)) if wanted else ()
+    return tuple(_Growth(_links(schema, frozenset(mentioned)), wanted[0]).reach(wanted)) if wanted else ()
 
 
 def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
@@ -51,12 +51,12 @@ def _names(schema: Schema, tables: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
 
 
-def _links(schema: Schema, said: frozenset[str]) -> _Links:
-    def unsaid(key: ForeignKey) -> int:
-        return -len(said & {stem for column in key.columns for stem in name_stems(column)})
+def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
+    def unmentioned(key: ForeignKey) -> int:
+        return -len(mentioned & {stem for column in key.columns for stem in name_stems(column)})
 
     links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
-    for key in sorted(schema.foreign_keys, key=unsaid) if said else schema.foreign_keys:
+    for key in sorted(schema.foreign_keys, key=unmentioned) if mentioned else schema.foreign_keys:
         ends = schema.table(key.table), schema.table(key.ref_table)
         if ends[0] is None or ends[1] is None or ends[0] is ends[1]:
             continue

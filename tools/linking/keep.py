@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sqlglot import Dialect
+from sqlglot.errors import SqlglotError
+
 from ..database.schema import ForeignKey, Schema, TableSchema
-from ..database.words import unquoted, words
-from ..errors import SQLParseError
-from ..sql import parse_select
-from ..sql.resolve import resolve
 from ..sql.suggest import nearest_names
 from .join_path import join_paths
 from .linked import STAR, SchemaItem
-from .used import past_use
+from .used import past_use, resolved
 
 _COLUMNS_A_TABLE = 5
 """Where only so many columns are shown, a fifth as many tables are."""
@@ -91,30 +91,33 @@ def widen(schema: Schema, part: Schema, sql: str) -> Schema:
 
 
 def requested(schema: Schema, sql: str) -> frozenset[str]:
-    """The tables that a query names, parsed or not, and those most like the ones that it names in vain."""
+    """The tables that a query names, parsed or not, and for names of no table those most like them."""
     names = [table.name for table in schema.tables]
-    try:
-        resolution = resolve(parse_select(sql), schema)
-    except SQLParseError:
-        read = [unquoted(word) for word in words(sql)]
-        found = {table.name for word in read if (table := schema.table(word))}
-        vain = {word for before, word in pairwise(read) if before in ("from", "join") and not schema.table(word)}
+    if (resolution := resolved(sql, schema)) is None:
+        words = _words(sql, schema.dialect)
+        found = {table.name for word in words if (table := schema.table(word))}
+        unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
     else:
         sources = [source for scope in resolution.scopes for source in scope.sources]
         found = {source.table.name for source in sources if source.table}
-        vain = {source.node.name for source in sources if not source.known}
-    return frozenset(found | {near for name in vain for near in nearest_names(name, names)})
+        unknown = {source.node.name for source in sources if not source.known}
+    return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
+
+
+def _words(sql: str, dialect: str) -> list[str]:
+    """The words of a query, names without their quotes, in lower case; of one that cannot be parsed, too."""
+    try:
+        return [token.text.lower() for token in Dialect.get_or_raise(dialect).tokenize(sql)]
+    except SqlglotError:  # a quote that is never closed
+        return re.findall(r"\w+", sql.lower())
 
 
 def _lacking(sql: str, schema: Schema) -> list[TableSchema]:
     """The tables in which a query looks for a column that is not there."""
-    try:
-        references = resolve(parse_select(sql), schema).references
-    except SQLParseError:
-        return []
+    resolution = resolved(sql, schema)
     return [
         source.table
-        for reference in references
+        for reference in (resolution.references if resolution else ())
         if reference.kind == "unknown" and reference.scope
         for source in reference.scope.sources
         if source.table and reference.node.table.lower() in ("", source.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..database.schema import Schema
+from ..database.session import Rights
 
 STAR = "*"
 """The column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)."""
@@ -67,6 +68,7 @@ class PastTurn:
         sql: The SQL that answered it; empty if none did.
         result: A one-line summary of the result.
         items: The linker's probabilities of that turn, `(table, column or None, p)`, those over 0.
+        rights: Under which rights it was answered; None where there is no record of them, as in older conversations.
     """
 
     question: str
@@ -74,3 +76,4 @@ class PastTurn:
     sql: str = ""
     result: str = ""
     items: tuple[tuple[str, str | None, float], ...] = ()
+    rights: Rights | None = None

@@ -1,7 +1,8 @@
-"""A small relational net beside the trees: tables and columns told what their neighbours are like, with numpy alone.
+"""A small message-passing network over the schema's graph, run with numpy alone.
 
-Trees score item by item. Here each table hears of its columns, of the tables that foreign keys join it to and of the
-turn's best tables, each column of its table, its namesakes and the table that it refers to, layer by layer.
+The trees score each item by itself. Here, in each layer, a table gets messages from its columns, from the tables that
+foreign keys join it to and from the turn's best tables; a column from its table, from columns of the same name and from
+the table that it refers to. docs/linking.md says what this is worth.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from .net_graph import Array, Graph, Groups
 from .shape import Numbers, Shape
 from .vocabulary import Shares
 
-HEARD = 5
-"""How many things an item hears of in a layer, itself among them."""
+MESSAGES = 5
+"""How many messages an item gets in a layer, its own state among them."""
 
-_FAR = 4.0
-"""Standard deviations that an input may lie from the mean."""
+_MOST_DEVIATIONS = 4.0
+"""Standard deviations from the mean at which inputs are clipped."""
 
-_SAY = 0.7
-"""The net's share of the log-odds; the trees have the rest."""
+_NET_SHARE = 0.7
+"""The net's share of the log-odds; the rest is the trees'."""
 
-_SURE = 1e-4
-"""Probabilities are taken to lie this far from 0 and 1."""
+_MARGIN = 1e-4
+"""Probabilities are clipped to stay this far from 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Net:
-    """The net's weights: `tables` and `columns` first read an item's features, then a layer hears of others.
+    """The net's weights.
 
     Matrices have an input a row, and the bias as the last row.
 
@@ -46,11 +47,11 @@ class Net:
         table_scale: and what it is then multiplied by.
         column_mean: Likewise.
         column_scale: Likewise.
-        table_in: From features to hidden numbers.
+        table_in: From features to the hidden state.
         column_in: Likewise.
-        table_layers: By layer, from what is heard to what is added to the hidden numbers.
+        table_layers: By layer, from messages to what is added to the hidden state.
         column_layers: Likewise.
-        table_out: From hidden numbers to log-odds.
+        table_out: From the hidden state to log-odds.
         column_out: Likewise.
     """
 
@@ -70,14 +71,14 @@ class Net:
     def __call__(
         self, e: Evidence, shape: Shape, tables: Shares, columns: Shares, rows: Numbers
     ) -> tuple[Shares, Shares]:
-        """Probabilities in which the net has had its say.
+        """Probabilities by trees and net together.
 
         Args:
             e: The turn's evidence.
             shape: The schema's.
             tables: The trees' probabilities of tables,
             columns: and of columns.
-            rows: The tables, by number, that the net is asked about, with their columns; others stay as they are.
+            rows: Numbers of the tables to score, with their columns; the others keep the trees' probabilities.
         """
         of_tables, of_columns = net_features(e, shape, tables, columns)
         graph, theirs = Graph.of(shape, rows)
@@ -90,10 +91,10 @@ class Net:
         return tables, columns
 
     def raised(self, tables: float, columns: float) -> Net:
-        """The net that adds so much to the log-odds that `mixed` gives."""
+        """The net with so much added to the log-odds that `mixed` gives."""
         table_out, column_out = self.table_out.copy(), self.column_out.copy()
-        table_out[-1] += tables / _SAY
-        column_out[-1] += columns / _SAY
+        table_out[-1] += tables / _NET_SHARE
+        column_out[-1] += columns / _NET_SHARE
         return Net.unpack(replace(self, table_out=table_out, column_out=column_out).pack())
 
     def of(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
@@ -105,11 +106,16 @@ class Net:
         column_turns = graph.turn_of[graph.table_of]
         for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
             turn, others = turns.most(t, len(t)), t[graph.end_others]
-            heard = [t, of_table.mean(c, len(t)), of_table.most(c, len(t)), keys.most(others, len(t))]
-            known = [c, t[graph.table_of], referring.most(others, len(c)), namesakes.most(c, len(c))[graph.same_name]]
+            to_tables = [t, of_table.mean(c, len(t)), of_table.most(c, len(t)), keys.most(others, len(t))]
+            to_columns = [
+                c,
+                t[graph.table_of],
+                referring.most(others, len(c)),
+                namesakes.most(c, len(c))[graph.same_name],
+            ]
             t, c = (
-                t + _active(np.concatenate([*heard, turn[graph.turn_of]], axis=1), table_layer),
-                c + _active(np.concatenate([*known, turn[column_turns]], axis=1), column_layer),
+                t + _active(np.concatenate([*to_tables, turn[graph.turn_of]], axis=1), table_layer),
+                c + _active(np.concatenate([*to_columns, turn[column_turns]], axis=1), column_layer),
             )
         return _linear(t, self.table_out)[:, 0].astype(np.float64), _linear(c, self.column_out)[:, 0].astype(np.float64)
 
@@ -128,7 +134,7 @@ class Net:
 
 
 def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> tuple[Features, Features]:
-    """What the net reads of tables and columns: what the trees read, and what they gave."""
+    """The net's inputs: the features that the trees read, and the trees' probabilities."""
     of_tables = table_features_again(e, shape, tables, columns)
     of_columns = column_features_again(e, shape, tables, columns)
     return (
@@ -138,13 +144,13 @@ def net_features(e: Evidence, shape: Shape, tables: Shares, columns: Shares) -> 
 
 
 def mixed(p: Shares, odds: Shares) -> Shares:
-    """Probabilities by the trees' and the net's log-odds."""
-    return 1 / (1 + np.exp(-(1 - _SAY) * _odds(p) - _SAY * odds))
+    """Probabilities by the weighted sum of the trees' and the net's log-odds."""
+    return 1 / (1 + np.exp(-(1 - _NET_SHARE) * _odds(p) - _NET_SHARE * odds))
 
 
 def _odds(p: Shares) -> Shares:
-    sure = np.clip(p, _SURE, 1 - _SURE)
-    return np.log(sure / (1 - sure))
+    clipped = np.clip(p, _MARGIN, 1 - _MARGIN)
+    return np.log(clipped / (1 - clipped))
 
 
 def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
@@ -153,12 +159,24 @@ def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
 
 
 def standard(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
-    """Inputs of mean 0 and deviation 1, the farthest drawn in."""
-    return np.clip((inputs - mean) * scale, -_FAR, _FAR)
+    """Inputs of mean 0 and deviation 1, clipped."""
+    return np.clip((inputs - mean) * scale, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
+
+
+_ALONE = 1 << 18
+"""Multiplications up to which OpenBLAS keeps a matrix product to the calling thread (interface/gemm.c)."""
 
 
 def _linear(rows: Array, weights: Array) -> Array:
-    return rows @ weights[:-1] + weights[-1]
+    """In blocks so small that no threads are woken up: they would spin for longer than they compute.
+
+    The limits of thread pools are global to a process, and so to the programs that embed this one.
+    """
+    block = max(_ALONE // weights.size, 1)
+    if len(rows) <= block:
+        return rows @ weights[:-1] + weights[-1]
+    parts = [rows[start : start + block] @ weights[:-1] for start in range(0, len(rows), block)]
+    return np.concatenate(parts) + weights[-1]
 
 
 def _active(rows: Array, weights: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What the net passes messages along: items of schemas by number, and rows of numbers by group."""
+"""The graph along which the net passes messages, and sums over its groups of rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Graph:
 
     @classmethod
     def of(cls, shape: Shape, tables: Numbers) -> tuple[Graph, Numbers]:
-        """Some tables of a schema with their columns, numbered anew, and the columns' numbers in the schema."""
+        """Some tables of a schema with their columns, renumbered, and the columns' numbers in the schema."""
         place = np.full(shape.tables, -1)
         place[tables] = np.arange(len(tables))
         columns = np.flatnonzero(place[shape.table_of] >= 0)

@@ -1,8 +1,8 @@
-"""From evidence to probabilities: boosted trees item by item, then a small net that hears what the others got.
+"""From evidence to probabilities: boosted trees item by item, then a small message-passing network.
 
-Tables are scored first, columns in the light of their tables. The net knows all of this and the schema's keys: what
-joins two probable tables becomes probable, the poorer of two rivals improbable (Track-SQL reaches the same by letting a
-transformer read all items at once). Both are fitted by `evals/fit_linker.py`, on training databases only.
+Tables are scored first, columns given their tables. The net reads all of this and the schema's keys: what joins
+two probable tables becomes probable, the weaker of two alternatives improbable (Track-SQL reaches the same by letting a
+transformer read all items at once). Both are fitted by `tableturn train linker`, on training databases only.
 
 In a large schema both are asked only about items that an index finds worth it; the others get a low probability of
 their own, so that every item has one.
@@ -20,12 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .evidence import Evidence
-from .features import (
-    Features,
-    column_features,
-    star_features,
-    table_features,
-)
+from .features import Features, column_features, star_features, table_features
 from .forest import Forest
 from .net import Net
 from .shape import Shape
@@ -51,7 +46,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Model:
-    """The forests, one a stage, and the net, which has its say before the last."""
+    """The forests, one for each stage, and the net, which is applied before the last."""
 
     tables: Forest
     columns: Forest
@@ -85,7 +80,7 @@ class Model:
 
 
 def worth_scoring(e: Evidence, shape: Shape) -> Rows:
-    """The tables that something speaks for, at most `TABLES_SCORED`; all of a schema that has no more."""
+    """The tables with evidence for them, at most `TABLES_SCORED`; all of a schema that has no more."""
     if shape.tables <= TABLES_SCORED:
         return np.arange(shape.tables)
     strength = (
@@ -96,7 +91,7 @@ def worth_scoring(e: Evidence, shape: Shape) -> Rows:
         + 2 * shape.best_column(e.value)
         + 4 * e.tables_before.last
         + 2 * e.tables_before.earlier
-        + e.tables_before.said
+        + e.tables_before.mentioned
     )
     # What lies next to strong tables may join them.
     near, between = shape.best_neighbours(strength)

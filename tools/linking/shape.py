@@ -1,4 +1,4 @@
-"""A schema's structure as arrays, and what can be said of tables by their columns and neighbours."""
+"""A schema's structure as arrays, and what follows for tables from their columns and neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shape:
 
     Attributes:
         table_of: Each column's table.
-        place: Each column's place in its table, from 0.
+        position: Each column's position in its table, from 0.
         same_name: A number that columns of one name share.
         primary: 1 for a column of its table's primary key.
         kinds: By kind, 1 for a column of it.
@@ -38,7 +38,7 @@ class Shape:
     """
 
     table_of: Numbers
-    place: Numbers
+    position: Numbers
     same_name: Numbers
     primary: Shares
     kinds: dict[ColumnKind, Shares]
@@ -55,7 +55,7 @@ class Shape:
     @classmethod
     def of(cls, schema: Schema, names: Names) -> Shape:
         """The shape of a schema."""
-        columns = [(place, column) for table in schema.tables for place, column in enumerate(table.columns)]
+        columns = [(position, column) for table in schema.tables for position, column in enumerate(table.columns)]
         groups: dict[str, int] = {}
         same_name = [groups.setdefault(column.name.lower(), len(groups)) for _, column in columns]
         kinds: tuple[ColumnKind, ...] = ("number", "time", "text")
@@ -66,7 +66,7 @@ class Shape:
         table_of = _numbers([names.table_number[table] for table, _ in names.columns])
         return cls(
             table_of=table_of,
-            place=_numbers([place for place, _ in columns]),
+            position=_numbers([position for position, _ in columns]),
             same_name=_numbers(same_name),
             primary=np.array([float(bool(column.primary_key)) for _, column in columns]),
             kinds={kind: np.array([float(column.kind == kind) for _, column in columns]) for kind in kinds},

@@ -10,7 +10,7 @@ from ..database import Schema
 from ..errors import SQLParseError
 from ..sql import parse_select
 from ..sql.items import items_of
-from ..sql.resolve import resolve
+from ..sql.resolve import Resolution, resolve
 from ..sql.scope import Clause
 
 Role = Literal["shown", "filtered", "grouped", "ordered", "joined"]
@@ -45,13 +45,18 @@ class PastUse:
     selects: int = 0
 
 
+def resolved(sql: str, schema: Schema) -> Resolution | None:
+    """What the names in a query stand for; None where it is empty or cannot be parsed."""
+    try:
+        return resolve(parse_select(sql, schema.dialect), schema) if sql else None
+    except SQLParseError:
+        return None
+
+
 def past_use(sql: str, schema: Schema) -> PastUse:
     """What a past query used; nothing of one that is empty or cannot be parsed."""
-    if not sql:
-        return PastUse()
-    try:
-        resolution = resolve(parse_select(sql), schema)
-    except SQLParseError:
+    resolution = resolved(sql, schema)
+    if resolution is None:
         return PastUse()
     items = items_of(resolution)
     roles: set[tuple[str, str, Role]] = {

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz import fuzz, process
 
-from ..values.names import name_words
-from ..values.words import Word, fold, stem
+from ..values.schema_words import name_words
+from ..values.text_words import Word, fold, stem
 
 Shares = npt.NDArray[np.float64]
 """One number a name, from 0 to 1."""
@@ -29,13 +29,13 @@ class Mention:
         stem: What the names hold.
         share: 1, or how alike the spellings are.
         holders: Numbers of the names that hold it.
-        place: Where in the text it is said first, from 0 to 1.
+        position: Where in the text it first stands, from 0 to 1.
     """
 
     stem: str
     share: float
     holders: npt.NDArray[np.intp]
-    place: float
+    position: float
 
 
 class Vocabulary:
@@ -61,20 +61,20 @@ class Vocabulary:
         self._joined = {fold("".join(name)): [stem(word) for word in name] for name in names if len(name) > 1}
         self._spellings = {word: stem(word) for name in names for word in name if len(word) > 3}
 
-    def mentions(self, said: Sequence[Word]) -> list[Mention]:
+    def mentions(self, words: Sequence[Word]) -> list[Mention]:
         """The words of a text that names hold; one that none holds counts for the one that it nearly spells."""
         shares: dict[str, tuple[float, float]] = {}
-        for number, word in enumerate(said):
-            place = number / len(said)
+        for number, word in enumerate(words):
+            position = number / len(words)
             if word.stem in self._holders:
-                shares[word.stem] = 1.0, shares.get(word.stem, (0.0, place))[1]
+                shares[word.stem] = 1.0, shares.get(word.stem, (0.0, position))[1]
             elif parts := self._parts(word):
                 for part in parts:
-                    shares[part] = 1.0, shares.get(part, (0.0, place))[1]
+                    shares[part] = 1.0, shares.get(part, (0.0, position))[1]
             elif len(word.folded) > 3 and (near := self._near(word.folded)):
-                share, first = shares.get(near[0], (0.0, place))
+                share, first = shares.get(near[0], (0.0, position))
                 shares[near[0]] = max(share, near[1]), first
-        return [Mention(part, share, self._holders[part], place) for part, (share, place) in shares.items()]
+        return [Mention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
     def coverage(self, mentions: Sequence[Mention]) -> Shares:
         """How much of each name is mentioned, from 0 (left out) to 1, rare words counting more."""
@@ -83,18 +83,18 @@ class Vocabulary:
             sums[mention.holders] += mention.share * self._weight[mention.stem]
         return sums / self._size
 
-    def places(self, mentions: Sequence[Mention]) -> Shares:
-        """Where in the text each name is first said, from 0 to 1; 1 for those that are not."""
+    def positions(self, mentions: Sequence[Mention]) -> Shares:
+        """Where in the text each name is first mentioned, from 0 to 1; 1 for those that are not."""
         first = np.ones(self._count)
         for mention in mentions:
-            first[mention.holders] = np.minimum(first[mention.holders], mention.place)
+            first[mention.holders] = np.minimum(first[mention.holders], mention.position)
         return first
 
     def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """How well the last word of each name is said: it says what the thing is."""
-        said = {mention.stem: mention.share for mention in mentions}
+        """How well the last word of each name, which tells what the thing is, is mentioned."""
+        shares = {mention.stem: mention.share for mention in mentions}
         heads = np.zeros(self._count)
-        for stem_, share in said.items():
+        for stem_, share in shares.items():
             if stem_ in self._headed:
                 heads[self._headed[stem_]] = share
         return heads

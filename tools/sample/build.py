@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from . import words
+from . import vocabulary
 
 SEED = 20_240_229
 CUSTOMERS = 1_600
@@ -47,25 +47,25 @@ def build_sample(path: str | Path) -> Path:
 
 
 def _tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
-    yield "countries", list(words.COUNTRIES)
+    yield "countries", list(vocabulary.COUNTRIES)
     stores = _stores(random)
     yield "stores", stores
     employees = _employees(random, stores)
     yield "employees", employees
     customers = _customers(random)
     yield "customers", customers
-    yield "suppliers", [(number, name, country) for number, (name, country) in enumerate(words.SUPPLIERS, 1)]
-    categories = [name for name, _ in words.CATEGORIES]
+    yield "suppliers", [(number, name, country) for number, (name, country) in enumerate(vocabulary.SUPPLIERS, 1)]
+    categories = [name for name, _ in vocabulary.CATEGORIES]
     yield (
         "categories",
         [
             (number, name, categories.index(parent) + 1 if parent else None)
-            for number, (name, parent) in enumerate(words.CATEGORIES, 1)
+            for number, (name, parent) in enumerate(vocabulary.CATEGORIES, 1)
         ],
     )
     products = _products(random, categories)
     yield "products", products
-    yield "tags", list(enumerate(words.TAGS, 1))
+    yield "tags", list(enumerate(vocabulary.TAGS, 1))
     yield "product_tags", _product_tags(random, products)
     orders, lines, payments = _sales(random, customers, employees, products)
     yield "orders", orders
@@ -89,7 +89,7 @@ def _stores(random: Random) -> list[Row]:
             _day(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
             None if name == "Web Shop" else random.randrange(120, 900, 10),
         )
-        for number, (name, city, country) in enumerate(words.STORES, 1)
+        for number, (name, city, country) in enumerate(vocabulary.STORES, 1)
     ]
 
 
@@ -98,14 +98,14 @@ def _employees(random: Random, stores: list[Row]) -> list[Row]:
     for store in stores:
         manager = len(rows) + 1
         for place in range(random.randrange(6, 11)):
-            role, pay = words.ROLES[0] if place == 0 else random.choice(words.ROLES[1:])
+            role, pay = vocabulary.ROLES[0] if place == 0 else random.choice(vocabulary.ROLES[1:])
             hired = _day(random, date(2012, 1, 1), date(2023, 12, 31))
             gone = _day(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
             rows.append(
                 (
                     len(rows) + 1,
-                    random.choice(words.FIRST_NAMES),
-                    random.choice(words.LAST_NAMES),
+                    random.choice(vocabulary.FIRST_NAMES),
+                    random.choice(vocabulary.LAST_NAMES),
                     role,
                     store[0],
                     None if place == 0 else manager,
@@ -118,11 +118,11 @@ def _employees(random: Random, stores: list[Row]) -> list[Row]:
 
 
 def _customers(random: Random) -> list[Row]:
-    countries, weights = list(words.CITIES), [30, 18, 14, 10, 6, 12, 6, 4]
+    countries, weights = list(vocabulary.CITIES), [30, 18, 14, 10, 6, 12, 6, 4]
     rows: list[Row] = []
     for number in range(1, CUSTOMERS + 1):
         country = random.choices(countries, weights)[0]
-        first, last = random.choice(words.FIRST_NAMES), random.choice(words.LAST_NAMES)
+        first, last = random.choice(vocabulary.FIRST_NAMES), random.choice(vocabulary.LAST_NAMES)
         mail = f"{first}.{last}{number}@example.org".lower().replace(" ", "").replace("'", "")
         rows.append(
             (
@@ -130,7 +130,7 @@ def _customers(random: Random) -> list[Row]:
                 first,
                 last,
                 None if random.random() < 0.12 else mail,
-                random.choice(words.CITIES[country]),
+                random.choice(vocabulary.CITIES[country]),
                 country,
                 _day(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
                 random.choices([None, "Bronze", "Silver", "Gold"], [55, 25, 14, 6])[0],
@@ -141,15 +141,15 @@ def _customers(random: Random) -> list[Row]:
 
 def _products(random: Random, categories: list[str]) -> list[Row]:
     rows: list[Row] = []
-    for category, (models, low, high, weight) in words.GOODS.items():
+    for category, (models, low, high, weight) in vocabulary.GOODS.items():
         for model in models:
-            for variant in random.sample(words.VARIANTS, 5):
+            for variant in random.sample(vocabulary.VARIANTS, 5):
                 rows.append(
                     (
                         len(rows) + 1,
                         f"{model} {variant}",
                         categories.index(category) + 1,
-                        random.randrange(len(words.SUPPLIERS)) + 1,
+                        random.randrange(len(vocabulary.SUPPLIERS)) + 1,
                         random.randrange(low, high) - 0.05,
                         None if random.random() < 0.15 else round(weight * random.uniform(0.8, 1.3), 2),
                         int(random.random() < 0.1),
@@ -162,7 +162,7 @@ def _product_tags(random: Random, products: list[Row]) -> list[Row]:
     return sorted(
         (product[0], tag + 1)
         for product in products
-        for tag in random.sample(range(len(words.TAGS)), random.randrange(0, 4))
+        for tag in random.sample(range(len(vocabulary.TAGS)), random.randrange(0, 4))
     )
 
 
@@ -178,7 +178,7 @@ def _sales(
     staff: dict[int, list[int]] = {}
     for employee in employees:
         staff.setdefault(employee[4], []).append(employee[0])
-    web = len(words.STORES)
+    web = len(vocabulary.STORES)
     days = sorted(_day(random) for _ in range(ORDERS))
     for number, day in enumerate(days, 1):
         store = random.choices(range(1, web + 1), [5] * (web - 1) + [25])[0]
@@ -232,7 +232,7 @@ def _reviews(random: Random, products: list[Row]) -> list[Row]:
             random.choice(products)[0],
             random.randrange(CUSTOMERS) + 1,
             random.choices([1, 2, 3, 4, 5], [6, 8, 16, 36, 34])[0],
-            None if random.random() < 0.35 else random.choice(words.COMMENTS),
+            None if random.random() < 0.35 else random.choice(vocabulary.COMMENTS),
             _day(random).isoformat(),
         )
         for number in range(1, REVIEWS + 1)
@@ -251,7 +251,7 @@ def _repairs(random: Random, employees: list[Row]) -> list[Row]:
                 number,
                 random.randrange(CUSTOMERS) + 1,
                 random.choice(mechanics),
-                random.choice(words.BICYCLES),
+                random.choice(vocabulary.BICYCLES),
                 received.isoformat(),
                 finished.isoformat() if done else None,
                 round(random.uniform(18, 420), 2) if done else None,

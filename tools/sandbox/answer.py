@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .protocol import MOST_COLUMNS, TOO_WIDE
+
 Plain = int | float | str | bytes | None
+
+
+class AnswerTooLarge(Exception):
+    """The answer is larger than may be passed on."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +45,15 @@ def to_answer(value: object, limit: int) -> Answer:
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
     A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so is a tuple of
     single values; a dictionary of them is a row for each, its key before it.
+
+    Raises:
+        AnswerTooLarge: It has too many columns.
     """
     if pd.api.types.is_scalar(value):
         return Answer(["result"], [[_cell(value)]], False, 0)
     frame, index_columns, labelled = _to_frame(value)
+    if frame.shape[1] > MOST_COLUMNS:
+        raise AnswerTooLarge(TOO_WIDE)
     shown = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
     cells = [_column(shown.iloc[:, position]) for position in range(shown.shape[1])]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import socket
+import threading
 import time
+from collections.abc import Generator
 from dataclasses import dataclass
 
+from ..database.cancellation import Cancellation
 from ..errors import SandboxUnavailable
 from .protocol import CONFINED, PIPES_FOLLOW, Ending
 from .terms import SandboxLimits
 
 # The parent ends a worker when its time is up; this much later, something is wrong with the parent.
 _GRACE_SECONDS = 5.0
+# A cancellation is noticed within so many seconds.
+_SLICE_SECONDS = 0.1
 _PART_BYTES = 1 << 20
 _ENDING_BYTES = 64
 
@@ -28,48 +34,99 @@ class Done:
     timed_out: bool = False
 
 
-def exchange(line: socket.socket, request: list[memoryview], limits: SandboxLimits) -> Done:
+class Cancelled(Exception):
+    """The caller no longer wants the run."""
+
+
+class Wait:
+    """Waiting that ends at a deadline, or when the caller cancels."""
+
+    def __init__(self, seconds: float, cancellation: Cancellation | None) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._cancellation = cancellation
+
+    def slice(self) -> float:
+        """Seconds to wait before asking again.
+
+        Raises:
+            Cancelled: The caller cancelled.
+            TimeoutError: The deadline passed.
+        """
+        if self._cancellation is not None and self._cancellation.cancelled:
+            raise Cancelled
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left if self._cancellation is None else min(left, _SLICE_SECONDS)
+
+    def ready(self, poll: select.poll) -> list[tuple[int, int]]:
+        """What the poll finds, at least one descriptor; raises as `slice` does."""
+        while True:
+            if found := poll.poll(self.slice() * 1_000):
+                return found
+
+
+@contextlib.contextmanager
+def turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+    """Waits for one of the runs that may go on at a time.
+
+    Raises:
+        Cancelled: The caller cancelled before it came.
+    """
+    while not turns.acquire(timeout=_SLICE_SECONDS):
+        if cancellation is not None and cancellation.cancelled:
+            raise Cancelled
+    try:
+        yield
+    finally:
+        turns.release()
+
+
+def exchange(
+    line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
+) -> Done:
     """Write the request and read the reply at the same time: either side may be waiting for the other.
 
     Args:
         line: The line to the parent; closing it, which is the caller's, ends a worker that is still there.
         request: Parts of the message; used up.
         limits: `seconds` and `result_bytes` apply.
+        cancellation: Ends the run from another thread.
 
     Raises:
+        Cancelled: It did.
         SandboxUnavailable: The kernel refused to close the boundary; the code was not run.
     """
-    deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
-    line.settimeout(limits.seconds + _GRACE_SECONDS)
+    wait = Wait(limits.seconds + _GRACE_SECONDS, cancellation)
+    message = select.poll()
+    message.register(line, select.POLLIN)
     try:
+        wait.ready(message)
         data, pipes, _, _ = socket.recv_fds(line, _ENDING_BYTES, 2)
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
             few = Done(problem="this process has too many open files to run code")
             return few if data == PIPES_FOLLOW else _judge(data, limits)
-        reply = _talk(pipes[0], pipes[1], request, limits.result_bytes, deadline)
+        reply = _talk(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
             return Done(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
         if len(reply) > len(CONFINED):
             return Done(reply.removeprefix(CONFINED))
+        wait.ready(message)
         ending = line.recv(_ENDING_BYTES)
         if not reply and ending and Ending.unpack(ending).cause == "exit":
             raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
         return _judge(ending, limits)
     except TimeoutError:
-        return Done(problem=_too_slow(limits), timed_out=True)
+        return _too_slow(limits)
     except OSError:
         return _judge(b"", limits)
 
 
-def _talk(ours: int, theirs: int, request: list[memoryview], most: int, deadline: float) -> bytes | None:
-    """The reply's bytes, possibly none; None if there are more than wanted.
-
-    Raises:
-        TimeoutError: The deadline passed.
-    """
+def _talk(ours: int, theirs: int, request: list[memoryview], most: int, wait: Wait) -> bytes | None:
+    """The reply's bytes, possibly none; None if there are more than wanted. Raises as `Wait.slice` does."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -78,10 +135,7 @@ def _talk(ours: int, theirs: int, request: list[memoryview], most: int, deadline
     reply = bytearray()
     try:
         while True:
-            ready = poll.poll(max(0.0, deadline - time.monotonic()) * 1_000)
-            if not ready:
-                raise TimeoutError
-            for end, _ in ready:
+            for end, _ in wait.ready(poll):
                 if end == ours:
                     if not _write(end, request):
                         poll.unregister(end)
@@ -119,18 +173,14 @@ def _judge(ending: bytes, limits: SandboxLimits) -> Done:
     if not ending:
         return Done(problem="the sandbox's parent process was ended during the run")
     how = Ending.unpack(ending)
-    match how.cause:
-        case "fork":
-            return Done(problem=f"no process could be started for the run: {os.strerror(how.code)}")
-        case "timeout":
-            return Done(problem=_too_slow(limits), timed_out=True)
-        case "signal" if how.code == signal.SIGXCPU:
-            return Done(problem=_too_slow(limits), timed_out=True)
-        case "signal":
-            return Done(problem=f"the run crashed ({signal.strsignal(how.code)})")
-        case "exit":
-            return Done(problem="the run ended without a reply")
+    if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
+        return _too_slow(limits)
+    if how.cause == "fork":
+        return Done(problem=f"no process could be started for the run: {os.strerror(how.code)}")
+    if how.cause == "signal":
+        return Done(problem=f"the run crashed ({signal.strsignal(how.code)})")
+    return Done(problem="the run ended without a reply")
 
 
-def _too_slow(limits: SandboxLimits) -> str:
-    return f"the code ran past {limits.seconds:g} s"
+def _too_slow(limits: SandboxLimits) -> Done:
+    return Done(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)

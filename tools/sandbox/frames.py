@@ -6,11 +6,12 @@ import ast
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..database.cancellation import Cancellation
 from ..database.database import Database
-from ..database.results import size_of
+from ..database.fetch import size_of
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
 from ..errors import QueryError, QueryTimeout
@@ -43,20 +44,24 @@ class Frames:
     notes: tuple[str, ...] = ()
 
 
-def load_frames(code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS) -> Frames:
+def load_frames(
+    code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, cancellation: Cancellation | None = None
+) -> Frames:
     """Load the tables that the code names in a string, as in `db_dict["orders"]`; names match in any case.
 
     Columns come as integers (nullable where NULLs are), floats, text, and times where the schema says so and every
     value is an ISO date or time; values of several kinds stay as they are. Beyond `limits.frame_rows`, a table is
     sampled evenly over its rows (a view is cut), and the notes say so. A table that cannot be read within its limits
-    is left out, with a note. A table named in several spellings is loaded once.
+    is left out, with a note. A table named in several spellings is loaded once. Columns whose values may not leave are
+    left out, since what the code makes of them could not be told apart from the rest; a note says so.
 
     Args:
         code: Python; where it doesn't parse, nothing is loaded.
         database: Read with its own rules of what may be seen.
         limits: `frame_rows` applies to each table, `input_bytes` and `seconds` to all of them together.
+        cancellation: Ends the reading from another thread; what was not read yet is left out.
     """
-    schema = database.schema()
+    schema, withheld = database.schema(), database.leaving().levels
     tables = {name: table for name in _strings(code) if (table := schema.table(name)) is not None}
     loaded: dict[str, pandas.DataFrame] = {}
     sampled: list[str] = []
@@ -64,8 +69,14 @@ def load_frames(code: str, database: Database, limits: SandboxLimits = DEFAULT_L
     deadline = time.monotonic() + limits.seconds
     room = limits.input_bytes
     for table in {table.name: table for table in tables.values()}.values():
+        left_out = [column.name for column in table.columns if (table.name, column.name) in withheld]
+        if left_out:
+            table = replace(table, columns=tuple(c for c in table.columns if c.name not in left_out))
+            notes.append(f"The code did not see {', '.join(left_out)} of table {table.name}: only a query can.")
+        if not table.columns:
+            continue
         try:
-            read = read_rows(database, table, _remaining(limits, deadline, room))
+            read = read_rows(database, table, _remaining(limits, deadline, room), cancellation)
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue

@@ -32,6 +32,10 @@ CONFINED = b"+"
 ERROR_CHARS = 2_000
 """The longest error that is told."""
 
+MOST_COLUMNS = 2_000
+"""The widest result, as a database bounds it."""
+
+TOO_WIDE = f"the result has more than {MOST_COLUMNS:,} columns: select or aggregate more"
 
 _LENGTH = struct.Struct("<Q")
 _ENDING = struct.Struct("<Bi")

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from ..database.table import Cell, Table
-from .protocol import ERROR_CHARS, dropped
+from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, dropped
 from .terms import SandboxLimits, SandboxResult
 
 _TYPE_NAMES: Mapping[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 # As a database bounds them.
 _CELL_BYTES = 1_000_000
-_COLUMNS = 2_000
+# No text is longer.
+_MOST_DROPPED = 2**63
 
 
 def read_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> SandboxResult:
@@ -29,11 +30,14 @@ def read_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> SandboxRe
     if not isinstance(content, dict):
         raise TypeError("a reply is an object")
     content = cast(dict[str, Any], content)
-    output = _text(content.get("output", ""))[: limits.output_chars + len(dropped(limits.result_bytes))]
+    output = _text(content.get("output", ""))[: limits.output_chars + len(dropped(_MOST_DROPPED))]
     if (error := content.get("error")) is not None:
         return SandboxResult(None, output, _text(error)[:ERROR_CHARS], elapsed)
+    if len(content["columns"]) > MOST_COLUMNS:
+        return SandboxResult(None, output, TOO_WIDE, elapsed)
     table = _table(content, limits, elapsed)
-    if problem := _too_large(table):
+    if _holds_large_value(table):
+        problem = f"a value of the result has more than {_CELL_BYTES:,} characters or bytes"
         return SandboxResult(None, output, problem, elapsed)
     index_columns = min(max(0, int(content.get("index_columns", 0))), len(table.columns))
     return SandboxResult(table, output, None, elapsed, False, index_columns, bool(content.get("labelled")))
@@ -44,21 +48,17 @@ def _table(content: dict[str, Any], limits: SandboxLimits, elapsed: float) -> Ta
     if not isinstance(names, list) or not isinstance(lines, list) or len(lines) > limits.rows:
         raise ValueError("no lists, or more rows than asked for")
     columns = tuple(_text(column) for column in names)
-    rows = tuple(tuple(_cell(cell) for cell in line) for line in lines)
-    if any(len(row) != len(columns) for row in rows):
+    if any(len(line) != len(columns) for line in lines):
         raise ValueError("rows and columns differ")
+    rows = tuple(tuple(_cell(cell) for cell in line) for line in lines)
     types = tuple(_type([row[position] for row in rows]) for position in range(len(columns)))
     return Table(columns, types, rows, bool(content["truncated"]), elapsed)
 
 
-def _too_large(table: Table) -> str | None:
-    """What a database would not give either."""
-    if len(table.columns) > _COLUMNS:
-        return f"the result has more than {_COLUMNS:,} columns"
+def _holds_large_value(table: Table) -> bool:
+    """Whether a value or a name is larger than a database would give."""
     cells = (cell for row in (table.columns, *table.rows) for cell in row)
-    if any(isinstance(cell, str | bytes) and len(cell) > _CELL_BYTES for cell in cells):
-        return f"a value of the result has more than {_CELL_BYTES:,} characters or bytes"
-    return None
+    return any(isinstance(cell, str | bytes) and len(cell) > _CELL_BYTES for cell in cells)
 
 
 def _cell(cell: Any) -> Cell:

@@ -6,15 +6,16 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..database.cancellation import Cancellation
 from ..database.database import Database
 from ..errors import SandboxUnavailable
 from .availability import sandbox_available
-from .exchange import exchange
+from .exchange import Cancelled, Done, exchange, turn
 from .frames import Frames, load_frames
 from .parent import PARENT
 from .protocol import Order, Request
 from .reply import read_reply
-from .static_check import refuse
+from .static_check import refuse, too_long
 from .terms import Boundary, SandboxLimits, SandboxResult
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def run_python(
     limits: SandboxLimits = DEFAULT_LIMITS,
     *,
     static_check: bool = True,
+    cancellation: Cancellation | None = None,
 ) -> SandboxResult:
     """Run code that finds the frames in `db_dict`, pandas as `pd` and numpy as `np`, and leaves its answer in `result`.
 
@@ -40,20 +42,23 @@ def run_python(
         frames: The tables by the name that the code uses; they are copied, never changed.
         limits: What the run may cost, and how strong the boundary must be.
         static_check: Whether to refuse what cannot work before running it, with a better message.
+        cancellation: Ends the run from another thread, with an error in its result.
 
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.
     """
     started = time.perf_counter()
     _require(limits.boundary)
-    if static_check and (problem := refuse(code)):
+    check = refuse if static_check else too_long
+    if problem := check(code, limits.code_bytes):
         return _failed(problem, started)
     try:
         request = _request(code, frames, limits)
+        done = _run(request, limits, cancellation)
     except ValueError as error:
         return _failed(str(error), started)
-    with PARENT.turns, PARENT.call(Order(limits.seconds, limits.memory_bytes, limits.boundary)) as line:
-        done = exchange(line, request, limits)
+    except Cancelled:
+        return _failed("the run was cancelled", started)
     if done.problem:
         return _failed(done.problem, started, done.timed_out)
     try:
@@ -63,7 +68,7 @@ def run_python(
 
 
 def run_on_database(
-    code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS
+    code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, *, cancellation: Cancellation | None = None
 ) -> tuple[SandboxResult, Frames]:
     """Run code over the tables that it names, loaded once it is known that it can be run.
 
@@ -72,10 +77,10 @@ def run_on_database(
     """
     started = time.perf_counter()
     _require(limits.boundary)
-    if problem := refuse(code):
+    if problem := refuse(code, limits.code_bytes):
         return _failed(problem, started), Frames({})
-    loaded = load_frames(code, database, limits)
-    return run_python(code, loaded.frames, limits, static_check=False), loaded
+    loaded = load_frames(code, database, limits, cancellation)
+    return run_python(code, loaded.frames, limits, static_check=False, cancellation=cancellation), loaded
 
 
 def warm_up(boundary: Boundary = "kernel") -> None:
@@ -91,6 +96,13 @@ def warm_up(boundary: Boundary = "kernel") -> None:
 def _require(boundary: Boundary) -> None:
     if problem := sandbox_available(boundary):
         raise SandboxUnavailable(problem)
+
+
+def _run(request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None) -> Done:
+    """One worker's turn; raises `Cancelled`, and what `exchange` raises."""
+    order = Order(limits.seconds, limits.memory_bytes, limits.boundary)
+    with turn(PARENT.turns, cancellation), PARENT.call(order) as line:
+        return exchange(line, request, limits, cancellation)
 
 
 def _failed(error: str, started: float, timed_out: bool = False) -> SandboxResult:

@@ -7,8 +7,9 @@ import math
 import time
 from dataclasses import dataclass, replace
 
+from ..database.cancellation import Cancellation
 from ..database.database import Database
-from ..database.names import quoted
+from ..database.quoting import quoted
 from ..database.schema import TableSchema
 from ..database.table import Limits, Table
 from ..errors import QueryFailed, QueryRejected, QueryTimeout
@@ -32,7 +33,7 @@ class Read:
     spread: bool = False
 
 
-def read_rows(database: Database, table: TableSchema, limits: Limits) -> Read:
+def read_rows(database: Database, table: TableSchema, limits: Limits, cancellation: Cancellation | None = None) -> Read:
     """All rows of a table, or as many as `limits.rows`, with `truncated` set.
 
     The sample is the same each time, of as many rows as allowed, and as good as chance would draw it, however the rows
@@ -42,57 +43,61 @@ def read_rows(database: Database, table: TableSchema, limits: Limits) -> Read:
     Raises:
         QueryError: The table cannot be read within the limits.
     """
+    reader = _Reader(database, table, cancellation)
     if table.row_count is None or table.row_count <= limits.rows or table.kind != "table":
-        first = _first(database, table, limits)
-        if not first.rows.truncated or table.kind != "table":
-            return first
+        first = reader.first(limits)
+        if not first.truncated or table.kind != "table":
+            return Read(first)
     started = time.monotonic()
-    rows = _sample(database, table, replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
-    if rows is not None:
-        return Read(replace(rows, truncated=True), spread=True)
-    return _first(database, table, replace(limits, seconds=limits.seconds - (time.monotonic() - started)))
+    with contextlib.suppress(QueryTimeout):
+        rows = reader.sample(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
+        # Fewer come of a table that has shrunk since its rows were counted.
+        if len(rows.rows) == limits.rows:
+            return Read(replace(rows, truncated=True), spread=True)
+    return Read(reader.first(replace(limits, seconds=limits.seconds - (time.monotonic() - started))))
 
 
-def _first(database: Database, table: TableSchema, limits: Limits) -> Read:
-    return Read(database.execute(f"SELECT {_columns(table)} FROM {quoted(table.name)}", limits))
+class _Reader:
+    def __init__(self, database: Database, table: TableSchema, cancellation: Cancellation | None) -> None:
+        self._database = database
+        self._table = table
+        self._cancellation = cancellation
+        self._name = self._quoted(table.name)
+        # Every column by its name: where others are hidden, `*` is refused.
+        self._columns = ", ".join(self._quoted(column.name) for column in table.columns)
 
+    def first(self, limits: Limits) -> Table:
+        return self._execute(f"SELECT {self._columns} FROM {self._name}", limits)
 
-def _sample(database: Database, table: TableSchema, limits: Limits) -> Table | None:
-    """As many rows as wanted; None if that doesn't work out."""
-    try:
-        rows = _by_number(database, table, limits)
-    except QueryTimeout:
-        return None
-    # A table that has shrunk since its rows were counted.
-    return rows if len(rows.rows) == limits.rows else None
+    def sample(self, limits: Limits) -> Table:
+        """Rows chosen by their numbers; where there are none, or hidden ones, by their positions, which takes longer.
 
+        Raises:
+            QueryTimeout: Choosing them took too long.
+        """
+        names = {column.name.lower() for column in self._table.columns}
+        if number := next((each for each in _NUMBER_NAMES if each not in names), None):
+            chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+            with contextlib.suppress(QueryFailed, QueryRejected):
+                return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
+        position = self._quoted(max(names, key=len) + "_")
+        chosen = self._chosen(f"SELECT row_number() OVER () AS n FROM {self._name}", limits.rows)
+        placed = f"SELECT {self._columns}, row_number() OVER () AS {position} FROM {self._name}"
+        return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
 
-def _by_number(database: Database, table: TableSchema, limits: Limits) -> Table:
-    names = {column.name.lower() for column in table.columns}
-    columns, name = _columns(table), quoted(table.name)
-    number = next((each for each in _NUMBER_NAMES if each not in names), None)
-    if number:
-        chosen = _chosen(f"SELECT {number} AS n FROM {name}", table.row_count, limits.rows)
-        with contextlib.suppress(QueryFailed, QueryRejected):
-            return database.execute(f"SELECT {columns} FROM {name} WHERE {number} IN ({chosen})", limits)
-    # No row numbers, or hidden ones: positions take longer.
-    position = quoted(max(names, key=len) + "_")
-    chosen = _chosen(f"SELECT row_number() OVER () AS n FROM {name}", table.row_count, limits.rows)
-    placed = f"SELECT {columns}, row_number() OVER () AS {position} FROM {name}"
-    return database.execute(f"SELECT {columns} FROM ({placed}) WHERE {position} IN ({chosen})", limits)
+    def _chosen(self, numbers: str, wanted: int) -> str:
+        """A query for as many of the numbers `n` as wanted, those that come first when mixed."""
+        most = _PRIME
+        if self._table.row_count:
+            candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10
+            most = min(_PRIME, int(_PRIME * candidates / self._table.row_count))
+        spread = f"SELECT n, (n % {_PRIME} + {_PRIME}) * {_FACTOR} % {_PRIME} AS h FROM ({numbers}) AS numbers"
+        mixed = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread}) AS spread"
+        first = f"SELECT n FROM ({mixed}) AS mixed WHERE h <= {most} ORDER BY h, n LIMIT {wanted}"
+        return f"SELECT n FROM ({first}) AS chosen"  # MySQL knows no LIMIT directly within IN
 
+    def _quoted(self, name: str) -> str:
+        return quoted(name, self._database.dialect)
 
-def _columns(table: TableSchema) -> str:
-    """Every column by its name: where others are hidden, `*` is refused."""
-    return ", ".join(quoted(column.name) for column in table.columns)
-
-
-def _chosen(numbers: str, row_count: int | None, wanted: int) -> str:
-    """A query for as many of the numbers `n` as wanted, those that come first when mixed."""
-    most = _PRIME
-    if row_count:
-        candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10
-        most = min(_PRIME, int(_PRIME * candidates / row_count))
-    spread = f"SELECT n, (n % {_PRIME} + {_PRIME}) * {_FACTOR} % {_PRIME} AS h FROM ({numbers})"
-    mixed = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread})"
-    return f"SELECT n FROM ({mixed}) WHERE h <= {most} ORDER BY h, n LIMIT {wanted}"
+    def _execute(self, sql: str, limits: Limits) -> Table:
+        return self._database.execute(sql, limits, self._cancellation)

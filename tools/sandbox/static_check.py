@@ -6,45 +6,11 @@ import ast
 from collections.abc import Iterator, Set
 
 ALLOWED_MODULES = (
-    "__future__",
-    "abc",
-    "array",
-    "bisect",
-    "calendar",
-    "cmath",
-    "collections",
-    "contextlib",
-    "copy",
-    "dataclasses",
-    "datetime",
-    "dateutil",
-    "decimal",
-    "difflib",
-    "enum",
-    "fractions",
-    "functools",
-    "heapq",
-    "io",
-    "itertools",
-    "json",
-    "math",
-    "numbers",
-    "numpy",
-    "operator",
-    "pandas",
-    "pprint",
-    "random",
-    "re",
-    "statistics",
-    "string",
-    "textwrap",
-    "time",
-    "types",
-    "typing",
-    "unicodedata",
-    "warnings",
-    "zoneinfo",
-)
+    "__future__", "abc", "array", "bisect", "calendar", "cmath", "collections", "contextlib", "copy", "dataclasses",
+    "datetime", "dateutil", "decimal", "difflib", "enum", "fractions", "functools", "heapq", "io", "itertools",
+    "json", "math", "numbers", "numpy", "operator", "pandas", "pprint", "random", "re", "statistics", "string",
+    "textwrap", "time", "types", "typing", "unicodedata", "warnings", "zoneinfo",
+)  # fmt: skip
 """What the code may import; loaded before it runs."""
 
 _FORBIDDEN_NAMES = frozenset(
@@ -60,8 +26,25 @@ _PANDAS_FILES = frozenset(
 _ALLOWED_DUNDERS = frozenset({"__name__", "__doc__"})
 
 
-def refuse(code: str) -> str | None:
-    """What in the code is not allowed, with its line, for its author; None if nothing is seen."""
+CODE_BYTES = 100_000
+"""The longest code that is looked at: parsing takes some tenths of a second then."""
+
+
+def too_long(code: str, most: int = CODE_BYTES) -> str | None:
+    """What to tell the author of code that has too many bytes; None if it hasn't."""
+    size = len(code.encode("utf-8", "surrogatepass"))
+    return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
+
+
+def refuse(code: str, most: int = CODE_BYTES) -> str | None:
+    """What in the code is not allowed, with its line, for its author; None if nothing is seen.
+
+    Args:
+        code: Python.
+        most: Bytes of it, beyond which it is not even parsed.
+    """
+    if problem := too_long(code, most):
+        return problem
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -35,7 +35,12 @@ _AARCH64 = {
 # Allowed as long as the memory does not become executable: no code but what was loaded before.
 _NOT_EXECUTABLE = ("mmap", "mprotect")
 _PROT_EXEC = 4
-_PROTECTION_ARGUMENT = 2
+# Allowed with the advices that allocators give, NORMAL, DONTNEED, FREE, HUGEPAGE and NOHUGEPAGE: others poison pages,
+# merge them with those of other processes, or keep them from being inherited.
+_ADVISING = "madvise"
+_ADVICES = (0, 4, 8, 14, 15)
+# Protection and advice are both the third argument.
+_CHECKED_ARGUMENT = 2
 
 # linux/bpf_common.h and linux/seccomp.h
 _LOAD_WORD = 0x20
@@ -58,10 +63,7 @@ class Machine:
     calls: Mapping[str, int]
 
 
-MACHINES: Mapping[str, Machine] = {
-    "x86_64": Machine(0xC000003E, _X86_64),
-    "aarch64": Machine(0xC00000B7, _AARCH64),
-}
+MACHINES: Mapping[str, Machine] = {"x86_64": Machine(0xC000003E, _X86_64), "aarch64": Machine(0xC00000B7, _AARCH64)}
 
 
 def this_machine() -> Machine | None:
@@ -73,10 +75,9 @@ def filter_program(machine: Machine) -> bytes:
     """The filter as `struct sock_filter` entries.
 
     A call of another architecture's interface (32-bit calls reach the same kernel by other numbers) kills the
-    process; a call that is not listed, or would make memory executable, fails with EPERM.
+    process; a call that is not listed, or would make memory executable, or gives advice that no allocator gives, fails
+    with EPERM.
     """
-    # Little-endian on both machines: the low word of an argument comes first.
-    protection = _OFFSET_ARGUMENTS + 8 * _PROTECTION_ARGUMENT
     program = [
         _step(_LOAD_WORD, _OFFSET_ARCHITECTURE),
         _step(_JUMP_EQUAL, machine.audit, if_true=1),
@@ -84,17 +85,23 @@ def filter_program(machine: Machine) -> bytes:
         _step(_LOAD_WORD, _OFFSET_NUMBER),
     ]
     for name, number in machine.calls.items():
-        if name in _NOT_EXECUTABLE:
-            program += [
-                _step(_JUMP_EQUAL, number, if_false=4),
-                _step(_LOAD_WORD, protection),
-                _step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1),
-                _step(_RETURN, _REFUSE),
-                _step(_RETURN, _ALLOW),
-            ]
-        else:
-            program += [_step(_JUMP_EQUAL, number, if_false=1), _step(_RETURN, _ALLOW)]
+        rule = _rule(name)
+        program += [_step(_JUMP_EQUAL, number, if_false=len(rule)), *rule]
     return b"".join([*program, _step(_RETURN, _REFUSE)])
+
+
+def _rule(name: str) -> list[bytes]:
+    """The steps that judge a call that is listed."""
+    # Little-endian on both machines: the low word of an argument, all that the kernel reads of these, comes first.
+    argument = _step(_LOAD_WORD, _OFFSET_ARGUMENTS + 8 * _CHECKED_ARGUMENT)
+    refuse, allow = _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)
+    if name in _NOT_EXECUTABLE:
+        return [argument, _step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
+    if name == _ADVISING:
+        left = range(len(_ADVICES), 0, -1)
+        checks = [_step(_JUMP_EQUAL, advice, if_true=steps) for advice, steps in zip(_ADVICES, left, strict=True)]
+        return [argument, *checks, refuse, allow]
+    return [allow]
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

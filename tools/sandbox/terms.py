@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..database.table import Table
 from ..errors import SettingsError
+from .static_check import CODE_BYTES
 
 Boundary = Literal["kernel", "without_landlock", "none_i_trust_this_code"]
 """How strong the boundary must be: seccomp and Landlock; seccomp alone, which closes every file and socket too, but
@@ -18,6 +20,7 @@ _DAY = 86_400.0
 _MOST = 2**50
 _LEAST: Mapping[str, int] = {
     "memory_bytes": 1, "input_bytes": 0, "output_chars": 0, "rows": 0, "result_bytes": 1, "frame_rows": 1,
+    "code_bytes": 1,
 }  # fmt: skip
 
 SANDBOX_VARIABLE = "TABLETURN_SANDBOX"
@@ -38,6 +41,7 @@ class SandboxLimits:
         result_bytes: The whole reply.
         frame_rows: Rows loaded from one table; larger tables are sampled.
         boundary: How strong the boundary must be; a weaker one is never taken silently.
+        code_bytes: The code, in UTF-8; it is parsed here before it runs there.
 
     Raises:
         SettingsError: A limit is no limit: not a number, negative, or beyond what a machine could have.
@@ -51,6 +55,7 @@ class SandboxLimits:
     result_bytes: int = 5_000_000
     frame_rows: int = 100_000
     boundary: Boundary = "kernel"
+    code_bytes: int = CODE_BYTES
 
     def __post_init__(self) -> None:
         if not _is_time(self.seconds):
@@ -63,6 +68,22 @@ class SandboxLimits:
             raise SettingsError(
                 f"the sandbox's boundary is {self.boundary!r}: choose one of {', '.join(get_args(Boundary))}"
             )
+
+
+def default_limits() -> SandboxLimits:
+    """The default limits, with the boundary that `TABLETURN_SANDBOX` names.
+
+    It is no setting of the agent: whoever runs a turn may change those, and how strong the boundary must be is for
+    who runs the machine to say.
+
+    Raises:
+        SettingsError: It names no boundary.
+    """
+    named = os.environ.get(SANDBOX_VARIABLE, "") or SandboxLimits.boundary
+    for boundary in get_args(Boundary):
+        if named == boundary:
+            return SandboxLimits(boundary=boundary)
+    raise SettingsError(f"{SANDBOX_VARIABLE} is {named!r}: choose one of {', '.join(get_args(Boundary))}")
 
 
 def _is_time(seconds: object) -> bool:

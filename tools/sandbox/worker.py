@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .answer import Answer, Plain, to_answer
+from .answer import Answer, AnswerTooLarge, to_answer
 from .protocol import CODE_NAME, ERROR_CHARS, Request, dropped, read_request
 from .wire import decode
 
@@ -53,21 +53,49 @@ def work(request_fd: int, reply_fd: int) -> None:
     sys.stdout = sys.stderr = printed
     warnings.simplefilter("ignore")
     try:
-        reply = _run(request)
+        text = _encoded(_run(request), printed, request)
+    except AnswerTooLarge as error:
+        text = _failure(str(error), printed, request)
     except MemoryError:
-        reply = {"error": "MemoryError: the code needs more memory than it may have"}
+        text = _failure("MemoryError: the code needs more memory than it may have", printed, request)
     except BaseException as error:  # noqa: BLE001 - a model's code raises what it likes, SystemExit too
-        reply = {"error": _describe(error)}
-    reply["output"] = printed.text()
-    text = json.dumps(reply).encode()
-    if len(text) > request.result_bytes:
-        small = {"error": f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"}
-        text = json.dumps(small).encode()
+        text = _failure(_describe(error), printed, request)
     view = memoryview(text)
     while view:
         view = view[os.write(reply_fd, view) :]
     # The caller has all it needs; it need not wait until this process is taken down.
     os.close(reply_fd)
+
+
+def _encoded(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
+    """The reply with what was printed.
+
+    Raises:
+        AnswerTooLarge: It has more bytes than wanted. Its values are measured first: writing them takes several times
+            their memory.
+    """
+    problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
+    room = request.result_bytes
+    for row in (reply.get("columns", ()), *reply.get("rows", ())):
+        room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if room < 0:
+            raise AnswerTooLarge(problem)
+    text = json.dumps(reply | {"output": printed.text()}, default=_base64).encode()
+    if len(text) > request.result_bytes:
+        raise AnswerTooLarge(problem)
+    return text
+
+
+def _failure(error: str, printed: PrintedText, request: Request) -> bytes:
+    """A reply that says what went wrong, with what was printed where that fits."""
+    try:
+        return _encoded({"error": error}, printed, request)
+    except AnswerTooLarge:
+        return json.dumps({"error": error}).encode()
+
+
+def _base64(cell: bytes) -> object:
+    return {"b64": base64.b64encode(cell).decode()}
 
 
 def _run(request: Request) -> dict[str, Any]:
@@ -89,15 +117,11 @@ def _nothing(assigned: bool) -> dict[str, Any]:
 def _reply(answer: Answer) -> dict[str, Any]:
     return {
         "columns": answer.columns,
-        "rows": [[_jsonable(cell) for cell in row] for row in answer.rows],
+        "rows": answer.rows,
         "truncated": answer.truncated,
         "index_columns": answer.index_columns,
         "labelled": answer.labelled,
     }
-
-
-def _jsonable(cell: Plain) -> object:
-    return {"b64": base64.b64encode(cell).decode()} if isinstance(cell, bytes) else cell
 
 
 def _keeping_last_value(tree: ast.Module) -> tuple[ast.Module, str]:

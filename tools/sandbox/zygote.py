@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import time
 from dataclasses import dataclass
 
@@ -52,6 +53,8 @@ class _Run:
 def serve(descriptor: int) -> None:
     """Fork workers as ordered until the caller closes the socket or ends; then leave none behind. Never returns."""
     os.chdir("/")
+    # They name folders of this machine.
+    sys.argv[:] = sys.orig_argv[:] = [""]
     control = socket.socket(fileno=descriptor)
     try:
         load_all()
@@ -79,7 +82,7 @@ class _Parent:
 
     def run(self) -> None:
         while True:
-            for descriptor, _ in self._poll.poll(self._patience()):
+            for descriptor, _ in self._poll.poll(self._reply_seconds()):
                 if descriptor == self._control.fileno():
                     if not self._accept():
                         return self._end_all()
@@ -90,7 +93,7 @@ class _Parent:
             for run in {id(run): run for run in self._runs.values() if run.deadline <= now}.values():
                 self._finish(run, timed_out=True)
 
-    def _patience(self) -> float | None:
+    def _reply_seconds(self) -> float | None:
         """Milliseconds until the next deadline; None if there is none."""
         if not self._runs:
             return None

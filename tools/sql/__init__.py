@@ -1,4 +1,6 @@
-"""SQL understood: parsed, made regular, compared, counted, checked and explained. Every function is pure.
+"""SQL understood: parsed, made regular, compared, counted, checked, explained and translated.
+
+Every function is pure, and reads the dialect that the schema names; one that takes no schema has a parameter for it.
 
 >>> from tableturn.tools.sql import check, explain, regularize
 >>> regularize('select T1.Name from customer as T1 where T1.Country == "France";', schema)
@@ -9,22 +11,25 @@
 'use name'
 """
 
-from .check import check
+from .checks import PITFALLS, check
 from .constants import Constants, constants
+from .dialect_notes import dialect_notes
 from .explain import explain
-from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity
+from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
 from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
+from .literals import Contents, SearchedLiteral, searched_literals
 from .ordering import is_ordered
 from .parse import parse_select
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
-from .sought import Contents, Sought, sought
+from .transpile import transpile
 from .vectors import FEATURES, vectorize
 
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
+    "PITFALLS",
     "Asked",
     "ColumnValues",
     "Constants",
@@ -33,21 +38,24 @@ __all__ = [
     "FindingKind",
     "Form",
     "Mention",
+    "SearchedLiteral",
     "Severity",
-    "Sought",
     "UsedItems",
     "check",
     "constants",
+    "dialect_notes",
     "explain",
     "form",
     "is_ordered",
     "parse_select",
+    "question_alone",
     "question_skeleton",
     "regularize",
     "same_sql",
+    "searched_literals",
     "skeleton_similarity",
-    "sought",
     "sql_skeleton",
+    "transpile",
     "used_items",
     "vectorize",
 ]

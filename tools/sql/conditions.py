@@ -49,6 +49,12 @@ def split(condition: exp.Expr) -> list[exp.Expr]:
     return parts
 
 
+def limit_count(query: exp.Expr) -> exp.Expr | None:
+    """How many rows LIMIT or FETCH FIRST lets through; None where neither says."""
+    limit = query.args.get("limit")
+    return limit and (limit.args.get("expression") or limit.args.get("count"))
+
+
 def own_references(part: exp.Expr, scope: Scope, resolution: Resolution) -> Iterator[Reference]:
     """References in an expression, in its sub-queries too, to what this SELECT reads."""
     for column in part.find_all(exp.Column):

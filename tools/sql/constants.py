@@ -9,6 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from ..errors import SQLParseError
+from .dialects import rules_of
 from .parse import parse_select
 
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
@@ -36,16 +37,16 @@ class Constants:
 
 
 @lru_cache(maxsize=512)
-def constants(sql: str) -> Constants:
+def constants(sql: str, dialect: str = "sqlite") -> Constants:
     """The constants of a query; none where it cannot be parsed."""
     try:
-        tree = parse_select(sql)
+        tree = parse_select(sql, dialect)
     except SQLParseError:
         return Constants()
     literals = list(tree.find_all(exp.Literal))
     texts = [str(literal.this) for literal in literals if literal.is_string]
-    # SQLite reads "Paris" in double quotes as a text where there is no such column.
-    texts += [column.name for column in tree.find_all(exp.Column) if _may_be_text(column)]
+    if rules_of(dialect).words_as_text:  # SQLite reads "Paris" as a text where there is no such column
+        texts += [column.name for column in tree.find_all(exp.Column) if _may_be_text(column)]
     plain = (plain_text(text) for text in texts)
     numbers = (str(literal.this) for literal in literals if not literal.is_string)
     return Constants(frozenset(filter(None, plain)), frozenset(filter(_NUMBER.fullmatch, numbers)))

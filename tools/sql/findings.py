@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -19,6 +20,13 @@ FindingKind = (
         "always_empty",
         "output_columns",
         "unused_value",
+        "question_contradicted",
+        "repeated_rows",
+        "average_of_averages",
+        "unordered_limit",
+        "text_order",
+        "padded_key",
+        "lost_outer_rows",
     ]
 )
 """A query error that running the query would give, or a doubt about one that runs."""
@@ -37,6 +45,9 @@ class Finding:
         message: One sentence.
         place: The part of the query that it is about; empty for the whole.
         suggestion: What to write instead; empty if there is none.
+        proof: Whether it is as good as proved: of Spider's and CoSQL's training golds one in a thousand, at most, has a
+            finding of this sort. An error always is. Every other finding is a doubt, which a reader may wish to know
+            of and for which no good query should have to be written again.
     """
 
     kind: FindingKind
@@ -44,6 +55,11 @@ class Finding:
     message: str
     place: str = ""
     suggestion: str = ""
+    proof: bool = False
+
+    def __post_init__(self) -> None:
+        if self.severity == "error":
+            object.__setattr__(self, "proof", True)
 
 
 class Mention(Protocol):
@@ -80,6 +96,15 @@ class Mention(Protocol):
         ...
 
 
+_NOTES = re.compile(r"\n\s*\(.*\)\s*\Z", re.DOTALL)
+"""Notes beside a question, as data sets with hints have them."""
+
+
+def question_alone(text: str) -> str:
+    """The question without notes beside it; empty where two sides speak in it (`... | did you mean ...? | yes`)."""
+    return "" if "|" in text else _NOTES.sub("", text)
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a query should answer.
@@ -103,3 +128,24 @@ class ColumnValues(Protocol):
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """The column's values most like the text, best first."""
         ...
+
+
+MOST_LOOKED_UP = 100
+"""Constants of one query that are looked up: a list of thousands would be looked up for minutes."""
+
+
+class FewLookUps:
+    """Column values of which so many are looked up; of the rest nothing is said."""
+
+    def __init__(self, values: ColumnValues) -> None:
+        self._values = values
+        self._left = MOST_LOOKED_UP
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        """See `ColumnValues`; yes, once enough was looked up."""
+        self._left -= 1
+        return self._left < 0 or self._values.holds(table, column, text)
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        """See `ColumnValues`."""
+        return self._values.nearest(table, column, text, limit)

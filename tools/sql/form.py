@@ -19,6 +19,7 @@ _KINDS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "same",
     exp.NEQ: "other",
     exp.Like: "same",
+    exp.ILike: "same",
 }
 _OPPOSITE = {"above": "below", "below": "above", "same": "other", "other": "same"}
 _ONE_OF_EACH = (exp.Distinct, exp.Group, exp.SetOperation)
@@ -60,10 +61,10 @@ class Form:
 
 
 @lru_cache(maxsize=512)
-def form(sql: str) -> Form:
+def form(sql: str, dialect: str = "sqlite") -> Form:
     """The form of a query; an empty one where it cannot be parsed."""
     try:
-        tree = parse_select(sql)
+        tree = parse_select(sql, dialect)
     except SQLParseError:
         return Form()
     first = tree.find(exp.Select)
@@ -75,7 +76,7 @@ def form(sql: str) -> Form:
         one_of_each=tree.find(*_ONE_OF_EACH) is not None,
         extreme=tree.find(exp.Order, exp.Max, exp.Min) is not None,
         negative=tree.find(*_NEGATIVE) is not None
-        or any(_is_denied(like) for like in tree.find_all(exp.Like))
+        or any(_is_denied(like) for like in tree.find_all(exp.Like, exp.ILike))
         or any(join.side for join in tree.find_all(exp.Join)),
     )
 

@@ -32,13 +32,13 @@ def used_items(sql: str, schema: Schema) -> UsedItems:
     """The tables and columns of the schema that a query uses, sub-queries included.
 
     Args:
-        sql: One SQLite query.
+        sql: One query in the schema's dialect.
         schema: The database's schema; names that it lacks are passed over.
 
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    return items_of(resolve(parse(sql).tree, schema))
+    return items_of(resolve(parse(sql, schema.dialect).tree, schema))
 
 
 def items_of(resolution: Resolution) -> UsedItems:

@@ -6,9 +6,9 @@ from ..errors import SQLParseError
 from .parse import parse
 
 
-def is_ordered(sql: str) -> bool:
+def is_ordered(sql: str, dialect: str = "sqlite") -> bool:
     """Whether the outermost query has an ORDER BY; False for what cannot be parsed."""
     try:
-        return parse(sql).tree.args.get("order") is not None
+        return parse(sql, dialect).tree.args.get("order") is not None
     except SQLParseError:
         return False

@@ -1,4 +1,4 @@
-"""From text to syntax tree: one SQLite query, with the benchmark's habits of writing forgiven."""
+"""From text to syntax tree: one query, with the benchmark's habits of writing forgiven where the SQL is SQLite's."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
-from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from ..errors import SQLParseError
-
-SQLITE = SQLite()
-"""The one dialect that is read."""
+from .dialects import Rules, rules_of
 
 MAX_LENGTH = 100_000
 """Characters that are looked at; SQLite itself stops at a million, and no question needs a hundredth of it."""
@@ -45,11 +42,13 @@ class Parsed:
         sql: The text that was parsed, with split operators joined.
         tokens: sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive.
         tree: A query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`.
+        rules: Of the dialect that it was read in.
     """
 
     sql: str
     tokens: list[Token]
     tree: exp.Expr
+    rules: Rules
 
 
 def join_split_operators(sql: str) -> str:
@@ -59,33 +58,35 @@ def join_split_operators(sql: str) -> str:
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
-def parse(sql: str) -> Parsed:
+def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """Reads one query. What comes back may be shared with other callers: it is to be read, not changed.
 
     Args:
-        sql: One SQLite query; semicolons at either end and split operators are forgiven.
+        sql: One query; semicolons at either end are forgiven, and split operators in SQLite's dialect.
+        dialect: By sqlglot's name; one that it does not know is read as standard SQL.
 
     Raises:
         SQLParseError: It is empty, too long, not SQL, more than one statement, or not a query.
     """
-    return _remembered(sql) if len(sql) <= _REMEMBERED_LENGTH else _read(sql)
+    return _remembered(sql, dialect) if len(sql) <= _REMEMBERED_LENGTH else _read(sql, dialect)
 
 
 @lru_cache(maxsize=512)
-def _remembered(sql: str) -> Parsed:
+def _remembered(sql: str, dialect: str) -> Parsed:
     """One turn looks at the same few queries many times: to link, to check, to compare, to explain."""
-    return _read(sql)
+    return _read(sql, dialect)
 
 
-def _read(sql: str) -> Parsed:
-    text = join_split_operators(sql).strip().strip(";").strip()
+def _read(sql: str, dialect: str) -> Parsed:
+    rules = rules_of(dialect)
+    text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
     if len(text) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(text):,} characters; at most {MAX_LENGTH:,} are read.")
     try:
-        tokens = SQLITE.tokenize(text)
-        trees = SQLITE.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
+        tokens = rules.grammar.tokenize(text)
+        trees = rules.grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None
     except RecursionError:
@@ -99,19 +100,20 @@ def _read(sql: str) -> Parsed:
         raise SQLParseError(f"Expected a query that reads (SELECT ...), found {kind[:40]}.")
     if isinstance(tree, exp.Select) and not tree.expressions:
         raise SQLParseError("The SELECT names no columns; write what it should return.")
-    if "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
+    if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
-    _mark_brackets(text, tree)
-    return Parsed(text, tokens, tree)
+    if rules.words_as_text:
+        _mark_brackets(text, tree)
+    return Parsed(text, tokens, tree, rules)
 
 
-def parse_select(sql: str) -> exp.Expr:
+def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
     """The syntax tree of one query, the caller's own to change.
 
     Raises:
         SQLParseError: See `parse`.
     """
-    return parse(sql).tree.copy()
+    return parse(sql, dialect).tree.copy()
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:

@@ -8,7 +8,9 @@ from itertools import combinations
 
 from sqlglot import exp
 
-from .names import fold, quote_name, quote_text
+from ..database.quoting import Naming
+from .keywords import quote_name, quote_text
+from .lookup import key_of
 from .parse import Parsed
 from .scope import Reference, Resolution, Scope, Source
 
@@ -33,18 +35,21 @@ class Edits:
 def rename(parsed: Parsed, resolution: Resolution) -> Edits:
     """Names in lower case, columns qualified, aliases removed where nothing needs them, quoted words as strings."""
     edits = Edits()
+    naming = resolution.rules.naming
     for identifier in parsed.tree.find_all(exp.Identifier):
         start = identifier.meta.get("start")
         if start is not None:
-            edits.text[start] = quote_name(identifier.name)
+            edits.text[start] = quote_name(key_of(identifier, resolution.rules), naming)
             if _needs_as(identifier):
                 edits.aliases.add(start)
     kept = _kept_aliases(resolution)
     for scope in resolution.scopes:
         for source in scope.sources:
             _drop_alias(source, kept, edits)
+            if naming.tables_exact and isinstance(source.node, exp.Table) and "start" in source.node.this.meta:
+                edits.text[source.node.this.meta["start"]] = _own_name(source, naming)
     for reference in resolution.references:
-        _write_reference(reference, kept, edits)
+        _write_reference(reference, kept, edits, naming)
     return edits
 
 
@@ -105,6 +110,13 @@ def _visible(source: Source, kept: set[Source]) -> str:
     return source.name if source in kept else source.own
 
 
+def _own_name(source: Source, naming: Naming) -> str:
+    """What a query calls a table, or a CTE, that has no alias."""
+    if not naming.tables_exact or source.query is not None:
+        return quote_name(source.own, naming)
+    return quote_name(source.table.name if source.table is not None else source.node.name, naming)
+
+
 def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
     alias = source.node.args.get("alias")
     if alias is None or source in kept or not isinstance(alias.this, exp.Identifier):
@@ -114,7 +126,7 @@ def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
         edits.dropped.add(start)
 
 
-def _write_reference(reference: Reference, kept: set[Source], edits: Edits) -> None:
+def _write_reference(reference: Reference, kept: set[Source], edits: Edits, naming: Naming) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
@@ -124,17 +136,20 @@ def _write_reference(reference: Reference, kept: set[Source], edits: Edits) -> N
     if source is None:
         return
     visible = _visible(source, kept)
+    written = quote_name(visible, naming) if source in kept else _own_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
         if "start" in qualifier.meta:
-            edits.text[qualifier.meta["start"]] = quote_name(visible)
-    elif reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, visible, kept):
-        edits.text[start] = f"{quote_name(visible)}.{quote_name(node.name)}"
+            edits.text[qualifier.meta["start"]] = written
+        return
+    key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, kept):
+        edits.text[start] = f"{written}.{quote_name(key, naming)}"
 
 
-def _can_qualify(reference: Reference, visible: str, kept: set[Source]) -> bool:
+def _can_qualify(reference: Reference, key: str, visible: str, kept: set[Source]) -> bool:
     owner = reference.owner
-    if not visible or owner is None or owner.merges(fold(reference.column)):
+    if not visible or owner is None or owner.merges(key):
         return False
     if sum(_visible(other, kept) == visible for other in owner.sources) > 1:
         return False

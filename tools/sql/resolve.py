@@ -1,6 +1,6 @@
-"""Which table every name in a query stands for, by SQLite's own rules.
+"""Which table every name in a query stands for, by the own rules of its dialect.
 
-sqlglot's optimizer qualifies columns by standard SQL's rules; SQLite's differ where benchmark queries live: a
+sqlglot's optimizer qualifies columns by standard SQL's rules; engines differ where queries live. In SQLite a
 double-quoted word that is no column is a string, WHERE and GROUP BY may name a result column's alias, `rowid` exists
 unseen. What is resolved here is the ground that regularisation, checks, explanations and schema usage stand on.
 """
@@ -12,21 +12,23 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ..database.schema import Schema
-from .lookup import look_up
-from .names import fold, squeeze
-from .parse import SQLITE
-from .scope import Clause, Reference, Resolution, Scope, Source
+from ..database.schema import Schema, TableSchema
+from .dialects import Clause, rules_of
+from .keywords import squeeze
+from .lookup import key_of, look_up
+from .scope import Reference, Resolution, Scope, Source
 
 _CLAUSES: dict[str, Clause] = {
     "expressions": "select",
     "where": "where",
     "group": "group",
     "having": "having",
+    "qualify": "having",
     "order": "order",
     "windows": "window",
     "limit": "limit",
     "offset": "limit",
+    "distinct": "order",
 }
 
 
@@ -58,7 +60,7 @@ def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
     """Resolves every name of a query against a schema.
 
     Args:
-        tree: What `parse_select` gave.
+        tree: What `parse_select` gave, in the schema's dialect.
         schema: The database's schema, or the part that the query may use.
     """
     resolver = _Resolver(schema)
@@ -69,7 +71,17 @@ def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
 class _Resolver:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self.found = Resolution()
+        self.rules = rules_of(schema.dialect)
+        self.found = Resolution(rules=self.rules)
+
+    def _key(self, node: exp.Expr | None) -> str:
+        """What the name of a table, an alias or a column is compared by."""
+        return key_of(node, self.rules)
+
+    def _alias(self, node: exp.Expr) -> str:
+        """The key of what an expression is called by its alias; empty if by none."""
+        alias = node.args.get("alias")
+        return self._key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
     def query(self, node: exp.Expr, parent: Scope | None, ctes: _CTEs) -> _Shape:
         """Resolves a query expression of any kind and everything in it."""
@@ -95,12 +107,13 @@ class _Resolver:
         ctes = dict(ctes)
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
         entries = [
-            (cte, _CTE(cte.this, _Shape(_declared(cte) or _outputs_before(cte.this)))) for cte in clause.expressions
+            (cte, _CTE(cte.this, _Shape(self._declared(cte) or self._outputs_before(cte.this))))
+            for cte in clause.expressions
         ]
-        ctes.update((fold(cte.alias), entry) for cte, entry in entries)
+        ctes.update((self._alias(cte), entry) for cte, entry in entries)
         for cte, entry in entries:
             shape = self.query(cte.this, parent, ctes)
-            entry.shape = _Shape(_declared(cte)) if _declared(cte) else shape
+            entry.shape = _Shape(self._declared(cte)) if self._declared(cte) else shape
         return ctes
 
     def _compound(self, node: exp.SetOperation, parent: Scope | None, ctes: _CTEs) -> _Shape:
@@ -116,16 +129,16 @@ class _Resolver:
 
     def _tail(self, node: exp.Expr, shape: _Shape, parent: Scope | None, ctes: _CTEs) -> None:
         """ORDER BY and LIMIT of a compound: terms name result columns, or match one of its SELECTs' expressions."""
-        names = {fold(name) for arm in shape.arms for name in arm.outputs or () if name}
+        names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
             for column in self._columns(clause, parent, ctes) if clause is not None else ():
-                if not column.table and fold(column.name) in names:
+                if not column.table and self._key(column.this) in names:
                     self.found.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                tried = [look_up(column, arm, "order") for arm in shape.arms]
+                tried = [look_up(column, arm, "order", self.rules) for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
-                chosen = (good or tried or [look_up(column, parent, "order")])[0]
+                chosen = (good or tried or [look_up(column, parent, "order", self.rules)])[0]
                 chosen.scope = None
                 self.found.references.append(chosen)
 
@@ -137,10 +150,12 @@ class _Resolver:
             self._source(start.this, scope, ctes, None)
         for join in node.args.get("joins") or ():
             self._join(join, scope, ctes)
+        for lateral in node.args.get("laterals") or ():
+            self._source(lateral, scope, ctes, None)
         for item in node.expressions:
             if isinstance(item, exp.Alias):
-                scope.aliases.setdefault(fold(item.alias), item.this)
-        scope.outputs = _outputs(node, scope)
+                scope.aliases.setdefault(self._key(item.args["alias"]), item.this)
+        scope.outputs = self._outputs(node, scope)
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
                 self._walk(source.join.args["on"], scope, "from", ctes)
@@ -149,13 +164,13 @@ class _Resolver:
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
                     self._walk(part, scope, clause, ctes)
-        return _Shape(scope.outputs, _texts(node), [scope])
+        return _Shape(scope.outputs, self._texts(node), [scope])
 
     def _join(self, join: exp.Join, scope: Scope, ctes: _CTEs) -> None:
         before = list(scope.sources)
         self._source(join.this, scope, ctes, join)
         added = scope.sources[len(before) :]
-        names = {fold(name.name) for name in join.args.get("using") or ()}
+        names = {self._key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
             here = {name for source in before for name in source.columns or ()}
             names = {name for source in added for name in source.columns or () if name in here}
@@ -170,13 +185,20 @@ class _Resolver:
             source.join = join
             scope.sources.append(source)
         elif isinstance(node, exp.Subquery | exp.Values):
-            shape = self.query(node, scope.parent, ctes)
+            shape = self.query(node, scope if self.rules.name == "duckdb" else scope.parent, ctes)
             inner = node.this if isinstance(node, exp.Subquery) else node
-            name, columns = fold(node.alias), _named(shape.outputs)
+            name, columns = self._alias(node), self._named(self._declared(node) or shape.outputs)
+            if node.args.get("pivots"):
+                columns = None
             scope.sources.append(Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
+        elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+            shape = self.query(node.this, scope, ctes)
+            columns = self._named(self._declared(node) or shape.outputs)
+            scope.sources.append(Source(self._alias(node), "", None, columns, node, query=node.this.this, join=join))
         else:
             self._walk(node, scope, "from", ctes)
-            scope.sources.append(Source(fold(node.alias_or_name), "", None, None, node, join=join))
+            name = self._alias(node) or self.rules.naming.key(node.alias_or_name)
+            scope.sources.append(Source(name, "", None, None, node, join=join))
         for nested in node.args.get("joins") or ():
             self._join(nested, scope, ctes)
 
@@ -184,22 +206,32 @@ class _Resolver:
         if not isinstance(node.this, exp.Identifier):
             for argument in node.this.expressions:
                 self._walk(argument, scope, "from", ctes)
-            own = fold(node.this.name)
-            return Source(fold(node.alias) or own, own, None, None, node)
-        own = fold(node.name)
-        visible = fold(node.alias) or own
+            own = self.rules.naming.key(node.this.name)
+            return Source(self._alias(node) or own, own, None, None, node)
+        own = self._key(node.this)
+        visible = self._alias(node) or own
         if own in ctes and not node.args.get("db"):
             cte = ctes[own]
-            columns = _named(cte.shape.outputs)
+            columns = self._named(cte.shape.outputs)
             return Source(visible, own, None, columns, node, query=cte.node, texts=cte.shape.texts)
-        table = self.schema.table(own)
+        table = self._of_schema(node, own)
         if table is None:
-            return Source(visible, own, None, None, node, known=own.startswith(("sqlite_", "pragma_")))
-        return Source(visible, own, table, {fold(column.name): column.name for column in table.columns}, node)
+            known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
+            return Source(visible, own, None, None, node, known=known)
+        given = [] if self.rules.is_sqlite else self._declared(node)
+        columns = self._named([*given, *(column.name for column in table.columns[len(given) :])])
+        return Source(visible, own, table, None if node.args.get("pivots") else columns, node)
+
+    def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
+        """The schema's table of that name, with the name of its own schema before it where that is part of the name."""
+        found = self.schema.table(f"{self._key(node.args['db'])}.{own}") if node.args.get("db") else None
+        found = found or self.schema.table(own)
+        key = self.rules.naming.key
+        return found if found is not None and key(found.name).endswith(own) else None
 
     def _walk(self, node: exp.Expr, scope: Scope | None, clause: Clause, ctes: _CTEs) -> None:
         for column in self._columns(node, scope, ctes):
-            self.found.references.append(look_up(column, scope, clause))
+            self.found.references.append(look_up(column, scope, clause, self.rules))
 
     def _columns(self, node: exp.Expr, scope: Scope | None, ctes: _CTEs) -> Iterator[exp.Column]:
         """Column expressions of an expression, in order; sub-queries met on the way are resolved."""
@@ -213,51 +245,74 @@ class _Resolver:
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
 
+    def _declared(self, node: exp.Expr) -> list[str | None]:
+        """Columns' names that an alias gives, as in `AS t(a, b)`."""
+        alias = node.args.get("alias")
+        return [self._key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-def _declared(cte: exp.Expr) -> list[str | None]:
-    return [column.name for column in cte.args["alias"].columns]
+    def _named(self, outputs: list[str | None] | None) -> dict[str, str] | None:
+        if outputs is None:
+            return None
+        named: dict[str, str] = {}
+        for name in outputs:
+            if name is not None:
+                named.setdefault(self.rules.naming.key(name), name)
+        return named
 
+    def _outputs(self, node: exp.Select, scope: Scope) -> list[str | None] | None:
+        names: list[str | None] = []
+        for item in node.expressions:
+            inner = item.unnest()
+            if isinstance(inner, exp.Star | exp.Column) and inner.is_star and not isinstance(item, exp.Alias):
+                wanted = self._key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
+                star = inner.this if isinstance(inner, exp.Column) else inner
+                if star.args.get("rename") or star.args.get("ilike"):
+                    return None
+                left_out = {self._key(column.this) for column in star.args.get("except_") or ()}
+                for source in scope.sources:
+                    if wanted is not None and source.name != wanted:
+                        continue
+                    if source.columns is None:
+                        return None
+                    shown = source.columns.items()
+                    names += [n for k, n in shown if k not in left_out and (wanted or k not in source.using)]
+            elif isinstance(inner, exp.Columns):
+                return None
+            else:
+                names.append(self._output(item))
+        return names
 
-def _named(outputs: list[str | None] | None) -> dict[str, str] | None:
-    if outputs is None:
-        return None
-    named: dict[str, str] = {}
-    for name in outputs:
-        if name is not None:
-            named.setdefault(fold(name), name)
-    return named
-
-
-def _outputs(node: exp.Select, scope: Scope) -> list[str | None] | None:
-    names: list[str | None] = []
-    for item in node.expressions:
+    def _output(self, item: exp.Expr) -> str | None:
+        """The name of a result column; None where it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
-            names.append(item.alias)
-        elif isinstance(inner, exp.Star | exp.Column) and inner.is_star:
-            wanted = fold(inner.table) if isinstance(inner, exp.Column) else None
-            for source in scope.sources:
-                if wanted is not None and source.name != wanted:
-                    continue
-                if source.columns is None:
-                    return None
-                names.extend(n for key, n in source.columns.items() if wanted is not None or key not in source.using)
-        else:
-            names.append(inner.name if isinstance(inner, exp.Column) else None)
-    return names
+            return self._spelled(item.args["alias"])
+        if isinstance(inner, exp.Column):
+            return self._spelled(inner.this)
+        if self.rules.expressions_as_names:
+            return None
+        while isinstance(inner, exp.Cast):
+            inner = inner.this
+        if isinstance(inner, exp.Column):
+            return self._spelled(inner.this)
+        if isinstance(inner, exp.Func):
+            return (inner.name if isinstance(inner, exp.Anonymous) else inner.sql_name()).lower()
+        return "?column?"
 
+    def _spelled(self, name: exp.Expr) -> str:
+        """A name as it would have to be declared to mean the same: as it is written, where case is ignored."""
+        return name.name if self.rules.naming.case == "ignored" else self._key(name)
 
-def _outputs_before(node: exp.Expr) -> list[str | None] | None:
-    """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
-    while isinstance(node, exp.SetOperation | exp.Subquery):
-        node = node.this
-    if not isinstance(node, exp.Select) or any(item.is_star for item in node.expressions):
-        return None
-    return [item.alias_or_name or None for item in node.expressions]
+    def _outputs_before(self, node: exp.Expr) -> list[str | None] | None:
+        """Result names of a query's first SELECT before it is resolved; None if a star stands in the way."""
+        while isinstance(node, exp.SetOperation | exp.Subquery):
+            node = node.this
+        if not isinstance(node, exp.Select) or any(item.is_star for item in node.expressions):
+            return None
+        return [self._output(item) for item in node.expressions]
 
-
-def _texts(node: exp.Select) -> frozenset[str]:
-    if node.parent is None:
-        return frozenset()
-    unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
-    return frozenset(squeeze(item.sql(dialect=SQLITE)) for item in unnamed)
+    def _texts(self, node: exp.Select) -> frozenset[str]:
+        if node.parent is None or not self.rules.expressions_as_names:
+            return frozenset()
+        unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
+        return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)

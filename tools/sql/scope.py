@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -10,8 +9,8 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import TableSchema
+from .dialects import Clause, Rules, rules_of
 
-Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
 ReferenceKind = Literal[
     "column",
     "alias",
@@ -27,12 +26,12 @@ ReferenceKind = Literal[
 ]
 """What a column expression turned out to be.
 
-- `column`: a column of its source; `star`: `table.*`; `rowid`: SQLite's unseen key.
+- `column`: a column of its source; `star`: `table.*`; `rowid`: a column that no schema lists, as SQLite's unseen key.
 - `alias`: a result column's alias; `output`: a result column of a compound query, in its ORDER BY.
-- `string`: a double-quoted word that is no column.
+- `string`: a double-quoted word that is no column, where the dialect takes that for a text.
 - `open`: it may belong to a source whose columns are not known.
 - `text_name`: a sub-query's column that has no name but its expression's text, as in `"count(*)"`.
-- `unknown`, `ambiguous`, `unknown_source`: SQLite refuses it.
+- `unknown`, `ambiguous`, `unknown_source`: the database refuses it.
 """
 
 
@@ -122,10 +121,15 @@ class Reference:
 
 @dataclass
 class Resolution:
-    """All scopes and references of a query, in the order in which they were met; the top SELECT's scope first."""
+    """All scopes and references of a query, in the order in which they were met; the top SELECT's scope first.
+
+    Attributes:
+        rules: Of the dialect that the query was read in.
+    """
 
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
+    rules: Rules = field(default_factory=rules_of)
 
     @cached_property
     def _by_node(self) -> dict[int, Reference]:
@@ -135,6 +139,6 @@ class Resolution:
         """What a `Column` expression stands for; None for any other."""
         return self._by_node.get(id(node))
 
-    def of(self, scope: Scope) -> Iterator[Reference]:
-        """References that stand directly in that scope."""
-        return (reference for reference in self.references if reference.scope is scope)
+    def text(self, node: exp.Expr) -> str:
+        """A part of the query as SQL."""
+        return node.sql(dialect=self.rules.grammar)

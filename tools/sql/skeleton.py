@@ -11,9 +11,9 @@ from rapidfuzz.distance import LCSseq
 from sqlglot import exp
 
 from ..database.schema import Schema
+from .name_stems import name_stems, stem
 from .parse import parse
 from .renaming import Edits
-from .words import name_stems, stem
 from .writing import write
 
 if TYPE_CHECKING:
@@ -34,16 +34,17 @@ _COMMON = frozenset(
 _COMMON_STEMS = frozenset(stem(word) for word in _COMMON)
 
 
-def sql_skeleton(sql: str) -> str:
+def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
     """The query in regular spelling with every name and literal masked.
 
     Args:
-        sql: One SQLite query.
+        sql: One query.
+        dialect: By sqlglot's name.
 
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    parsed = parse(sql)
+    parsed = parse(sql, dialect)
     edits = Edits(mask=MASK)
     for identifier in parsed.tree.find_all(exp.Identifier):
         start = identifier.meta.get("start")

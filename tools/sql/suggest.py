@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from rapidfuzz import fuzz, process
 
 from ..database.schema import ForeignKey, Schema
-from .names import fold
+from .dialects import Rules
+from .keywords import fold
 
 _ALIKE = 60.0
 """Least similarity, of 100, at which a name is worth suggesting."""
@@ -37,15 +38,16 @@ def keys_between(schema: Schema, first: str, second: str) -> list[ForeignKey]:
     ]
 
 
-def join_condition(key: ForeignKey) -> str:
+def join_condition(key: ForeignKey, rules: Rules) -> str:
     """`a.x = b.y`."""
-    pairs = zip(key.columns, key.ref_columns, strict=True)
-    return " AND ".join(f"{key.table}.{column} = {key.ref_table}.{other}" for column, other in pairs)
+    table, ref_table = rules.shown(key.table), rules.shown(key.ref_table)
+    pairs = zip(map(rules.shown, key.columns), map(rules.shown, key.ref_columns), strict=True)
+    return " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs)
 
 
-def join_path(path: Sequence[ForeignKey]) -> str:
+def join_path(path: Sequence[ForeignKey], rules: Rules) -> str:
     """`ON a.x = b.y and ON b.z = c.w`."""
-    return " and ".join(f"ON {join_condition(key)}" for key in path)
+    return " and ".join(f"ON {join_condition(key, rules)}" for key in path)
 
 
 def path_between(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:

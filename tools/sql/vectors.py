@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from .names import fold
+from .keywords import fold
 from .parse import parse
 
 FEATURES = (
@@ -58,11 +58,12 @@ _NOT_ELSE = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Connector, exp.Dot)
 Vector = NDArray[np.float64]
 
 
-def vectorize(sql: str) -> Vector:
+def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
     """The query's features.
 
     Args:
-        sql: One SQLite query.
+        sql: One query.
+        dialect: By sqlglot's name.
 
     Returns:
         41 counts in the order of `FEATURES`; averages of both sides for a compound query.
@@ -70,7 +71,7 @@ def vectorize(sql: str) -> Vector:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    return _query(parse(sql).tree)
+    return _query(parse(sql, dialect).tree)
 
 
 def _query(node: exp.Expr) -> Vector:

@@ -23,6 +23,19 @@ _SPELLED = {
     "ISNULL": "IS NULL",
     "NOTNULL": "IS NOT NULL",
 }
+_LITERALS = frozenset(
+    {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.UNICODE_STRING,
+    }
+)
 _PREFIXED = frozenset({"-", "+", "~"})
 _OPERATORS = frozenset(
     {"=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "||", "&", "|", "<<", ">>", "->", "->>"}
@@ -81,8 +94,8 @@ def _pieces(parsed: Parsed, edits: Edits) -> list[Piece]:
 def _plain(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
     """A token that is no name; nothing for one that only repeats what is so anyway."""
     raw = sql[token.start : token.end + 1]
-    if token.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING):
-        return [Piece(raw if mask is None else mask, "literal")]
+    if token.token_type in _LITERALS:
+        return [Piece((_plain_text(raw) if mask is None else mask), "literal")]
     word = " ".join(raw.split())
     if not (word[:1].isalpha() or word[:1] == "_"):
         return [Piece(_SPELLED.get(word, word), "mark")]
@@ -95,13 +108,20 @@ def _plain(sql: str, before: Token | None, token: Token, following: Token | None
     return [Piece(_SPELLED.get(upper, upper), "word")]
 
 
+def _plain_text(raw: str) -> str:
+    """A literal in single quotes, where MySQL's double quotes mean the same."""
+    inner = raw[1:-1]
+    return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
+
+
 def _unwrap(pieces: list[Piece]) -> list[Piece]:
     """Parentheses around nothing but a column left out, where they can be nothing else."""
     kept: list[Piece] = []
     index = 0
     while index < len(pieces):
         piece = pieces[index]
-        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal":
+        needed = kept[-2:] == ["DISTINCT", "ON"]
+        if piece == "(" and kept and kept[-1] in _BEFORE_OPERAND and kept[-1].role != "literal" and not needed:
             end = index + 1
             while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
                 end += 1

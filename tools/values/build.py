@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 
 from ..database import ColumnSchema, Database, Schema
@@ -33,14 +34,19 @@ class IndexBounds:
 DEFAULT_BOUNDS = IndexBounds()
 
 
-def columns_to_index(schema: Schema) -> list[tuple[str, str]]:
-    """Every column that may hold text. Views are left out: they repeat their tables' values."""
+def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """Every column that may hold text. Views are left out: they repeat their tables' values.
+
+    Args:
+        schema: The database's.
+        withheld: Columns whose values may not leave; they are left out.
+    """
     return [
         (table.name, column.name)
         for table in schema.tables
         if table.kind != "view"
         for column in table.columns
-        if _may_hold_text(column)
+        if _may_hold_text(column) and (table.name, column.name) not in withheld
     ]
 
 

@@ -9,17 +9,17 @@ from heapq import nlargest
 
 from .aliases import aliases
 from .flags import flagged
-from .known import Known
-from .likeness import nearest_words
-from .names import name_stems
+from .indexed_columns import IndexedColumns
 from .question import Question, Span, spans
+from .schema_words import name_stems
 from .store import Store, Stored, StoredColumn
+from .typos import nearest_words
 
 _COMMON = 100
 """A word that more values hold is only looked for together with its neighbour."""
 
 _PARTS = 30
-"""Most values of which only a part is said."""
+"""Most values of which only a part is mentioned."""
 
 _LEAST_SHARE = 0.35
 """How much of a value, in letters, must be said: less is chance more often than not."""
@@ -35,22 +35,22 @@ class Candidate:
     how: str
 
 
-def candidates(question: Question, store: Store, known: Known) -> Iterator[Candidate]:
+def candidates(question: Question, store: Store, indexed: IndexedColumns) -> Iterator[Candidate]:
     """All candidates, the same value perhaps more than once."""
-    respelt = _respelt(question, known.names, store)
+    respelt = _respelt(question, indexed.names, store)
     by_key = spans(question, respelt)
     for value in store.by_key(list(by_key)):
         for span in by_key[value.key]:
             yield Candidate(value, span, *_fit(span, value.text))
-    yield from _by_alias(by_key, store, known.columns)
+    yield from _by_alias(by_key, store, indexed.columns)
     yield from _by_part(question, respelt, store)
-    for value, number, score in flagged(question, known):
+    for value, number, score in flagged(question, indexed):
         yield Candidate(value, question.span(number, number + 1, []), score, "flag")
 
 
 def _fit(span: Span, text: str) -> tuple[float, str]:
-    if span.likeness < 1:
-        return 0.9 * span.likeness, "typo"
+    if span.similarity < 1:
+        return 0.9 * span.similarity, "typo"
     if span.text == text:
         return 1.0, "exact"
     if span.text.casefold() == text.strip().casefold():
@@ -66,7 +66,7 @@ def _by_alias(
         alias: span
         for group in by_key.values()
         for span in group
-        if span.likeness == 1
+        if span.similarity == 1
         for alias in aliases(span.text, span.key)
     }
     found = store.by_key(list({alias.key for alias in wanted}))
@@ -104,29 +104,29 @@ def _by_part(
     question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
 ) -> Iterator[Candidate]:
     """Values of which the question says some words only, one of them at least spelt right."""
-    said = {
+    words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
         if len(word.stem) > 1 and not question.says_nothing(number)
     }
     numbers: dict[int, list[int]] = defaultdict(list)
-    for number, (stemmed, _) in said.items():
+    for number, (stemmed, _) in words.items():
         for value_id in store.with_word(stemmed, _COMMON):
             numbers[value_id].append(number)
-    for number, following in zip(said, list(said)[1:], strict=False):
+    for number, following in zip(words, list(words)[1:], strict=False):
         if following == number + 1:
-            for value_id in store.with_words(said[number][0], said[following][0], _COMMON):
+            for value_id in store.with_words(words[number][0], words[following][0], _COMMON):
                 numbers[value_id] = sorted({*numbers[value_id], number, following})
     found: list[tuple[float, Stored, list[int]]] = []
     for value in store.by_id(list(numbers)):
         run = _longest_run(numbers[value.id])
-        share = sum(len(said[number][0]) for number in run) / len(value.key)
+        share = sum(len(words[number][0]) for number in run) / len(value.key)
         if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
             found.append((share, value, run))
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
-        likeness = min(said[number][1] for number in run)
-        span = question.span(run[0], run[-1] + 1, [], likeness)
-        yield Candidate(value, span, (0.4 + 0.4 * share) * likeness, "part")
+        similarity = min(words[number][1] for number in run)
+        span = question.span(run[0], run[-1] + 1, [], similarity)
+        yield Candidate(value, span, (0.4 + 0.4 * share) * similarity, "part")
 
 
 def _longest_run(numbers: Sequence[int]) -> list[int]:

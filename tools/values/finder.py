@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from .candidates import Candidate, candidates
-from .known import Known
+from .indexed_columns import IndexedColumns
 from .match import ValueMatch
-from .names import name_stems
 from .question import Question, read
+from .schema_words import name_stems
 from .store import Store, StoredColumn
 
 _GOOD = 0.9
 """Score from which a longer mention leaves little to those inside it."""
 
 
-def find(text: str, store: Store, known: Known) -> list[ValueMatch]:
+def find(text: str, store: Store, indexed: IndexedColumns) -> list[ValueMatch]:
     """The values that a question mentions, best first, each once.
 
     Args:
         text: The question.
         store: Where values are looked up.
-        known: What else is known of the database.
+        indexed: The columns that it holds, and the schema's names.
     """
     question = read(text)
-    found = list(candidates(question, store, known))
-    ranking = _Ranking(question, known.names, found)
+    found = list(candidates(question, store, indexed))
+    ranking = _Ranking(question, indexed.names, found)
     best: dict[int, tuple[float, Candidate]] = {}
     for candidate in found:
-        rank = ranking.of(candidate, known.columns[candidate.value.column])
+        rank = ranking.of(candidate, indexed.columns[candidate.value.column])
         before = best.get(candidate.value.id)
         if before is None or rank > before[0]:
             best[candidate.value.id] = (rank, candidate)
     ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].span.start, pair[1].value.id))
-    return [_match(candidate, known.columns[candidate.value.column]) for _, candidate in ranked]
+    return [_match(candidate, indexed.columns[candidate.value.column]) for _, candidate in ranked]
 
 
 class _Ranking:
-    """What tells a mention from a chance.
+    """How likely a candidate is a mention and no coincidence.
 
     For it speak, besides the fit: quotation marks, capitals, length, a column or table that the question names too.
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
@@ -47,7 +47,7 @@ class _Ranking:
     def __init__(self, question: Question, names: Set[str], found: Sequence[Candidate]) -> None:
         self._question = question
         self._names = names
-        self._said = {word.stem for word in question.words}
+        self._stems = {word.stem for word in question.words}
         self._taken = {(c.span.first, c.span.last) for c in found if c.score >= _GOOD}
 
     def of(self, candidate: Candidate, column: StoredColumn) -> float:
@@ -76,7 +76,7 @@ class _Ranking:
         return False
 
     def _named(self, parts: Set[str]) -> float:
-        return sum(part in self._said for part in parts) / len(parts) if parts else 0.0
+        return sum(part in self._stems for part in parts) / len(parts) if parts else 0.0
 
 
 def _match(candidate: Candidate, column: StoredColumn) -> ValueMatch:

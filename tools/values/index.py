@@ -6,17 +6,19 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
+
+from sqlglot import exp
 
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
 from .build import DEFAULT_BOUNDS, IndexBounds, fill
 from .finder import find
-from .known import Known
+from .index_file import contents_key, open_store
+from .indexed_columns import IndexedColumns
 from .match import ValueMatch
 from .nearest import nearest
-from .place import database_state, open_store
 from .store import Store, StoredColumn
 
 R = TypeVar("R")
@@ -39,7 +41,7 @@ class ValueIndex:
         self._lock = threading.Lock()
         self._state = ""
         self._store: Store | None = None
-        self._known = Known()
+        self._columns = IndexedColumns()
         self._by_name: dict[tuple[str, str], StoredColumn] = {}
         self._complete = False
 
@@ -64,24 +66,28 @@ class ValueIndex:
         Raises:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
-        return self._ask(lambda store: tuple(find(question, store, self._known)[:limit]))
+        return self._ask(lambda store: tuple(find(question, store, self._columns)[:limit]))
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column holds exactly this text.
+        """Whether a column holds exactly this text; of a column whose values may not leave, always yes.
 
         Args:
             table: In any case.
             column: In any case; of an unknown one, the answer is no.
-            text: Compared as SQLite compares: a number's digits find the number.
+            text: Compared as the engine compares; SQLite finds a number by its digits.
 
         Raises:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
+        if self._withheld(table, column):
+            return True
         indexed = self._ask(lambda store: self._indexed(store, table, column, text))
-        return self._database_has(table, column, "=", text) if indexed is None else indexed
+        return self._database_has(table, column, exp.EQ, text) if indexed is None else indexed
 
     def matches(self, table: str, column: str, pattern: str) -> bool:
         """Whether a column has a value that is LIKE the pattern; no where that takes too long to say.
+
+        Of a column whose values may not leave the answer is always yes: it gives rise to no remark.
 
         Args:
             table: In any case.
@@ -91,7 +97,7 @@ class ValueIndex:
         Raises:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
-        return self._database_has(table, column, "LIKE", pattern)
+        return self._withheld(table, column) or self._database_has(table, column, exp.Like, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """The column's values nearest to a text, nearest first; empty if none is near.
@@ -107,33 +113,42 @@ class ValueIndex:
         """
 
         def ask(store: Store) -> tuple[str, ...]:
-            known = self._by_name.get((table.lower(), column.lower()))
-            return nearest(store, known, text, limit) if known else ()
+            indexed = self._by_name.get((table.lower(), column.lower()))
+            return nearest(store, indexed, text, limit) if indexed else ()
 
         return self._ask(ask)
 
+    def _withheld(self, table: str, column: str) -> bool:
+        """Whether what a column holds may not leave, so that nothing may depend on it."""
+        leaving = self._database.leaving()
+        source = leaving.schema.table(table) if leaving.levels else None
+        found = source.column(column) if source else None
+        return source is not None and found is not None and (source.name, found.name) in leaving.levels
+
     def _indexed(self, store: Store, table: str, column: str, text: str) -> bool | None:
         """Whether the index holds a text; None where it cannot tell."""
-        known = self._by_name.get((table.lower(), column.lower()))
-        if known is None:
+        indexed = self._by_name.get((table.lower(), column.lower()))
+        if indexed is None:
             return None
-        if store.held(known.id, text):
+        if store.held(indexed.id, text):
             return True
-        return False if known.state == "whole" else None
+        return False if indexed.state == "whole" else None
 
-    def _database_has(self, table: str, column: str, compared: Literal["=", "LIKE"], text: str) -> bool:
-        if self._database.schema().column(table, column) is None:
+    def _database_has(self, table: str, column: str, comparison: type[exp.EQ | exp.Like], text: str) -> bool:
+        schema = self._database.schema()
+        source = schema.table(table)
+        found = source.column(column) if source else None
+        if source is None or found is None:
             return False
-        quoted = text.replace("'", "''")
-        name, source = (part.replace('"', '""') for part in (column, table))
-        sql = f'SELECT 1 FROM "{source}" WHERE "{name}" {compared} \'{quoted}\' LIMIT 1'
+        compared = comparison(this=exp.column(found.name, quoted=True), expression=exp.Literal.string(text))
+        query = exp.select("1").from_(exp.table_(source.name, quoted=True)).where(compared).limit(1)
         try:
-            return bool(self._database.execute(sql, Limits(rows=1)).rows)
+            return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
         except QueryError:
             return False
 
     def _ask(self, ask: Callable[[Store], R]) -> R:
-        """Asks the store, built further if it is not complete; one that proves damaged is built anew."""
+        """Asks the store, built further if it is not complete; a damaged one is rebuilt."""
         with self._lock:
             try:
                 return ask(self._ready())
@@ -142,7 +157,7 @@ class ValueIndex:
                 return ask(self._ready())
 
     def _ready(self) -> Store:
-        state = database_state(self._database)
+        state = contents_key(self._database)
         if self._store is None or state != self._state:
             self._close()
             self._store = open_store(self._database, self._folder)
@@ -156,8 +171,8 @@ class ValueIndex:
             self._complete = fill(store, self._database, self._bounds)
         except sqlite3.OperationalError:
             self._complete = False  # another process is building, or the disk is full: what is there has to do
-        self._known = Known.of(store, self._database.schema())
-        self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._known.columns.values()}
+        self._columns = IndexedColumns.of(store, self._database.schema())
+        self._by_name = {(c.table.lower(), c.name.lower()): c for c in self._columns.columns.values()}
 
     def _close(self, *, remove: bool = False) -> None:
         if self._store is not None:

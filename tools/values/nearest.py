@@ -5,9 +5,9 @@ from __future__ import annotations
 from rapidfuzz import fuzz, process, utils
 
 from .aliases import aliases
-from .likeness import nearest_words
 from .store import Store, StoredColumn
-from .words import key, stems
+from .text_words import key, stems
+from .typos import nearest_words
 
 _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from .words import Word, key, words
+from .text_words import Word, key, words
 
 LONGEST = 10
 """Words of the longest mention that is looked for."""
@@ -31,7 +31,7 @@ class Span:
         end: Offset just past it.
         text: As written.
         key: What it is looked up by.
-        likeness: 1, or less where a word is taken for a misspelt one.
+        similarity: 1, or less where a word is taken for a misspelt one.
     """
 
     first: int
@@ -40,7 +40,7 @@ class Span:
     end: int
     text: str
     key: str
-    likeness: float = 1.0
+    similarity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class Question:
             for first, last in self.quoted
         )
 
-    def span(self, first: int, last: int, stemmed: Sequence[str], likeness: float = 1.0) -> Span:
+    def span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> Span:
         """The span of some words, to be looked up by these stems."""
         start, end = self.words[first].start, self.words[last - 1].end
-        return Span(first, last, start, end, self.text[start:end], key(stemmed), likeness)
+        return Span(first, last, start, end, self.text[start:end], key(stemmed), similarity)
 
 
 @cache
@@ -104,7 +104,7 @@ def spans(question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]]
 
     Args:
         question: Whose spans.
-        respelt: For misspelt words, by number, the stems that they may stand for, with their likeness.
+        respelt: For misspelt words, by number, the stems that they may stand for, with their similarity.
     """
     found: dict[str, list[Span]] = defaultdict(list)
     total = len(question.words)
@@ -117,11 +117,11 @@ def spans(question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]]
             found[span.key].append(span)
             wrong = [number for number in range(first, last) if number in respelt]
             for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
-                likeness = 1.0
+                similarity = 1.0
                 for number in wrong:
                     stands_for, like = respelt[number][min(choice, len(respelt[number]) - 1)]
                     stemmed[number - first] = stands_for
-                    likeness = min(likeness, like)
-                span = question.span(first, last, stemmed, likeness)
+                    similarity = min(similarity, like)
+                span = question.span(first, last, stemmed, similarity)
                 found[span.key].append(span)
     return found

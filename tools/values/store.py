@@ -15,10 +15,10 @@ from itertools import groupby, starmap
 from pathlib import Path
 from typing import Any
 
-from .words import initials, key, stems
+from .text_words import initials, key, stems
 
 FORMAT = 3
-"""Raised whenever the layout or the words' treatment changes; another format's file is built anew."""
+"""Raised whenever the layout or the words' treatment changes; a file of another format is rebuilt."""
 
 _ROWS = 2_000
 """Most rows of one look-up."""
@@ -73,7 +73,7 @@ class Store:
         """
         self._path = path
         self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is built anew: speed matters more
+        self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is rebuilt: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
         if self._format() == 0:
             self._lay_out(columns)

@@ -1,0 +1,1 @@
+"""DuckDB: its own files, tables in files of other kinds, and data frames."""

@@ -1,0 +1,152 @@
+"""What an instance is made from: tables as they were found, before it is decided what of them may be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ...errors import SettingsError
+from ..schema import ColumnKind, ColumnSchema, ForeignKey
+from ..session import Permissions
+
+if TYPE_CHECKING:
+    import pandas
+
+_LABEL = re.compile(r"'((?:[^']|'')*)'")
+_LABELS = 20
+_KINDS: tuple[tuple[str, ColumnKind], ...] = (
+    ("BOOLEAN", "boolean"),
+    ("DATE", "time"),
+    ("TIME", "time"),
+    ("INTERVAL", "time"),
+    ("BLOB", "binary"),
+    ("BIT", "text"),
+    ("ENUM", "text"),
+    ("UUID", "text"),
+    ("JSON", "text"),
+)
+_NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table.
+
+    Attributes:
+        name: As declared, or made from a file's name.
+        columns: With the name that each has in `scan`.
+        scan: What the rows are selected from, as SQL; empty where they are in `frame`.
+        schema: In the catalogue of the instance.
+        hides: Columns that are computed from others, by their names, in lower case: what they are hidden with.
+        reads: For a view, the tables that it reads, in lower case with their schemas; None where that is not known.
+        slow: Whether reading all of it takes seconds.
+        path: The file that `scan` reads; None where that is an attached one.
+    """
+
+    name: str
+    columns: tuple[tuple[str, ColumnSchema], ...]
+    scan: str = ""
+    schema: str = "main"
+    kind: Literal["table", "view"] = "table"
+    comment: str = ""
+    estimate: int | None = None
+    frame: pandas.DataFrame | None = None
+    hides: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    reads: frozenset[str] | None = frozenset()
+    slow: bool = False
+    path: Path | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its name in a schema that is shown."""
+        return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
+
+    @property
+    def key(self) -> str:
+        """Its name with its schema, in lower case."""
+        return f"{self.schema}.{self.name}".lower()
+
+
+def column(name: str, declared: str, **more: object) -> ColumnSchema:
+    """A column by its name and DuckDB's name of its type."""
+    if declared.startswith("ENUM"):
+        labels = tuple(label.replace("''", "'") for label in _LABEL.findall(declared)[:_LABELS])
+        return replace(ColumnSchema(name, "ENUM", "text", samples=labels), **more)  # pyright: ignore[reportArgumentType]
+    return replace(ColumnSchema(name, declared, _kind(declared)), **more)  # pyright: ignore[reportArgumentType]
+
+
+def _kind(declared: str) -> ColumnKind:
+    """What a column of that type holds; `other` for plain text, whose values tell."""
+    if declared.endswith("]") or declared.startswith(_NESTED):
+        return "text"
+    if declared == "VARCHAR":
+        return "other"
+    for start, kind in _KINDS:
+        if declared.startswith(start):
+            return kind
+    return "number"
+
+
+def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
+    """The tables and columns that may be seen. A view that reads what may not is hidden, and so is what it computes.
+
+    Raises:
+        SettingsError: The permissions name what is not there.
+    """
+    if not permissions:
+        return tuple(entries)
+    _check(entries, permissions)
+    kept = {entry.key: _reduced(entry, permissions) for entry in entries}
+    whole = {entry.key: len(entry.columns) for entry in entries}
+    changed = True
+    while changed:
+        changed = False
+        for key, entry in tuple(kept.items()):
+            if (
+                entry.reads is None
+                or any(read not in kept or len(kept[read].columns) < whole[read] for read in entry.reads)
+                or not entry.columns
+            ):
+                del kept[key]
+                changed = True
+    return tuple(kept.values())
+
+
+def _reduced(entry: Entry, permissions: Permissions) -> Entry:
+    hidden = {held.name.lower() for _, held in entry.columns if not _shows(entry, held.name, permissions)}
+    size = -1
+    while size != len(hidden):
+        size = len(hidden)
+        hidden |= {name for name, sources in entry.hides.items() if sources & hidden}
+    columns = tuple((own, held) for own, held in entry.columns if held.name.lower() not in hidden)
+    comment = "" if hidden else entry.comment
+    return replace(entry, columns=columns, comment=comment)
+
+
+def _shows(entry: Entry, name: str, permissions: Permissions) -> bool:
+    return permissions.shows(entry.shown, name)
+
+
+def _check(entries: Iterable[Entry], permissions: Permissions) -> None:
+    names = {
+        name.lower()
+        for entry in entries
+        for name in (entry.shown, *(f"{entry.shown}.{held.name}" for _, held in entry.columns))
+    }
+    for given in (entry for layer in permissions.layers() for entry in (*layer.allow, *layer.deny)):
+        if "*" not in given and given not in names:
+            raise SettingsError(f"the allow or deny list names {given!r}, but the database has no such table or column")
+
+
+def keys_between(keys: Iterable[ForeignKey], entries: Sequence[Entry]) -> tuple[ForeignKey, ...]:
+    """The keys whose two ends may be seen."""
+    held = {(entry.shown.lower(), shown.name.lower()) for entry in entries for _, shown in entry.columns}
+    return tuple(
+        key
+        for key in keys
+        if all((key.table.lower(), name.lower()) in held for name in key.columns)
+        and all((key.ref_table.lower(), name.lower()) in held for name in key.ref_columns)
+    )

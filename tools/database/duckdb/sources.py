@@ -1,0 +1,189 @@
+"""What a path names: a DuckDB file, or files of tables, alone, in a folder, or by a pattern."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ...errors import DatabaseUnavailable
+from .identifiers import table_name, told_apart
+
+FileKind = Literal["text", "parquet", "json", "workbook"]
+
+_KINDS: dict[str, FileKind] = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".psv": "text",
+    ".csv.gz": "text",
+    ".tsv.gz": "text",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json.gz": "json",
+    ".jsonl.gz": "json",
+    ".ndjson.gz": "json",
+    ".xlsx": "workbook",
+    ".xlsm": "workbook",
+}
+_DATABASES = (".duckdb", ".ddb")
+_MAGIC = b"DUCK"
+_MAGIC_AT = 8
+_MOST_FILES = 1_000
+PREFIX = "duckdb://"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file with one table, or a workbook with several.
+
+    Attributes:
+        path: Absolute.
+        kind: How it is read.
+        table: The name of its table, and what the names of a workbook's sheets begin with.
+    """
+
+    path: Path
+    kind: FileKind
+    table: str
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the tables are.
+
+    Attributes:
+        name: The database's short name.
+        location: As `Engine.location`.
+        database: A DuckDB file; None where the tables are in `files`.
+        asked: The path, or pattern, that the files were found by.
+    """
+
+    name: str
+    location: str
+    database: Path | None = None
+    asked: str = ""
+
+    def files(self) -> tuple[File, ...]:
+        """The files as of now, by name.
+
+        Raises:
+            DatabaseUnavailable: There are none, or too many.
+        """
+        found = _found(self.asked)
+        if not found:
+            known = ", ".join(kind for kind in _KINDS if kind.count(".") == 1)
+            what = "the folder" if Path(self.asked).is_dir() else "the pattern"
+            raise DatabaseUnavailable(f"{what} {self.asked} holds no files of tables: {known}")
+        if len(found) > _MOST_FILES:
+            raise DatabaseUnavailable(f"{self.asked} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
+        names = told_apart([table_name(_stem(path)) for path in found])
+        return tuple(
+            File(path, kind, name) for path, name in zip(found, names, strict=True) if (kind := _kind(path)) is not None
+        )
+
+    def state(self) -> str:
+        """Changes whenever a file does, or another one comes."""
+        paths = [self.database] if self.database is not None else _found(self.asked)
+        return " ".join(_state(path) for path in paths) or "gone"
+
+
+def names_files(text: str) -> bool:
+    """Whether a path that is no URL is for this engine: by its ending, what it begins with, or as a folder."""
+    path = Path(text).expanduser()
+    if path.suffix.lower() in _DATABASES or _kind(path) is not None or path.is_dir():
+        return True
+    if glob.has_magic(text) and not path.exists():
+        return True
+    return path.is_file() and _is_database(path)
+
+
+def sources(text: str) -> Sources:
+    """What a path or a URL names.
+
+    Raises:
+        DatabaseUnavailable: There is nothing, or nothing that can be read.
+    """
+    path = Path(_path(text)).expanduser().absolute()
+    if path.is_file() and _kind(path) is None:
+        if not _is_database(path):
+            raise DatabaseUnavailable(f"{path} is neither a DuckDB database nor a file of tables that can be read")
+        return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
+    if not path.exists() and not glob.has_magic(str(path)):
+        raise DatabaseUnavailable(f"there is no file {path}")
+    name = _stem(path) if path.is_file() else _folder_of(path).name
+    location = path.resolve() if path.exists() else path
+    found = Sources(_shown(table_name(name)), _shown(str(location)), asked=str(path))
+    found.files()
+    return found
+
+
+def _path(text: str) -> str:
+    if not text.lower().startswith(PREFIX):
+        return text
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        name = make_url(text).database or ""
+    except ArgumentError:
+        name = ""
+    if name in ("", ":memory:"):
+        raise DatabaseUnavailable(f"{text} names no file: write duckdb:///path/to/file.duckdb")
+    return name
+
+
+def _found(asked: str) -> Sequence[Path]:
+    path = Path(asked)
+    if path.is_file():
+        return [path]
+    inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(asked, recursive=True))
+    try:
+        return sorted(
+            each for each in inside if not each.name.startswith((".", "~$")) and _kind(each) and each.is_file()
+        )
+    except OSError as error:
+        raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
+
+
+def _folder_of(path: Path) -> Path:
+    """The folder that a pattern begins with."""
+    while glob.has_magic(str(path)) and not path.exists():
+        path = path.parent
+    return path
+
+
+def _kind(path: Path) -> FileKind | None:
+    return _KINDS.get("".join(path.suffixes[-2:]).lower()) or _KINDS.get(path.suffix.lower())
+
+
+def _stem(path: Path) -> str:
+    whole = path.name
+    ending = next((end for end in sorted(_KINDS, key=len, reverse=True) if whole.lower().endswith(end)), "")
+    return whole[: len(whole) - len(ending)] if ending else path.stem
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+    except OSError as error:
+        raise DatabaseUnavailable(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _state(path: Path) -> str:
+    try:
+        held = os.stat(path)
+    except OSError:
+        return "gone"
+    return f"{held.st_dev}.{held.st_ino}.{held.st_size}.{held.st_mtime_ns}"
+
+
+def _shown(text: str) -> str:
+    """A name without bytes that are no text, which neither prompts nor stores can hold."""
+    return os.fsencode(text).decode("utf-8", "replace")

@@ -1,0 +1,140 @@
+"""Tables that are held in memory: the sheets of a workbook, and data frames."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+import duckdb
+
+from ...errors import DatabaseUnavailable
+from ..quoting import quoted
+from .identifiers import column_names
+
+if TYPE_CHECKING:
+    import pandas
+
+_UNPACKED_BYTES = 1_000_000_000
+_INCOMING = "tableturn_incoming"
+
+
+def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame]]:
+    """The sheets of a workbook that hold a table: a header and the rows below it.
+
+    Raises:
+        DatabaseUnavailable: openpyxl is missing, or it is no workbook.
+    """
+    import pandas
+
+    try:
+        import openpyxl
+    except ImportError:
+        raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(part.file_size for part in packed.infolist()) > _UNPACKED_BYTES:
+                raise DatabaseUnavailable(f"the workbook {path} is too large: save its sheets as CSV files")
+        with warnings.catch_warnings():
+            # What openpyxl drops, such as rules for entering data, is nothing that is read here.
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                for sheet in book.worksheets:
+                    rows = [row for row in sheet.iter_rows(values_only=True) if any(_is_filled(cell) for cell in row)]
+                    if rows:
+                        yield sheet.title, pandas.DataFrame(_table(rows))
+            finally:
+                book.close()
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise DatabaseUnavailable(f"the workbook {path} cannot be read: {error}") from None
+
+
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and cell != ""
+
+
+def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
+    """The columns by name: the first filled row is the header, columns with nothing in them are left out."""
+    width = max(map(len, rows))
+    held = [place for place in range(width) if any(place < len(row) and _is_filled(row[place]) for row in rows)]
+    names = column_names([rows[0][place] if place < len(rows[0]) else None for place in held])
+    return {
+        name: _series([row[place] if place < len(row) else None for row in rows[1:]])
+        for name, place in zip(names, held, strict=True)
+    }
+
+
+def _series(values: Sequence[Any]) -> pandas.Series[Any]:
+    """A column of one type; of text where the values are of several."""
+    import pandas
+
+    filled = [value if _is_filled(value) else None for value in values]
+    kinds = {type(value) for value in filled if value is not None}
+    if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):
+        return pandas.Series([value and value.date() for value in filled], dtype=object)
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        return pandas.Series([None if value is None else str(value) for value in filled], dtype=object)
+    if kinds <= {int} or kinds <= {int, float} or kinds == {bool}:
+        return pandas.Series(filled, dtype=object).convert_dtypes()
+    return pandas.Series(filled, dtype=object)
+
+
+def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
+    """Data frames by the names of their tables; None for anything else. One alone is the table `data`."""
+    import pandas
+
+    if isinstance(given, pandas.DataFrame):
+        return {"data": given}
+    if not isinstance(given, Mapping):
+        return None
+    held = cast("Mapping[object, object]", given)
+    named = {str(name): frame for name, frame in held.items() if isinstance(frame, pandas.DataFrame)}
+    return named if named and len(named) == len(held) else None
+
+
+def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
+    """Equal for frames with the same contents; unlike any other where their values have no hash."""
+    from pandas.util import hash_pandas_object
+
+    digest = hashlib.sha256()
+    try:
+        for name, frame in frames.items():
+            digest.update(
+                repr((name, [*map(str, frame.columns)], [*map(str, frame.dtypes)])).encode("utf-8", "replace")
+            )
+            digest.update(hash_pandas_object(frame).to_numpy().tobytes())
+    except TypeError:
+        return uuid4().hex
+    return digest.hexdigest()[:16]
+
+
+def hold(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
+    """Copies a frame, whose columns have different names, into a table of its own.
+
+    Raises:
+        duckdb.Error: It is larger than the memory that may be used.
+    """
+    try:
+        _copy(connection, table, frame)
+    except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.NotImplementedException):
+        # Values of several types in one column: as text they can all be kept.
+        texts = {name: _as_text(column) for name, column in frame.items() if column.dtype == object}
+        _copy(connection, table, frame.assign(**cast("Any", texts)))
+
+
+def _as_text(column: pandas.Series[Any]) -> pandas.Series[Any]:
+    return column.map(str, na_action="ignore").astype(object)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
+    connection.register(_INCOMING, frame)
+    try:
+        connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}")
+    finally:
+        connection.unregister(_INCOMING)

@@ -1,0 +1,231 @@
+"""What of a database may leave the house: which columns' values a model may see, which only their statistics.
+
+A column of level `none` may be queried like any other. Its cells reach nobody but the person who asks: no prompt,
+sample, value hint, feedback, example, tool text, trace or checkpoint holds one. docs/egress.md says what is promised.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from ..errors import SettingsError
+from .column_kinds import column_kind
+from .patterns import matches
+from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+
+Level = Literal["values", "statistics", "none"]
+"""What of a column may leave: its values; counts and its kind, but no value; or nothing but its name and type."""
+
+MaskKind = Literal["email", "card", "iban", "phone"]
+"""What is recognised by its form and replaced in everything that leaves."""
+
+_LEVELS: tuple[Level, ...] = get_args(Level)
+_MASKS: tuple[MaskKind, ...] = get_args(MaskKind)
+_KEYS = ("default", "columns", "mask")
+
+
+def strictest_of(levels: Iterable[Level]) -> Level:
+    """The one of several levels that lets the least leave."""
+    found = list(levels)
+    return max(found, key=_LEVELS.index) if found else "values"
+
+
+@dataclass(frozen=True)
+class Egress:
+    """Rules of what may leave, as given; without any, every value may.
+
+    Attributes:
+        default: Of columns that no entry names.
+        columns: `table` or `table.column` in lower case, `*` standing for any run of characters, with their levels. An
+            entry without `*` wins over those with; of several, the strictest.
+        mask: Kinds of text that are masked wherever they stand.
+    """
+
+    default: Level = "values"
+    columns: tuple[tuple[str, Level], ...] = ()
+    mask: tuple[MaskKind, ...] = ()
+
+    @classmethod
+    def of(cls, given: Egress | Mapping[str, object] | None) -> Egress:
+        """The rules that a mapping means: `{"default": ..., "columns": {"table.column": level}, "mask": [...]}`.
+
+        Raises:
+            SettingsError: It has other keys, or a level or kind that there is none of.
+        """
+        if isinstance(given, Egress):
+            return given
+        given = given or {}
+        if unknown := [key for key in given if key not in _KEYS]:
+            raise SettingsError(f"egress has no {unknown[0]!r}: it has {', '.join(_KEYS)}")
+        columns = given.get("columns", {})
+        if not isinstance(columns, Mapping):
+            raise SettingsError('egress.columns is no table: write columns = {"customers.email" = "none"}')
+        entries = cast("Mapping[str, object]", columns)
+        levels: dict[str, Level] = {
+            name.strip().lower(): _level(level, f"columns.{name}") for name, level in entries.items()
+        }
+        return cls(_level(given.get("default", "values"), "default"), tuple(sorted(levels.items())), _masks(given))
+
+    @classmethod
+    def read(cls, path: Path) -> Egress:
+        """The rules in the table `[egress]` of a TOML file.
+
+        Raises:
+            SettingsError: It cannot be read, or holds no such rules.
+        """
+        try:
+            found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("egress", {})
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"cannot read {path}: {error}") from None
+        if not isinstance(found, Mapping):
+            raise SettingsError(f"[egress] of {path} is no table")
+        return cls.of(cast("Mapping[str, object]", found))
+
+    @property
+    def restricts(self) -> bool:
+        """Whether there are columns whose values may not leave; masks aside."""
+        return self.default != "values" or any(level != "values" for _, level in self.columns)
+
+    def covers(self, other: Egress) -> bool:
+        """Whether everything that may leave under other rules may certainly leave under these."""
+        masks = set(self.mask) <= set(other.mask)
+        return masks and (not self.restricts or (self.default, self.columns) == (other.default, other.columns))
+
+    def named(self, table: str, column: str) -> Level | None:
+        """The level that entries give a column; None where none names it."""
+        names = (table.lower(), f"{table}.{column}".lower())
+        found: list[tuple[str, Level]] = [
+            (entry, level) for entry, level in self.columns if any(matches(entry, name) for name in names)
+        ]
+        exact: list[Level] = [level for entry, level in found if "*" not in entry]
+        every: list[Level] = [level for _, level in found]
+        return strictest_of(exact or every) if found else None
+
+    @property
+    def strictest(self) -> Level:
+        """The strictest level that there is."""
+        levels: list[Level] = [self.default, *(level for _, level in self.columns)]
+        return strictest_of(levels)
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """The rules on a schema.
+
+    What is made from other columns has no lower level than these, unless an entry names it: a view and a virtual table
+    (a search index, say) take the strictest level of all rules, since no engine says for certain what they read; a
+    generated column takes the strictest of its table, and a column with a declared foreign key that of its target.
+
+    Attributes:
+        egress: The rules.
+        schema: As the engine gives it.
+    """
+
+    egress: Egress
+    schema: Schema
+
+    @cached_property
+    def levels(self) -> Mapping[tuple[str, str], Level]:
+        """The columns whose values may not leave, `(table, column)`, with their levels."""
+        if not self.egress.restricts:
+            return {}
+        found: dict[tuple[str, str], Level] = {}
+        for table in self.schema.tables:
+            own: list[Level] = [self._own(table, column) for column in table.columns]
+            for column, level in zip(table.columns, own, strict=True):
+                named = self.egress.named(table.name, column.name)
+                found[table.name, column.name] = strictest_of(own) if column.generated and named is None else level
+        self._follow_keys(found)
+        return {place: level for place, level in found.items() if level != "values"}
+
+    def _own(self, table: TableSchema, column: ColumnSchema) -> Level:
+        derived = self.egress.default if table.kind == "table" else self.egress.strictest
+        return self.egress.named(table.name, column.name) or derived
+
+    def _follow_keys(self, levels: dict[tuple[str, str], Level]) -> None:
+        """Gives what refers to a column that column's level."""
+        pairs = [
+            ((key.table, column), (key.ref_table, target))
+            for key in self.schema.foreign_keys
+            if not key.inferred
+            for column, target in zip(key.columns, key.ref_columns, strict=True)
+            if self.egress.named(key.table, column) is None
+        ]
+        for _ in pairs:
+            for place, target in pairs:
+                known: list[Level] = [levels[end] for end in (place, target) if end in levels]
+                levels[place] = strictest_of(known)
+
+    @cached_property
+    def key(self) -> str:
+        """A key for what is kept of the schema's contents: empty where every value may leave."""
+        return hashlib.sha256(repr(sorted(self.levels.items())).encode()).hexdigest()[:16] if self.levels else ""
+
+    def unread(self, table: str, column: str) -> bool:
+        """Whether nothing of a column may leave."""
+        return self.levels.get((table, column)) == "none"
+
+    @cached_property
+    def shown(self) -> Schema:
+        """The schema with what may leave: no samples of columns whose values may not, no counts of those of `none`.
+
+        Its version is of its own, so that nothing kept for the other is found for it.
+        """
+        if not self.levels:
+            return self.schema
+        keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._tells(key)))
+        tables = tuple(map(self._table, self.schema.tables))
+        return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.key)
+
+    def _tells(self, key: ForeignKey) -> bool:
+        """Whether a key was inferred from values of which nothing may leave."""
+        own = any(self.unread(key.table, column) for column in key.columns)
+        return own or any(self.unread(key.ref_table, column) for column in key.ref_columns)
+
+    def _table(self, table: TableSchema) -> TableSchema:
+        columns = tuple(self._column(table, column) for column in table.columns)
+        # How many rows a view has can follow from cells of which nothing may leave.
+        silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
+        return replace(table, columns=columns, row_count=None if silent else table.row_count)
+
+    def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
+        level = self.levels.get((table.name, column.name), "values")
+        if level == "values":
+            return column
+        if level == "statistics":
+            return replace(column, samples=())
+        kind = column_kind(column.type, ())
+        return replace(column, samples=(), distinct=None, nulls=None, kind=kind)
+
+    def check(self) -> None:
+        """Sees that every entry without `*` names something: a misspelt one would protect nothing.
+
+        Raises:
+            SettingsError: One names what the database does not have.
+        """
+        names = {table.name.lower() for table in self.schema.tables}
+        names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
+        for entry, _ in self.egress.columns:
+            if not any(matches(entry, name) for name in names):
+                raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
+
+
+def _level(given: object, place: str) -> Level:
+    if given not in _LEVELS:
+        raise SettingsError(f"egress.{place} is {given!r}: it is one of {', '.join(_LEVELS)}")
+    return given
+
+
+def _masks(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
+    kinds = given.get("mask", ())
+    listed = cast("Iterable[object]", kinds) if isinstance(kinds, list | tuple) else (kinds,)
+    wanted = list(listed)
+    if unknown := [kind for kind in wanted if kind not in _MASKS]:
+        raise SettingsError(f"egress.mask has {unknown[0]!r}: it knows {', '.join(_MASKS)}")
+    return tuple(kind for kind in _MASKS if kind in wanted)

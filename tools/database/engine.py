@@ -1,0 +1,109 @@
+"""What a kind of database has to do to be asked questions: one implementation in a folder or file per engine.
+
+`tests/tools/database/conformance` says, for every engine, what these methods promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..errors import QueryError
+from .cancellation import Cancellation
+from .schema import Schema, TableSchema
+from .session import Session
+from .table import Cell, Limits, Table
+
+
+class TooComplex(Exception):
+    """A query would take too long, or too much memory, to compile."""
+
+
+class Engine(Protocol):
+    """One open database under one session. May be used from any number of threads."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name, as prompts and messages give it: `SQLite`, `PostgreSQL`."""
+        ...
+
+    @property
+    def dialect(self) -> str:
+        """The SQL that it reads, by sqlglot's name: `sqlite`, `postgres`."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The engine's version; empty where it does not say."""
+        ...
+
+    @property
+    def database(self) -> str:
+        """The database's short name."""
+        ...
+
+    @property
+    def location(self) -> str:
+        """Where the database is, the same for everybody who opens it; never with a password."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the login may do that it should not, or what cannot be promised here, and what to do; often nothing."""
+        ...
+
+    def state(self) -> str:
+        """A key that changes whenever the contents may have changed; empty where that cannot be told."""
+        ...
+
+    def under(self, session: Session) -> Engine:
+        """The same database for another session.
+
+        Raises:
+            SettingsError: The session's permissions name what the database does not have, or cannot be kept here.
+        """
+        ...
+
+    def schema(self) -> Schema:
+        """Tables, columns, keys, counts and samples of what the session may read.
+
+        Raises:
+            DatabaseUnavailable: The database is gone, damaged or locked.
+        """
+        ...
+
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+        """Runs one reading statement.
+
+        Raises:
+            QueryError: It may not run, failed, ran out of time, or gave too much.
+            DatabaseUnavailable: The database is gone or damaged.
+        """
+        ...
+
+    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+        """Distinct non-null values of a column of the schema, names as declared.
+
+        Raises:
+            QueryFailed: The column cannot be read.
+        """
+        ...
+
+    def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
+        """Whether the engine would accept a query, asked without running it.
+
+        Args:
+            sql: As it would be sent.
+            tables: All tables that it reads.
+
+        Returns:
+            Why it is refused; None where it is accepted.
+
+        Raises:
+            TooComplex: Telling would take too long.
+        """
+        ...
+
+    def close(self) -> None:
+        """Closes what is open; queries that still run end by themselves."""
+        ...

@@ -1,0 +1,92 @@
+"""Fetching a result inside its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..errors import ResultTooLarge
+from .table import Cell, Limits
+
+_TYPE_NAMES = {int: "integer", float: "real", str: "text", bytes: "blob"}
+_NONE = type(None)
+_TEXTS = {str, bytes, _NONE}
+# How far a single fetch may go past `Limits.result_bytes` before the size is looked at.
+_OVERSHOOT_BYTES = 200_000_000
+_LARGEST_FETCH = 1_000
+
+Row = tuple[Cell, ...]
+
+
+class Cursor(Protocol):
+    """What is needed of a DB-API cursor after `execute`."""
+
+    @property
+    def description(self) -> Any:
+        """A tuple a column, its name first."""
+        ...
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        """At most so many further rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a cursor gave: the rows, a type a column, and whether there were more rows."""
+
+    rows: tuple[Row, ...]
+    types: tuple[str, ...]
+    truncated: bool
+
+
+def fetch(cursor: Cursor, limits: Limits) -> Fetched:
+    """At most `limits.rows` rows.
+
+    Raises:
+        ResultTooLarge: The values together passed `limits.result_bytes`.
+    """
+    width = len(cursor.description)
+    step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (max(1, width) * max(1, limits.cell_bytes))))
+    seen: list[set[type]] = [set() for _ in range(width)]
+    rows: list[Row] = []
+    size = 0
+    more = True
+    while more and len(rows) <= limits.rows:
+        asked = min(step, limits.rows + 1 - len(rows))
+        part: list[Row] = cursor.fetchmany(asked)
+        more = len(part) == asked
+        rows += part
+        size += _look_at(part, seen)
+        if size > limits.result_bytes:
+            raise ResultTooLarge(
+                f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
+            )
+    types = tuple([_type_of(kinds) for kinds in seen])
+    return Fetched(tuple(rows[: limits.rows]), types, len(rows) > limits.rows)
+
+
+def size_of(rows: Sequence[Row]) -> int:
+    """Roughly the bytes that the values take: 8 each, and the length of texts and blobs."""
+    return _look_at(rows, [set() for _ in rows[0]]) if rows else 0
+
+
+def _look_at(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
+    """Add the types of each column to `seen`; the size of all values."""
+    size = 8 * len(rows) * len(seen)
+    for kinds, column in zip(seen, zip(*rows, strict=True), strict=False):
+        here = set(map(type, column))
+        kinds |= here
+        if here <= _TEXTS:
+            size += sum(map(len, filter(None, column)))  # pyright: ignore[reportArgumentType] - texts and blobs only
+        elif str in here or bytes in here:
+            size += sum([len(cell) for cell in column if isinstance(cell, str | bytes)])
+    return size
+
+
+def _type_of(seen: set[type]) -> str:
+    kinds = seen - {_NONE}
+    if not kinds:
+        return "null"
+    return _TYPE_NAMES[kinds.pop()] if len(kinds) == 1 else "mixed"

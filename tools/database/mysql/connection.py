@@ -1,0 +1,165 @@
+"""One connection to MySQL or MariaDB: transactions that only read, results taken row by row."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pymysql
+from pymysql.connections import MAX_PACKET_LEN
+from pymysql.converters import escape_string
+from pymysql.cursors import SSCursor
+
+from ...errors import TableturnError
+from ..server.connection import ConnectionLost
+from ..server.interrupting import Interrupter
+from ..table import Cell, Limits
+from .failures import TOO_LARGE, failure
+
+Row = tuple[Cell, ...]
+
+
+class BoundedConnection(pymysql.connections.Connection):
+    """A driver's connection that takes no row past a limit into memory."""
+
+    largest_row = 0
+    _held = 0
+
+    def _read_bytes(self, num_bytes: int) -> bytes:
+        """A row of 16 MB and more comes in parts of that size, the last of which is shorter."""
+        self._held = self._held + num_bytes if num_bytes == MAX_PACKET_LEN else 0
+        if self.largest_row and self._held > self.largest_row:
+            driver: Any = self
+            driver._force_close()
+            raise pymysql.err.DataError(TOO_LARGE, "a row is too large")
+        inherited: Any = super()
+        return inherited._read_bytes(num_bytes)
+
+
+class Rows:
+    """The rows that the server sends; a cursor for `fetch`."""
+
+    def __init__(self, cursor: SSCursor, limits: Limits) -> None:
+        self.description: Any = cursor.description or ()
+        self._cursor = cursor
+        self._limits = limits
+        self._left = limits.rows + 1
+        self.complete = False
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """The next rows."""
+        part = [tuple(row) for row in self._cursor.fetchmany(size) or ()]
+        longest = self._limits.cell_bytes
+        if any(isinstance(cell, str | bytes) and len(cell) > longest for row in part for cell in row):
+            raise pymysql.err.DataError(TOO_LARGE, "a value is too large")
+        self._left -= len(part)
+        self.complete = len(part) < size or (self._left <= 0 and self._cursor.fetchone() is None)
+        return part
+
+
+class MySQLConnection:
+    """See `ServerConnection`."""
+
+    errors = (pymysql.err.Error, OSError)
+
+    def __init__(self, connection: BoundedConnection, kill: Callable[[int], None], remark: str) -> None:
+        """Wraps a connection and sets it up.
+
+        Args:
+            connection: To be used by this alone.
+            kill: Ends, on another connection, what runs on the one of that number.
+            remark: A comment before each statement.
+        """
+        self._connection = connection
+        self._remark = remark
+        self._result: Rows | None = None
+        self._limits = Limits()
+        self._set: dict[str, int] = {}
+        number = connection.thread_id()
+        driver: Any = connection
+        self._interrupter = Interrupter(lambda: kill(number), self._hang_up)
+        told = str(driver.server_version)
+        self.is_mariadb = "mariadb" in told.lower()
+        self.version = told.removeprefix("5.5.5-").split("-")[0]
+
+    @property
+    def usable(self) -> bool:
+        """See `ServerConnection`."""
+        return bool(self._connection.open)
+
+    def begin(self, seconds: float) -> None:
+        """See `ServerConnection`."""
+        # In seconds on MariaDB, which knows fractions, in milliseconds on MySQL.
+        milliseconds = max(1, round(seconds * 1_000))
+        name = "max_statement_time" if self.is_mariadb else "max_execution_time"
+        if self._set.get(name) != milliseconds:
+            self._do(f"SET SESSION {name} = {milliseconds / 1_000 if self.is_mariadb else milliseconds}")
+            self._set[name] = milliseconds
+        self._limit_rows(None)
+        self._do("START TRANSACTION READ ONLY")
+
+    def end(self) -> None:
+        """See `ServerConnection`."""
+        try:
+            if self._result is not None and not self._result.complete:
+                # There may be any number of further rows: hang up rather than hear them all.
+                self.close()
+            elif self._connection.open:
+                self._connection.rollback()
+        except (pymysql.err.Error, OSError):
+            self.close()
+        self._result = None
+
+    def query(self, sql: str, limits: Limits) -> Rows:
+        """See `ServerConnection`."""
+        self._limits = limits
+        self._limit_rows(limits.rows + 1)
+        self._connection.largest_row = limits.result_bytes
+        cursor = self._connection.cursor(SSCursor)
+        cursor.execute(self._remark + sql)
+        self._result = Rows(cursor, limits)
+        return self._result
+
+    def rows(self, sql: str) -> list[Row]:
+        """See `ServerConnection`."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(self._remark + sql)
+            return [tuple(row) for row in cursor.fetchall()]
+
+    def compile(self, sql: str) -> None:
+        """See `ServerConnection`."""
+        self._do(f"PREPARE tableturn FROM '{escape_string(self._remark + sql)}'")
+        self._do("DEALLOCATE PREPARE tableturn")
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        """See `ServerConnection`."""
+        return failure(error, self._limits.cell_bytes)
+
+    def interrupt(self) -> None:
+        """See `ServerConnection`."""
+        self._interrupter.interrupt()
+
+    def close(self) -> None:
+        """See `ServerConnection`."""
+        # The driver's own `close` would hear all rows that are left.
+        connected: Any = self._connection
+        if connected._result is not None:
+            connected._result.unbuffered_active = False
+            connected._result = None
+        connected._force_close()
+
+    def _limit_rows(self, rows: int | None) -> None:
+        """The server stops after so many rows where the statement itself has no lower limit."""
+        wanted = rows or 2**64 - 1
+        if self._set.get("sql_select_limit", 2**64 - 1) != wanted:
+            self._do(f"SET SESSION sql_select_limit = {wanted}")
+            self._set["sql_select_limit"] = wanted
+
+    def _do(self, sql: str) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+
+    def _hang_up(self) -> None:
+        connected: Any = self._connection
+        connected._sock.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,52 @@
+"""Objects that are databases: data frames, and LangChain's `SQLDatabase`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..errors import DatabaseUnavailable
+from .engine import Engine
+from .session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas
+    from langchain_community.utilities import SQLDatabase
+
+    DatabaseSource: TypeAlias = str | Path | pandas.DataFrame | Mapping[str, pandas.DataFrame] | SQLDatabase
+    """A path or URL, data frames, or LangChain's open database."""
+
+
+def open_object(given: object, session: Session) -> Engine:
+    """Opens what is neither a path nor a URL.
+
+    Raises:
+        DatabaseUnavailable: It is nothing that could be asked.
+        SettingsError: The session's permissions do not fit it.
+    """
+    if _is_langchains(given):
+        from .sqlalchemy.engine import from_sqlalchemy
+
+        return from_sqlalchemy(_engine_of(given), session)
+    from .duckdb.tables import frames_of
+
+    frames = frames_of(given)
+    if frames is None:
+        raise DatabaseUnavailable(
+            f"a {type(given).__name__} is no database: give a path, a URL, data frames or a SQLDatabase"
+        )
+    from .duckdb.engine import open_frames
+
+    return open_frames(frames, session)
+
+
+def _is_langchains(given: object) -> bool:
+    """By its class's name, for importing the class takes a second and warns of the package's end."""
+    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
+    return ("langchain_community", "SQLDatabase") in classes
+
+
+def _engine_of(given: Any) -> Any:
+    return given._engine

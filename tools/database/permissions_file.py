@@ -1,0 +1,163 @@
+"""The file that says who may read what: TOML with a table `[default]` and a table `[users.NAME]` for each person.
+
+    [default]
+    deny = ["salaries", "customers.email"]
+
+    [users.ada]
+    allow = ["customers", "orders"]
+
+Both lists are as `Database.open` takes them. A person with a table of their own has that one alone, not the default
+too.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from ..errors import SettingsError
+from .egress import Egress
+from .session import Identity, Permissions, Policy, Session
+
+_Entry = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, strict=True)]
+
+
+class _Lists(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    allow: tuple[_Entry, ...] = ()
+    deny: tuple[_Entry, ...] = ()
+
+    def permissions(self) -> Permissions:
+        return Permissions.of(self.allow, self.deny)
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    egress: dict[str, Any] = Field(default_factory=dict)
+
+    default: _Lists | None = None
+    users: dict[str, _Lists] = Field(default_factory=dict)
+
+
+_CONTENT = TypeAdapter(_Content)
+
+
+@dataclass(frozen=True)
+class PermissionsFile:
+    """What a permissions file says.
+
+    Attributes:
+        path: Where it is, for messages.
+        default: For whoever has no table; None where there is no `[default]`.
+        users: By name.
+        egress: What may leave for a model, whoever asks: the table `[egress]` (docs/egress.md).
+    """
+
+    path: Path
+    default: Permissions | None = None
+    users: dict[str, Permissions] = field(default_factory=dict[str, Permissions])
+    egress: Egress = field(default_factory=Egress)
+
+    @classmethod
+    def read(cls, path: str | Path) -> PermissionsFile:
+        """Reads a file.
+
+        Raises:
+            SettingsError: It cannot be read, is not TOML, or has other fields.
+        """
+        path = Path(path)
+        try:
+            content = _CONTENT.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise SettingsError(f"cannot read the permissions {path}: {error.strerror or error}") from None
+        except ValidationError as error:
+            raise SettingsError(f"the permissions {path} are wrong: {_first(error)}") from None
+        except (ValueError, RecursionError) as error:
+            raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
+        default = content.default.permissions() if content.default else None
+        users = {name: lists.permissions() for name, lists in content.users.items()}
+        return cls(path, default, users, Egress.of(content.egress))
+
+    def of(self, name: str) -> Permissions:
+        """What a person may read; the default where the name is empty or has no table.
+
+        Raises:
+            SettingsError: There is neither a table for the name nor a default. Nobody is given more than was written.
+        """
+        found = self.users.get(name, self.default) if name else self.default
+        if found is None:
+            who = f"user {name!r}" if name else "nobody in particular"
+            known = f"; it has {', '.join(sorted(self.users))}" if self.users else ""
+            raise SettingsError(f"the permissions {self.path} say nothing of {who}, and have no [default]{known}")
+        return found
+
+
+@dataclass(frozen=True)
+class Access:
+    """All the rules of whoever opens a database: what one of them hides is hidden.
+
+    Attributes:
+        permissions: For everybody.
+        file: For each person; None where there is none.
+    """
+
+    permissions: Permissions = field(default_factory=Permissions)
+    file: PermissionsFile | None = None
+
+    @classmethod
+    def of(
+        cls,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        permissions: PermissionsFile | str | Path | None = None,
+    ) -> Access:
+        """The rules that two lists and a file make.
+
+        Raises:
+            SettingsError: The file is wrong.
+        """
+        file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
+        return cls(Permissions.of(allow, deny), file)
+
+    def __bool__(self) -> bool:
+        return bool(self.permissions) or self.file is not None
+
+    def session(self, identity: Identity, base: Policy) -> Session:
+        """A person's session, within a policy that holds anyway.
+
+        Raises:
+            SettingsError: The file says nothing of this person.
+        """
+        session = Session(identity, base)
+        if self.file is not None:
+            session = session.narrowed(self.file.of(identity.name))
+            if self.file.egress != Egress():
+                session = replace(session, policy=replace(session.policy, egress=self._egress(base)))
+        return session.narrowed(self.permissions)
+
+    def _egress(self, base: Policy) -> Egress:
+        """The file's rules; never laid over others, as two sets of levels may each hide what the other shows.
+
+        Raises:
+            SettingsError: There are others.
+        """
+        assert self.file is not None
+        if base.egress not in (Egress(), self.file.egress):
+            raise SettingsError(f"egress is given both here and in {self.file.path}: give it once")
+        return self.file.egress
+
+
+def _first(error: ValidationError) -> str:
+    found: Any = error.errors()[0]
+    where = ".".join(map(str, found["loc"]))
+    if found["type"] == "extra_forbidden":
+        known = "[default], [users.NAME] and [egress]" if len(found["loc"]) == 1 else "allow and deny"
+        return f"{where} is not known; there are {known}"
+    return f"{where}: {found['msg'][:1].lower()}{found['msg'][1:]}"

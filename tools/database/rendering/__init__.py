@@ -1,0 +1,1 @@
+"""Schemas as text for prompts."""

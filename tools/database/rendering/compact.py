@@ -1,0 +1,100 @@
+"""Our own form of a schema: the most compact that keeps keys, types and value hints. One line a table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .text import Identifier, examples, identifiers, one_line, remark
+
+_LEGEND = "Notation: table(column type [example values]); * primary key, -> references"
+_LONGEST_TITLE = 100
+
+_FEW = 30
+"""Distinct values of a column that is taken to hold codes, kinds or categories."""
+
+
+def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    """A line about the database, a legend of the signs that occur, then one line a table.
+
+    A reference of a single column stands at the column, one of several columns at the table's end.
+    """
+    simple: dict[tuple[str, str], list[ForeignKey]] = defaultdict(list)
+    composite: dict[str, list[ForeignKey]] = defaultdict(list)
+    for key in schema.foreign_keys:
+        if len(key.columns) == 1:
+            simple[key.table.lower(), key.columns[0].lower()].append(key)
+        else:
+            composite[key.table.lower()].append(key)
+    written = identifiers(schema)
+    lines = [_title(schema), _legend(schema, _shows(schema, marked))]
+    for table in schema.tables:
+        name = table.name.lower()
+        columns = [
+            _column(column, written, simple.get(place), place in marked, samples)
+            for column in table.columns
+            for place in ((name, column.name.lower()),)
+        ]
+        columns += [
+            f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written(key.ref_table)}"
+            f"({', '.join(map(written, key.ref_columns))})"
+            for key in composite.get(name, ())
+        ]
+        mark = "^" if (name, "") in marked else ""
+        lines.append(f"{written(table.name)}{mark}({', '.join(columns)}){_about(table)}")
+    return "\n".join(lines)
+
+
+def _shows(schema: Schema, marked: frozenset[tuple[str, str]]) -> bool:
+    """Whether anything that is shown is marked."""
+    return any(schema.table(table) if not column else schema.column(table, column) for table, column in marked)
+
+
+def _title(schema: Schema) -> str:
+    name = one_line(schema.name, _LONGEST_TITLE)
+    shown, total = len(schema.tables), schema.total_tables
+    return f"Database {name}: {shown} of its {total} tables" if shown < total else f"Database {name}"
+
+
+def _legend(schema: Schema, marked: bool) -> str:
+    likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
+    return f"{_LEGEND}{likely}{', ^ used by earlier queries' if marked else ''}"
+
+
+def _column(
+    column: ColumnSchema, written: Identifier, keys: list[ForeignKey] | None, marked: bool, samples: int
+) -> str:
+    signs = ("*" if column.primary_key else "") + ("^" if marked else "")
+    text = f"{written(column.name)}{signs} {column.kind}"
+    if keys:
+        for key in keys:
+            text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
+        return f"{text} {remark(column.comment)}" if column.comment else text
+    values = examples(column, _telling(column, samples))
+    if values:
+        text = f"{text} [{values}]"
+    return f"{text} {remark(column.comment)}" if column.comment else text
+
+
+def _telling(column: ColumnSchema, samples: int) -> int:
+    """How many sample values tell a writer of SQL something: several of a column of codes, one of others.
+
+    Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
+    """
+    few = column.distinct is not None and column.distinct <= _FEW
+    if column.kind == "number":
+        return min(samples, column.distinct or 0) if few and (column.distinct or 0) <= samples else 0
+    return samples if few else min(samples, 1)
+
+
+def _arrow(key: ForeignKey) -> str:
+    return "~>" if key.inferred else "->"
+
+
+def _about(table: TableSchema) -> str:
+    facts = [] if table.kind == "table" else [table.kind]
+    if table.row_count == 0:
+        facts.append("empty")
+    if table.comment:
+        facts.append(remark(table.comment))
+    return f" {', '.join(facts)}" if facts else ""

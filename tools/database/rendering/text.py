@@ -1,0 +1,65 @@
+"""How names, values and comments of a database enter a prompt: on one line, delimited, and never long.
+
+What a database holds was written by others. A value can't end the line or the quotes it stands in, and so can't pass
+for an instruction or for another part of the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+from ..quoting import naming
+from ..schema import ColumnSchema, Schema
+from ..table import Cell
+
+_LONGEST_NAME = 100
+_LONGEST_VALUE = 40
+_LONGEST_COMMENT = 100
+
+Identifier = Callable[[str], str]
+"""Writes a name as a query of the schema's dialect has to write it."""
+
+
+@lru_cache(maxsize=50_000)
+def identifier(name: str, dialect: str = "sqlite") -> str:
+    """A name as a query has to write it: in quotes where the dialect needs them."""
+    rules = naming(dialect)
+    if len(name) <= _LONGEST_NAME and rules.is_plain(name):
+        return name
+    return rules.quoted(one_line(name, _LONGEST_NAME))
+
+
+def identifiers(schema: Schema) -> Identifier:
+    """How names are written in queries of a schema."""
+    return partial(identifier, dialect=schema.dialect)
+
+
+def literal(value: Cell) -> str:
+    """A value as a short SQL literal; what was cut off shows as an ellipsis, bytes as their number."""
+    if isinstance(value, str):
+        if len(value) > _LONGEST_VALUE or not value.isprintable():
+            value = one_line(value, _LONGEST_VALUE)
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bytes):
+        return f"<{len(value)} bytes>"
+    return "NULL" if value is None else repr(value)
+
+
+def examples(column: ColumnSchema, number: int) -> str:
+    """Sample values, separated by commas; empty where they say nothing: numbers that only identify rows."""
+    if not number or not column.samples or (column.primary_key and column.kind == "number"):
+        return ""
+    return ", ".join([literal(value) for value in column.samples[:number]])
+
+
+def remark(comment: str) -> str:
+    """A comment from the schema in quotes; empty if there is none."""
+    return '"' + one_line(comment, _LONGEST_COMMENT).replace('"', "'") + '"' if comment else ""
+
+
+def one_line(text: str, longest: int) -> str:
+    """The text without line breaks and other control characters, cut to `longest` characters."""
+    if not text.isprintable():
+        text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
+    return text if len(text) <= longest else text[: longest - 1] + "…"

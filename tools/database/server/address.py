@@ -1,0 +1,84 @@
+"""URLs of servers: our own parameters taken out, passwords kept out of every message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, quote, urlencode
+
+from ...errors import SettingsError
+from ..session import Identity
+
+_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)[^/?#]*(?=@)")
+_PARAMETERS = re.compile(r"(?P<before>[?&;](?:password|passwd|sslpassword|ssl_key_password|pwd)=)[^&]*", re.IGNORECASE)
+
+
+def without_password(url: str) -> str:
+    """A URL with `***` for what stands where a password does."""
+    return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
+
+
+@dataclass(frozen=True)
+class Address:
+    """A URL in parts.
+
+    Attributes:
+        url: Without our own parameters.
+        schemas: Those that names are looked up in, and the only ones that are shown; empty for the server's choice.
+        role: The role that a session's person has on the server; `{user}` in it stands for the person's name.
+    """
+
+    url: str
+    schemas: tuple[str, ...] = ()
+    role: str = ""
+
+    def role_of(self, identity: Identity) -> str:
+        """The role of a person; empty where none is taken on.
+
+        Raises:
+            SettingsError: There is no person to take the role of, or the name is that of no role.
+        """
+        if not self.role:
+            return ""
+        if "{user}" in self.role and not identity.name:
+            raise SettingsError("the database's URL takes on each person's role, but nobody is named: give an identity")
+        role = self.role.replace("{user}", identity.name)
+        # To the server, this name means the login itself.
+        if role.lower() in ("none", "") or "\0" in role:
+            raise SettingsError(f"no person may have the role {role!r} on the database")
+        return role
+
+
+def parted(url: str) -> Address:
+    """Takes `schema` and `role` out of a URL's parameters."""
+    base, mark, query = url.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if name not in ("schema", "role")]
+    given = dict(pairs)
+    rest = f"?{urlencode(kept, quote_via=quote)}" if kept else ""
+    return Address(base + (rest if mark else ""), _names(given.get("schema", "")), given.get("role", ""))
+
+
+def in_schemas(url: str, schemas: str) -> str:
+    """The URL of a database with the schemas to read, as `parted` finds them.
+
+    Raises:
+        SettingsError: It is no URL of a server, or names schemas already.
+    """
+    if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
+        raise SettingsError("schemas are chosen on servers only: give a URL such as postgresql://user@host/database")
+    if parted(url).schemas:
+        raise SettingsError("the database's URL names schemas already: leave out one of the two")
+    return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name for name in (part.strip() for part in listed.split(",")) if name)
+
+
+def scrubbed(message: str, secrets: Sequence[str]) -> str:
+    """A driver's message in one line, without the secrets."""
+    for secret in filter(None, secrets):
+        message = message.replace(secret, "***")
+    return " ".join(message.split())[:300]

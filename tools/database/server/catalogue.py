@@ -1,0 +1,78 @@
+"""What a server's database holds, by name: enough to tell what a statement may read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ..schema import ColumnSchema, ForeignKey
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view.
+
+    Attributes:
+        schema: The schema that it is in; empty where the server has but one.
+        name: As declared.
+        shown: Its name in `Schema`: the schema stands before it, with a dot, where the search path doesn't lead there.
+        columns: With no samples but an enumeration's labels.
+        kind: `view` for materialised views too: they repeat what tables hold.
+        estimate: Rows by the server's statistics; None where it has none, or may not tell.
+    """
+
+    schema: str
+    name: str
+    shown: str
+    columns: tuple[ColumnSchema, ...]
+    kind: Literal["table", "view"] = "table"
+    comment: str = ""
+    estimate: int | None = None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The tables that a session may read, at one version of the schema.
+
+    Attributes:
+        version: Changes with the schema.
+        relations: Those in the search path first, each by its name.
+        foreign_keys: By the names that are shown.
+        types: Types of the columns that the database itself defines, in lower case; a query may cast to them.
+        own_functions: Functions that people made, in lower case: they may do anything, and must not be called by a
+            name that is allowed.
+        row_functions: Those that take a row, which can be called as if they were its columns.
+    """
+
+    version: str
+    relations: tuple[Relation, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    types: frozenset[str] = frozenset()
+    own_functions: frozenset[str] = frozenset()
+    row_functions: frozenset[str] = frozenset()
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Relation]:
+        return {relation.shown: relation for relation in self.relations}
+
+    @cached_property
+    def _qualified(self) -> Mapping[str, Relation]:
+        return {f"{relation.schema}.{relation.name}": relation for relation in self.relations}
+
+    @cached_property
+    def _any_case(self) -> Mapping[str, Sequence[Relation]]:
+        found: dict[str, list[Relation]] = {}
+        for relation in self.relations:
+            for name in {relation.shown.lower(), f"{relation.schema}.{relation.name}".lower()}:
+                found.setdefault(name, []).append(relation)
+        return found
+
+    def find(self, name: str) -> Relation | None:
+        """The relation of that name: as it is shown or with its schema; in another case where only one is meant."""
+        exact = self._by_name.get(name) or self._qualified.get(name)
+        if exact is not None:
+            return exact
+        similar = self._any_case.get(name.lower(), ())
+        return similar[0] if len(similar) == 1 else None

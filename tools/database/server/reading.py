@@ -1,0 +1,285 @@
+"""Statements: read by a parser of the dialect, checked against lists of what is allowed, and written anew.
+
+What is sent to the server is written from the tree that was checked, never the text that came in: comments that a
+server executes, escapes that it reads otherwise and second statements don't survive. Each table's name is looked up in
+the catalogue and written with its schema, so that system tables, other databases and hidden names cannot be read; each
+function that is written is looked up in the dialect's list.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from ...errors import QueryFailed, QueryRejected, ResultTooLarge
+from .allowed import FUNCTIONS, NODES
+from .catalogue import Catalogue
+
+STATEMENT_LENGTH = 100_000
+_REMEMBERED = 256
+_LONGEST_NAME = 80
+# What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
+_KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
+_NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
+
+# sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
+logging.getLogger("sqlglot").addFilter(lambda record: not any(noise in record.getMessage() for noise in _NOISE))
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What a dialect allows.
+
+    Attributes:
+        dialect: sqlglot's.
+        functions: The functions that may be called, in lower case.
+        fold: What an unquoted table name becomes.
+        writes: How sqlglot's writing of some kinds of syntax is corrected, by the kind.
+        kinds: Kinds of syntax that it has beyond those that every dialect may use.
+        reserved: How names of common table expressions may not begin: the server would look up system tables by them.
+    """
+
+    dialect: Dialect
+    functions: frozenset[str]
+    fold: Callable[[str], str] = str
+    writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
+    kinds: frozenset[str] = frozenset()
+    reserved: str = ""
+
+
+class Reader:
+    """Reads statements of one dialect."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._writer = _writer(grammar)
+        self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, sql: str, catalogue: Catalogue) -> str:
+        """The statement to send.
+
+        Args:
+            sql: As it was asked for.
+            catalogue: What it may read.
+
+        Raises:
+            QueryRejected: It is not one statement that reads, or uses what is not allowed.
+            QueryFailed: It cannot be read, or names a table that is not there.
+            ResultTooLarge: It is too long, or nested too deeply.
+        """
+        key = (sql, catalogue.version)
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        written = self._read(sql, catalogue)
+        with self._lock:
+            self._known[key] = written
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return written
+
+    def _read(self, sql: str, catalogue: Catalogue) -> str:
+        if len(sql) > STATEMENT_LENGTH:
+            raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
+        try:
+            tree = self._parsed(sql)
+            self._check(tree, catalogue)
+            written = self._written(tree, catalogue.own_functions)
+            self._check_written(written, catalogue)
+        except SqlglotError as error:
+            raise QueryFailed(_one_line(error), "syntax") from None
+        except RecursionError:
+            raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
+        return written
+
+    def _parsed(self, sql: str) -> exp.Expr:
+        if "\0" in sql:
+            raise QueryFailed("the query contains a NUL character", "syntax")
+        try:
+            sql.encode("utf-8")
+        except UnicodeEncodeError:
+            raise QueryFailed("the query is not valid Unicode text", "syntax") from None
+        dialect = self._grammar.dialect
+        trees = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(dialect.tokenize(sql), sql)
+        statements = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+        if not statements:
+            raise QueryFailed("the text holds no query: write a SELECT", "syntax")
+        if len(statements) > 1:
+            raise QueryRejected("only one statement may be run at a time: send a single SELECT")
+        tree = statements[0]
+        if not isinstance(tree, exp.Query | exp.Values):
+            kind = sql.split(None, 1)[0].upper()[:_LONGEST_NAME]
+            raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
+        return tree
+
+    def _written(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
+        writer = self._writer(dialect=self._grammar.dialect, comments=False, unsupported_level=ErrorLevel.RAISE)
+        called: set[str] = set()
+        writer.called = called
+        written: str = writer.generate(tree)
+        for name in called & own_functions:
+            raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
+        return written
+
+    def _check_written(self, written: str, catalogue: Catalogue) -> None:
+        """What was written is read and checked again, for it is what counts, and must mean what was checked before.
+
+        A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
+        """
+        try:
+            again = self._parsed(written)
+            self._check(again, catalogue)
+            same = self._written(again, catalogue.own_functions) == written
+        except (SqlglotError, QueryFailed):
+            same = False
+        if not same:
+            raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
+
+    def _check(self, tree: exp.Expr, catalogue: Catalogue) -> None:
+        tables: list[exp.Table] = []
+        for node in tree.walk():
+            self._check_node(node, catalogue)
+            if isinstance(node, exp.Table):
+                tables.append(node)
+            elif isinstance(node, exp.CTE) and self._is_reserved(node.alias):
+                raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
+        for table in tables:
+            self._place(table, catalogue)
+
+    def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
+        kind = type(node).__name__
+        if isinstance(node, exp.Anonymous):
+            self._check_call(node)
+        elif kind not in (FUNCTIONS if isinstance(node, exp.Func) else NODES) | self._grammar.kinds:
+            raise QueryRejected(_refusal(node))
+        if isinstance(node, exp.Select):
+            if node.args.get("operation_modifiers"):
+                raise QueryRejected("modifiers between SELECT and its columns may not be used here: leave them out")
+            if not node.expressions:
+                raise QueryFailed("the SELECT names no columns: write what it should return", "syntax")
+        elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
+            raise QueryRejected(f"{node.name} may not be used here: it names a function of a row, too")
+        elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+            raise QueryRejected(f"a function may not be named with its schema: write {_name(node.expression)}() alone")
+        elif isinstance(node, exp.DataType):
+            self._check_type(node, catalogue)
+        elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
+            raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} may not be used here: write a keyword, such as a unit")
+
+    def _check_call(self, node: exp.Anonymous) -> None:
+        called = node.this
+        name = called.name if isinstance(called, exp.Expr) else str(called)
+        quoted = isinstance(called, exp.Identifier) and called.quoted
+        if name.lower() not in self._grammar.functions or (quoted and name != name.lower()):
+            raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
+
+    def _check_type(self, node: exp.DataType, catalogue: Catalogue) -> None:
+        if node.this == exp.DataType.Type.USERDEFINED:
+            kind = node.args.get("kind")
+            name = kind.sql(self._grammar.dialect) if isinstance(kind, exp.Expr) else str(kind or "")
+            if name.replace('"', "").lower() not in catalogue.types:
+                raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
+
+    def _place(self, table: exp.Table, catalogue: Catalogue) -> None:
+        """Writes a table's name with its schema."""
+        if not isinstance(table.this, exp.Identifier):
+            if not isinstance(table.this, exp.Func):
+                raise QueryRejected(f"only tables and functions may stand in FROM, not {_name(table.this)}")
+            return
+        parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
+        if len(parts) == 1 and self._is_declared(table, self._folded(parts[0])):
+            return
+        relation = catalogue.find(".".join(map(self._folded, parts)))
+        if relation is None:
+            name = ".".join(part.name for part in parts)
+            raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
+        written = parts[-1]
+        known_as = self._folded(written)
+        table.set("catalog", None)
+        table.set("db", exp.to_identifier(relation.schema, quoted=True) if relation.schema else None)
+        table.set("this", exp.to_identifier(relation.name, quoted=True))
+        if not table.alias and known_as != relation.name:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(written.name, quoted=written.quoted)))
+
+    def _folded(self, name: exp.Identifier) -> str:
+        return name.name if name.quoted else self._grammar.fold(name.name)
+
+    def _is_reserved(self, name: str) -> bool:
+        return bool(self._grammar.reserved) and name.lower().startswith(self._grammar.reserved)
+
+    def _is_declared(self, table: exp.Table, name: str) -> bool:
+        """Whether a common table expression of that name is in scope where a table's name stands.
+
+        One is in scope in the query that its WITH belongs to, in those declared after it, and, in WITH RECURSIVE, in
+        its own. A name that is out of scope must be a table's: the server would look it up among its own.
+        """
+        inside: exp.Expr = table
+        above = table.parent
+        while above is not None:
+            if isinstance(above, exp.With):
+                before = [held is inside for held in above.expressions].index(True)
+                candidates = above.expressions[: before + bool(above.recursive)]
+            else:
+                held = above.args.get("with_")
+                candidates = held.expressions if isinstance(held, exp.With) and held is not inside else []
+            if any(self._folded(candidate.args["alias"].this) == name for candidate in candidates):
+                return True
+            inside, above = above, above.parent
+        return False
+
+
+def _writer(grammar: Grammar) -> type[Any]:
+    """The dialect's generator, which writes no call but of the functions that are allowed, and notes them."""
+    base = grammar.dialect.generator_class
+
+    class Writer(base):
+        called: set[str]
+
+        TRANSFORMS = {**base.TRANSFORMS, **dict(grammar.writes)}  # noqa: RUF012 - as sqlglot declares it
+
+        def func(self, name: str, *args: Any, prefix: str = "(", suffix: str = ")", normalize: bool = True) -> str:
+            self.called.add(name.strip('"`').lower())
+            if name.strip('"`').lower() not in grammar.functions:
+                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
+            return super().func(name, *args, prefix=prefix, suffix=suffix, normalize=normalize)
+
+    return Writer
+
+
+def _refusal(node: exp.Expr) -> str:
+    if isinstance(node, exp.Func):
+        return f"the function {_name(node)}() may not be used here"
+    if isinstance(node, exp.Lock):
+        return "this connection only reads, but the statement locks rows: leave FOR UPDATE or FOR SHARE out"
+    if isinstance(node, exp.Into):
+        return "this connection only reads, but the statement writes its result INTO something: leave INTO out"
+    if isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
+        return "variables and placeholders may not be used here: write the values themselves"
+    if isinstance(node, exp.Insert | exp.Update | exp.Delete | exp.Merge | exp.Create | exp.Drop):
+        return f"this connection only reads, but the statement has {type(node).__name__.upper()}: write a SELECT"
+    return f"the statement uses what may not be used here ({type(node).__name__}): write it in plain SQL"
+
+
+def _name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return node.name[:_LONGEST_NAME]
+    return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__
+
+
+def _one_line(error: SqlglotError) -> str:
+    first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
+    return f"the query cannot be read as SQL of this database: {' '.join(first.split())[:200]}"
+
+
+__all__ = ["STATEMENT_LENGTH", "Grammar", "Reader"]

@@ -1,0 +1,174 @@
+"""Who asks, and under which policy: what an engine needs to know of a person before it reads anything.
+
+A *session* is a database, a person and a policy. `Database` holds the first and this module's `Session` the other two;
+whatever is kept of a database (samples, value indexes, examples, threads) is kept under `Session.key`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from .egress import Egress
+from .patterns import matches
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """Allow and deny lists as given, in lower case; without entries everything may be read.
+
+    Attributes:
+        allow: `table` or `table.column` entries, `*` standing for any run of characters; empty allows all.
+        deny: The same; it wins over `allow`.
+        within: Permissions that hold besides: only what they show too may be read. Lists that are laid over others can
+            thus only narrow them.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    within: Permissions | None = None
+
+    @classmethod
+    def of(cls, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> Permissions:
+        """The permissions that these lists mean."""
+        return cls(_entries(allow), _entries(deny))
+
+    def __bool__(self) -> bool:
+        return any(layer.allow or layer.deny for layer in self.layers())
+
+    def layers(self) -> Iterator[Permissions]:
+        """These lists, and those that they are laid over."""
+        layer: Permissions | None = self
+        while layer is not None:
+            yield layer
+            layer = layer.within
+
+    def narrowed(self, by: Permissions) -> Permissions:
+        """What both show."""
+        if by.within is not None:
+            return replace(by, within=self.narrowed(by.within))
+        if not by or by in self.layers():
+            return self
+        return replace(by, within=self) if self else by
+
+    def shows(self, table: str, column: str) -> bool:
+        """Whether a column may be read."""
+        return all(layer._shows(table, column) for layer in self.layers())
+
+    def covers(self, other: Permissions) -> bool:
+        """Whether everything that others show is certainly shown by these, whatever the database holds.
+
+        Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
+        the name of a table. In doubt the answer is no.
+        """
+        denied = [entry for layer in other.layers() for entry in layer.deny]
+        allows = [layer.allow for layer in other.layers() if layer.allow]
+        return all(
+            all(_within(entry, denied) for entry in layer.deny)
+            and (not layer.allow or any(all(_within(entry, layer.allow) for entry in allow) for allow in allows))
+            for layer in self.layers()
+        )
+
+    def _shows(self, table: str, column: str) -> bool:
+        names = (table.lower(), f"{table}.{column}".lower())
+        denied = any(matches(entry, name) for entry in self.deny for name in names)
+        allowed = not self.allow or any(matches(entry, name) for entry in self.allow for name in names)
+        return allowed and not denied
+
+
+def _entries(given: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({entry.strip().lower() for entry in given}))
+
+
+def _within(entry: str, others: Iterable[str]) -> bool:
+    """Whether one of the others stands for every name that an entry stands for."""
+    # An entry's own `*` is a character that only a `*` of another one matches: no other part of an entry can be `*`.
+    return any(matches(other, entry) for other in others)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The person or program that asks. It comes from whoever runs the agent, never from a model's words.
+
+    Attributes:
+        name: Empty for nobody in particular.
+        groups: Groups or roles.
+        claims: Further facts, as name and value pairs, for engines that decide by them.
+    """
+
+    name: str = ""
+    groups: tuple[str, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be read, and what of it may leave.
+
+    Attributes:
+        permissions: Tables and columns.
+        egress: What of them may leave for a model.
+    """
+
+    permissions: Permissions = Permissions()
+    egress: Egress = field(default_factory=Egress)
+
+    def covers(self, other: Policy) -> bool:
+        """Whether everything that may be read, or leave, under another policy may under this one."""
+        return self.permissions.covers(other.permissions) and self.egress.covers(other.egress)
+
+
+@dataclass(frozen=True)
+class Rights:
+    """Under which rights something was made that is kept: a turn, an answer, an example.
+
+    Attributes:
+        person: Who asked, as a digest: claims can be secrets, and kept data is no place for them. Empty for nobody in
+            particular.
+        policy: What that person might read.
+    """
+
+    person: str = ""
+    policy: Policy = Policy()
+
+    def cover(self, made: Rights | None) -> bool:
+        """Whether what was made under other rights may be read under these: they are equal, or wider.
+
+        Rights of different people are never compared: what a person may read beside the policy is for the engine to
+        know. What has no record of its rights (None) counts as made under all rights.
+        """
+        made = made or Rights()
+        return self.person == made.person and self.policy.covers(made.policy)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A person under a policy."""
+
+    identity: Identity = Identity()
+    policy: Policy = Policy()
+
+    @property
+    def key(self) -> str:
+        """A key for what is kept: equal for sessions that may read the same; empty where nothing is restricted."""
+        if self == Session():
+            return ""
+        return _digest(self.identity, self.policy)
+
+    @property
+    def rights(self) -> Rights:
+        """What is written beside everything that is kept."""
+        return Rights("" if self.identity == Identity() else _digest(self.identity), self.policy)
+
+    def covers(self, other: Session) -> bool:
+        """Whether what was made in another session may be read in this one."""
+        return self.rights.cover(other.rights)
+
+    def narrowed(self, permissions: Permissions) -> Session:
+        """The same person, who may read only what these permissions show too."""
+        return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrowed(permissions)))
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,157 @@
+"""One connection through SQLAlchemy: a transaction that is rolled back, results taken row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from ...errors import QueryFailed, QueryTimeout, ResultTooLarge, TableturnError
+from ..server.connection import ConnectionLost
+from ..server.interrupting import Interrupter
+from ..table import Cell, Limits
+from .cells import cell
+
+Row = tuple[Cell, ...]
+
+# Without parameters, no driver reads `%` as a placeholder.
+_PLAIN = {"no_parameters": True}
+_STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
+
+
+class TooLarge(Exception):
+    """A value is longer than it may be."""
+
+
+class Rows:
+    """The rows that the driver gives; a cursor for `fetch`."""
+
+    def __init__(self, result: sqlalchemy.CursorResult[Any], limits: Limits) -> None:
+        self.description = [(str(name),) for name in result.keys()]  # noqa: SIM118 - no mapping
+        self._result = result
+        self._limits = limits
+        self._left = limits.rows + 1
+        self.complete = False
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """The next rows."""
+        part = [tuple(map(cell, row)) for row in self._result.fetchmany(size)]
+        longest = self._limits.cell_bytes
+        if any(isinstance(value, str | bytes) and len(value) > longest for row in part for value in row):
+            raise TooLarge
+        self._left -= len(part)
+        self.complete = len(part) < size or (self._left <= 0 and self._result.fetchone() is None)
+        return part
+
+
+class SQLAlchemyConnection:
+    """See `ServerConnection`."""
+
+    errors = (SQLAlchemyError, OSError, TooLarge)
+
+    def __init__(
+        self,
+        connection: sqlalchemy.Connection,
+        begins: Callable[[float], tuple[str, ...]],
+        ends: Callable[[], None] | None,
+        failed: Callable[[Exception, int], TableturnError | ConnectionLost] | None,
+        remark: str,
+    ) -> None:
+        """Wraps a connection.
+
+        Args:
+            connection: To be used by this alone.
+            begins: Statements before each transaction, where the dialect has any, by the seconds that it may take.
+            ends: Ends, on another connection, what runs on this one; None where nothing can.
+            failed: What the driver's errors mean, where the dialect has codes for them.
+            remark: A comment before each statement.
+        """
+        self.connection = connection
+        self._begins = begins
+        self._failed = failed
+        self._remark = remark
+        self._result: Rows | None = None
+        self._longest = Limits().cell_bytes
+        self._interrupter = Interrupter(ends or _nothing, ends or _nothing)
+        told = connection.dialect.server_version_info
+        self.version = ".".join(map(str, told)) if told else ""
+
+    @property
+    def usable(self) -> bool:
+        """See `ServerConnection`."""
+        return not self.connection.closed and not self.connection.invalidated
+
+    def begin(self, seconds: float) -> None:
+        """See `ServerConnection`."""
+        for statement in self._begins(seconds):
+            self.connection.exec_driver_sql(statement)
+
+    def end(self) -> None:
+        """See `ServerConnection`."""
+        try:
+            if self._result is not None and not self._result.complete:
+                # A driver may want to hear all rows that are left.
+                self.close()
+            elif not self.connection.closed:
+                self.connection.rollback()
+        except (SQLAlchemyError, OSError):
+            self.close()
+        self._result = None
+
+    def query(self, sql: str, limits: Limits) -> Rows:
+        """See `ServerConnection`."""
+        self._longest = limits.cell_bytes
+        result = self.connection.exec_driver_sql(self._remark + sql, execution_options=_STREAMED)
+        self._result = Rows(result, limits)
+        return self._result
+
+    def rows(self, sql: str) -> list[Row]:
+        """See `ServerConnection`."""
+        result = self.connection.exec_driver_sql(self._remark + sql, execution_options=_PLAIN)
+        return [tuple(map(cell, row)) for row in result]
+
+    def compile(self, sql: str) -> None:
+        """See `ServerConnection`: no rows are asked for, for there is no common way to have a statement only read."""
+        self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
+
+    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+        """See `ServerConnection`."""
+        if isinstance(error, TooLarge):
+            return ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
+        if isinstance(error, DBAPIError):
+            if error.connection_invalidated:
+                return ConnectionLost(str(error.orig))
+            if self._failed is not None and isinstance(error.orig, Exception):
+                return self._failed(error.orig, self._longest)
+            message = " ".join(str(error.orig).split())[:300]
+            return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
+        return QueryFailed(" ".join(str(error).split())[:300])
+
+    def interrupt(self) -> None:
+        """See `ServerConnection`."""
+        self._interrupter.interrupt()
+
+    def close(self) -> None:
+        """See `ServerConnection`."""
+        try:
+            if self._result is not None and not self._result.complete:
+                _forget_rows(self.connection)
+            self.connection.invalidate()
+            self.connection.close()
+        except (SQLAlchemyError, OSError):
+            return
+
+
+def _nothing() -> None:
+    return None
+
+
+def _forget_rows(connection: sqlalchemy.Connection) -> None:
+    """PyMySQL's connections hear all rows that are left before they close."""
+    held: Any = connection.connection.driver_connection
+    result = getattr(held, "_result", None)
+    if result is not None and hasattr(result, "unbuffered_active"):
+        result.unbuffered_active = False
+        held._result = None

@@ -1,0 +1,217 @@
+"""Any database that SQLAlchemy has a dialect for, as an `Engine`.
+
+The statement is checked as on every server, and its transaction is rolled back. Whether the server itself keeps it from
+writing depends on the dialect: `warnings` says what cannot be promised. A login that can only read is needed there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import sqlalchemy
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlglot.dialects.dialect import Dialect
+
+from ...errors import DatabaseUnavailable, SettingsError
+from ..server.address import parted, scrubbed, without_password
+from ..server.catalogue import Catalogue, Relation
+from ..server.connection import ServerConnection
+from ..server.engine import ServerEngine
+from ..server.reading import Grammar
+from ..server.remarks import remark
+from ..session import Session
+from .catalogue import names_version, read_catalogue
+from .connection import SQLAlchemyConnection
+
+PREFIX = "sqlalchemy+"
+"""What stands before a URL that this adapter is to open though there is an engine of its own for it."""
+
+_CUT = 1_000
+# sqlglot's names of dialects, where SQLAlchemy has others.
+_DIALECTS = {
+    "postgresql": "postgres",
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "awsathena": "athena",
+    "clickhousedb": "clickhouse",
+    "cockroachdb": "postgres",
+}
+_READ_ONLY = {
+    "postgresql": ("SET TRANSACTION READ ONLY",),
+    "mysql": ("SET SESSION TRANSACTION READ ONLY", "START TRANSACTION READ ONLY"),
+    "mariadb": ("SET SESSION TRANSACTION READ ONLY", "START TRANSACTION READ ONLY"),
+    "oracle": ("SET TRANSACTION READ ONLY",),
+}
+"""What keeps a transaction from writing."""
+
+_TIMED: dict[str, Callable[[float], str]] = {
+    "postgresql": lambda seconds: f"SET LOCAL statement_timeout = {round(seconds * 1_000)}",
+    "mariadb": lambda seconds: f"SET SESSION max_statement_time = {seconds:g}",
+    "mysql": lambda seconds: f"SET SESSION max_execution_time = {round(seconds * 1_000)}",
+}
+"""What ends a statement after its time."""
+
+_KILLED = {"mysql": "KILL QUERY", "mariadb": "KILL QUERY"}
+_METHODS = ("cancel", "interrupt")
+
+
+class SQLAlchemyBackend:
+    """See `Backend`."""
+
+    name = "SQLAlchemy"
+
+    def __init__(self, engine: sqlalchemy.Engine, schemas: Sequence[str], session: Session) -> None:
+        """Nothing is connected yet.
+
+        Raises:
+            DatabaseUnavailable: Nothing here reads the dialect.
+        """
+        self._engine = engine
+        self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
+        self._session = session
+        self._kind = "mariadb" if getattr(engine.dialect, "is_mariadb", False) else engine.dialect.name
+        self.grammar = _grammar(engine.dialect.name)
+        self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
+        url = engine.url
+        self.database = url.database or engine.dialect.name
+        port = f":{url.port}" if url.port else ""
+        self.location = f"{url.get_backend_name()}://{url.host or ''}{port}/{url.database or ''}"
+
+    def under(self, session: Session) -> SQLAlchemyBackend:
+        """See `Backend`."""
+        return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
+
+    def connect(self) -> SQLAlchemyConnection:
+        """See `Backend`."""
+        try:
+            connection = self._engine.connect()
+        except (SQLAlchemyError, OSError) as error:
+            told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+            message = scrubbed(told, [str(self._engine.url.password or "")])
+            raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
+        self._kind = "mariadb" if getattr(connection.dialect, "is_mariadb", False) else connection.dialect.name
+        return SQLAlchemyConnection(
+            connection, self._begins, self._ends(connection), _failures(self._kind), remark(self._session.identity)
+        )
+
+    def catalogue(self, connection: ServerConnection) -> Catalogue:
+        """See `Backend`."""
+        return read_catalogue(_held(connection), self._schemas, self._session.key)
+
+    def catalogue_version(self, connection: ServerConnection) -> str:
+        """See `Backend`."""
+        return names_version(_held(connection), self._schemas, self._session.key)
+
+    def state(self, connection: ServerConnection) -> str:
+        """See `Backend`: there is no common way to tell."""
+        del connection
+        return ""
+
+    def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
+        """See `Backend`: what cannot be promised on this dialect, and what to do."""
+        found: list[str] = []
+        if self._kind not in _READ_ONLY:
+            found.append(f"{self._kind} is not asked for a read-only transaction: what a query does is rolled back")
+        if self._kind not in _TIMED:
+            found.append(f"{self._kind} is not told how long a query may take: it is looked at from outside")
+        if self._ends(_held(connection)) is None:
+            found.append("the driver cannot end a query that runs: time limits and cancelling wait for its first row")
+        found.append("the login's own rights are not looked at: use one that may only read")
+        return tuple(found)
+
+    def quoted(self, name: str) -> str:
+        """See `Backend`."""
+        return self._engine.dialect.identifier_preparer.quote_identifier(name)
+
+    def source(self, relation: Relation) -> str:
+        """See `Backend`."""
+        name = self.quoted(relation.name)
+        return f"{self.quoted(relation.schema)}.{name}" if relation.schema else name
+
+    def sample(self, relation: Relation, rows: int) -> str:
+        """See `Backend`: values are taken whole, for there is no common way to cut one of any type."""
+        listed = ", ".join(self.quoted(column.name) for column in relation.columns)
+        query = sqlalchemy.select(sqlalchemy.text(listed)).select_from(sqlalchemy.text(self.source(relation)))
+        return str(query.limit(rows).compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))
+
+    def _begins(self, seconds: float) -> tuple[str, ...]:
+        timed = _TIMED.get(self._kind)
+        return (*([timed(seconds)] if timed else ()), *_READ_ONLY.get(self._kind, ()))
+
+    def _ends(self, connection: sqlalchemy.Connection) -> Callable[[], None] | None:
+        held: Any = connection.connection.driver_connection
+        if self._kind in _KILLED and hasattr(held, "thread_id"):
+            number, kills = int(held.thread_id()), _KILLED[self._kind]
+
+            def kill() -> None:
+                with self._engine.connect() as other:
+                    other.exec_driver_sql(f"{kills} {number}")
+
+            return kill
+        return next((getattr(held, method) for method in _METHODS if hasattr(held, method)), None)
+
+
+def open_engine(url: str, session: Session) -> ServerEngine:
+    """Opens the database that a URL names.
+
+    Raises:
+        DatabaseUnavailable: The dialect or its driver is missing, or the server cannot be reached.
+        SettingsError: The URL takes on roles.
+    """
+    address = parted(url.removeprefix(PREFIX))
+    if address.role:
+        raise SettingsError("roles of persons are taken on in PostgreSQL only: leave `role` out of the URL")
+    try:
+        engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
+    except NoSuchModuleError:
+        kind = address.url.partition(":")[0]
+        raise DatabaseUnavailable(
+            f"there is no engine for {kind}: install the SQLAlchemy dialect of that name"
+        ) from None
+    except ImportError as error:
+        raise DatabaseUnavailable(f"the driver of {address.url.partition(':')[0]} is missing: {error}") from None
+    except (ArgumentError, ValueError, TypeError):
+        raise DatabaseUnavailable(f"not a database URL: {without_password(address.url)}") from None
+    return from_sqlalchemy(engine, session, address.schemas)
+
+
+def from_sqlalchemy(
+    engine: sqlalchemy.Engine, session: Session | None = None, schemas: Sequence[str] = ()
+) -> ServerEngine:
+    """An open SQLAlchemy engine, such as the one in LangChain's `SQLDatabase`, as an `Engine`.
+
+    Args:
+        engine: It is left open when the `Engine` is closed.
+        session: Who asks under which policy.
+        schemas: Those to read; empty for the default one.
+    """
+    asked = session or Session()
+    return ServerEngine(SQLAlchemyBackend(engine, schemas, asked), asked)
+
+
+def _grammar(name: str) -> Grammar:
+    from ..mysql.engine import GRAMMAR as MYSQL
+    from ..postgres.engine import GRAMMAR as POSTGRES
+
+    known = _DIALECTS.get(name, name)
+    for grammar in (MYSQL, POSTGRES):
+        if known == type(grammar.dialect).__name__.lower():
+            return grammar
+    read = Dialect.get(known)
+    if read is None:
+        raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
+    return Grammar(read(), MYSQL.functions | POSTGRES.functions, reserved="")
+
+
+def _failures(kind: str) -> Any:
+    """What the driver's errors mean, on the dialects whose codes are known."""
+    if kind in ("mysql", "mariadb"):
+        from ..mysql.failures import failure
+
+        return failure
+    return None
+
+
+def _held(connection: ServerConnection) -> sqlalchemy.Connection:
+    return cast("SQLAlchemyConnection", connection).connection

@@ -1,0 +1,1 @@
+"""The SQLite engine: guarded connections, limits, schema reading and compile checks."""

@@ -1,0 +1,167 @@
+"""What a database file holds, by name: enough to guard it, read quickly and watched for changes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ...errors import DatabaseUnavailable
+from ..quoting import quoted
+from ..session import Permissions
+from .dependents import FULL_TEXT, Declared, module_of
+from .visibility import Visibility, resolve
+
+# The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
+_SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
+# What `PRAGMA table_xinfo` says of virtual and of stored generated columns.
+_GENERATED = (2, 3)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table, view or virtual table in the file's own list.
+
+    Attributes:
+        name: As declared.
+        kind: `table`, `view` or `virtual`.
+        sql: The statement that made it.
+    """
+
+    name: str
+    kind: str
+    sql: str
+
+
+class FileState(NamedTuple):
+    """Tells whether a file may have changed: identity, size and time of the last write."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str) -> FileState:
+        """The file's present state.
+
+        Raises:
+            DatabaseUnavailable: The file is gone.
+        """
+        try:
+            found = os.stat(path)
+        except OSError:
+            raise DatabaseUnavailable(f"the database file {path} is gone") from None
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The names in a database at one version of its schema.
+
+    Attributes:
+        version: (device, inode, schema cookie): equal as long as the schema is.
+        entries: Tables, views and virtual tables in declaration order, shadow and internal tables left out.
+        visibility: What queries may see.
+        encoding: Of text in the file, as `PRAGMA encoding` names it.
+    """
+
+    version: tuple[int, int, int]
+    entries: tuple[Entry, ...]
+    visibility: Visibility
+    encoding: str = "UTF-8"
+
+    @property
+    def virtual_tables(self) -> tuple[str, ...]:
+        """Names of the virtual tables."""
+        return tuple(entry.name for entry in self.entries if entry.kind == "virtual")
+
+    @cached_property
+    def full_text(self) -> frozenset[str]:
+        """Names of the full-text tables, in lower case."""
+        virtual = (entry for entry in self.entries if entry.kind == "virtual")
+        return frozenset(entry.name.lower() for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
+
+    @property
+    def visible(self) -> tuple[Entry, ...]:
+        """The entries that may be seen."""
+        return tuple(entry for entry in self.entries if self.visibility.shows(entry.name))
+
+
+def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[int, int, int]:
+    """A key that changes when the file is replaced or its schema is altered."""
+    return state.device, state.inode, connection.execute("PRAGMA schema_version").fetchone()[0]
+
+
+def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> Catalogue:
+    """Read the names from a schema connection.
+
+    Raises:
+        SettingsError: A rule names what the database doesn't have.
+        sqlite3.Error: The file cannot be read.
+    """
+    version = schema_version(connection, state)
+    rows: list[tuple[str, str, str]] = connection.execute(
+        "SELECT name, type, coalesce(sql, '') FROM sqlite_master WHERE type IN ('table', 'view')"
+        " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+    ).fetchall()
+    entries = [Entry(name, _kind(kind, sql), sql) for name, kind, sql in rows]
+    shadows = _shadows(entries)
+    internal = {name for group in shadows.values() for name in group}
+    shown = tuple(entry for entry in entries if entry.name.lower() not in internal)
+    declared = [_declared(connection, entry) if rules else _whole(entry) for entry in shown]
+    encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
+    return Catalogue(version, shown, resolve(rules, declared, shadows), encoding)
+
+
+def _whole(entry: Entry) -> Declared:
+    """An entry whose columns nobody asks for."""
+    return Declared(entry.name.lower(), entry.kind, entry.sql, frozenset("*"))
+
+
+def _declared(connection: sqlite3.Connection, entry: Entry) -> Declared:
+    """An entry with its columns; without any if SQLite cannot tell them."""
+    try:
+        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
+    except (sqlite3.Error, UnicodeDecodeError):
+        rows = []
+    columns = frozenset(row[1].lower() for row in rows)
+    generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
+    reads = _reads(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
+    return Declared(entry.name.lower(), entry.kind, entry.sql, columns, generated, reads)
+
+
+def _reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
+    """What SQLite asks to read while it compiles a view; a view that it cannot compile is not readable anyway."""
+    read: set[tuple[str, str]] = set()
+
+    def note(action: int, table: str | None, column: str | None, _database: str | None, _source: str | None) -> int:
+        if action == sqlite3.SQLITE_READ and table and not table.lower().startswith("sqlite_"):
+            read.add((table.lower(), (column or "").lower()))
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(note)
+    try:
+        connection.execute(f"SELECT * FROM {quoted(view)} LIMIT 0").close()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return frozenset()
+    finally:
+        connection.set_authorizer(None)
+    return frozenset(read)
+
+
+def _kind(kind: str, sql: str) -> str:
+    return "virtual" if sql[:14].upper() == "CREATE VIRTUAL" else kind
+
+
+def _shadows(entries: list[Entry]) -> dict[str, tuple[str, ...]]:
+    names = {entry.name.lower() for entry in entries if entry.kind == "table"}
+    return {
+        entry.name.lower(): tuple(
+            shadow for suffix in _SHADOWS if (shadow := f"{entry.name}_{suffix}".lower()) in names
+        )
+        for entry in entries
+        if entry.kind == "virtual"
+    }

@@ -1,0 +1,210 @@
+"""A connection on which what is hidden does not exist: views over what may be seen, and nothing else by any name.
+
+SQLite's authorizer is not asked about everything that a statement compares: the columns that USING and NATURAL merge
+are an example. A list of such gaps would never be complete. So, where permissions are in force, a query never meets
+the file's own tables:
+
+- the file is attached under a name that nobody can guess, to a connection whose own database is empty;
+- for every table that may be seen there is a temporary view of the same name over the columns that may be seen. SQLite
+  plans through it, so that indexes are used as before;
+- views of the file are declared again over these views. One that reads anything hidden is hidden;
+- virtual tables that may be seen are visible whole, and are reached directly, as MATCH needs;
+- every other name in the file, and every table function, is a temporary view that cannot be read. SQLite looks for an
+  unqualified name among these first, so that none reaches the attached file.
+
+What cannot be given a view is the list of these views itself: no statement may hold a name that begins with `sqlite_`.
+A statement runs in a transaction that has seen the very schema that the views were made for.
+
+What is not promised: the order of rows that no ORDER BY gives, and time. Both can depend on indexes over what is
+hidden.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+import string
+from dataclasses import dataclass
+
+from ...errors import QueryError, QueryFailed, QueryRejected
+from ..quoting import quoted
+from .catalogue import Catalogue, Entry
+from .tokens import first_word, name_length, words
+
+_READS = frozenset({"select", "values", "with"})
+# A quoted name cannot hide these letters from a search, for the only escape in a name is a doubled quote.
+_RESERVED = re.compile(r"sqlite_(?!version\b)\w*", re.IGNORECASE)
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_CREATE_VIEW = "CREATE VIEW "
+_NOT_A_FUNCTION = re.compile(r"^'(.*)' is not a function$", re.DOTALL)
+_NO_TABLE = "no such table: "
+
+
+class Stale(Exception):
+    """The file's schema is another one than the connection was made for."""
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What a confined connection consists of.
+
+    Attributes:
+        schema: The name under which the file is attached; nobody else knows it.
+        version: The schema cookie that the views were made for.
+        blocked: Names that lead nowhere, folded.
+    """
+
+    schema: str
+    version: int
+    blocked: frozenset[str]
+
+    def refuse(self, sql: str) -> None:
+        """Refuses what could tell of the views themselves.
+
+        Raises:
+            QueryRejected: It is not plainly a query.
+            QueryFailed: It names a catalogue table.
+        """
+        if first_word(words(sql)) not in _READS:
+            raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
+        reserved = _RESERVED.search(sql)
+        if reserved:
+            raise QueryFailed(f"{_NO_TABLE}{reserved[0].lower()}", "unknown_table")
+
+    def conceal(self, error: QueryError) -> QueryError:
+        """The error as it would be if what is hidden did not exist."""
+        message = str(error)
+        if self.schema in message:
+            message = (
+                message.replace(f"main.{self.schema} ", "").replace(f"{self.schema} ", "").replace(self.schema, "")
+            )
+        no_function = _NOT_A_FUNCTION.match(message)
+        if no_function and folded(no_function[1]) in self.blocked:
+            message = f"{_NO_TABLE}{no_function[1].lower()}"
+        elif message.startswith("no such table-valued function: "):
+            message = _NO_TABLE + message.partition(": ")[2].lower()
+        elif message.startswith(_NO_TABLE):
+            message = _NO_TABLE + message.removeprefix(_NO_TABLE).lower().removeprefix("temp.")
+        elif message == str(error):
+            return error
+        return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Starts the transaction that a statement runs in.
+
+        Raises:
+            Stale: The schema has changed.
+        """
+        connection.execute("BEGIN")
+        if _cookie(connection, self.schema) != self.version:
+            raise Stale
+
+
+def folded(name: str) -> str:
+    """A name as SQLite compares it: letters beyond ASCII keep their case."""
+    return name.translate(_LOWER)
+
+
+def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> Confinement:
+    """Attaches the file and declares the views.
+
+    Args:
+        connection: An empty database in memory, with the file's text encoding.
+        uri: The file's, for reading.
+        catalogue: What may be seen.
+
+    Raises:
+        Stale: The file's schema is another one than the catalogue's.
+        sqlite3.Error: It cannot be read.
+    """
+    schema = f"t{secrets.token_hex(16)}"
+    connection.execute(f"ATTACH ? AS {schema}", (uri,))
+    version = catalogue.version[2]
+    confinement = Confinement(schema, version, _names(connection, schema) - _direct(catalogue))
+    confinement.begin(connection)
+    try:
+        return Confinement(schema, version, _declare(connection, confinement, catalogue))
+    finally:
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+
+
+def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catalogue) -> frozenset[str]:
+    """Declares every view; the names that lead nowhere."""
+    shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
+    for entry in shown:
+        if entry.kind == "table":
+            columns = _columns(connection, made.schema, entry, catalogue)
+            source = f"{made.schema}.{quoted(entry.name)}"
+            connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {source} AS t")
+    blocked = made.blocked - {folded(entry.name) for entry in shown}
+    views = [entry for entry in shown if entry.kind == "view"]
+    for entry in views:
+        _declare_view(connection, made.schema, entry, catalogue)
+    for name in sorted(blocked):
+        _block(connection, made.schema, name)
+    # A view can read one that turns out to be unreadable.
+    while unreadable := [entry for entry in views if not _readable(connection, entry.name)]:
+        views = [entry for entry in views if entry not in unreadable]
+        for entry in unreadable:
+            connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
+            _block(connection, made.schema, folded(entry.name))
+            blocked |= {folded(entry.name)}
+    return blocked
+
+
+def _block(connection: sqlite3.Connection, schema: str, name: str) -> None:
+    connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT * FROM {quoted(f'{schema} {name}')}")
+
+
+def _declare_view(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> None:
+    """Declares a view of the file over the views that stand for the file's tables."""
+    if not entry.sql.startswith(_CREATE_VIEW):
+        return
+    declared = entry.sql[len(_CREATE_VIEW) :]
+    body = declared[name_length(declared) :]
+    whole = entry.name.lower() not in catalogue.visibility.hidden_columns
+    name = quoted(entry.name if whole else f"{schema}_{entry.name}")
+    try:
+        connection.execute(f"CREATE TEMP VIEW {name} {body}")
+        if not whole:
+            columns = _columns(connection, schema, entry, catalogue)
+            connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {columns} FROM {name} AS t")
+    except sqlite3.Error:
+        # It names the schema, or cannot be understood: found unreadable, and blocked.
+        return
+
+
+def _columns(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> str:
+    rows = connection.execute(f"PRAGMA {schema}.table_xinfo({quoted(entry.name)})")
+    names = [str(row[1]) for row in rows if catalogue.visibility.shows(entry.name, row[1])]
+    # In capitals it is what the authorizer is told where the number of a row is meant.
+    return ", ".join(f"t.{quoted(name)} AS {quoted('rowid' if name == 'ROWID' else name)}" for name in names)
+
+
+def _readable(connection: sqlite3.Connection, name: str) -> bool:
+    try:
+        connection.execute(f"SELECT 1 FROM temp.{quoted(name)} LIMIT 0").close()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
+    """Every name that a query could mean: of the file, and of SQLite's own table functions."""
+    held = connection.execute(f"SELECT name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
+    names = {folded(str(name)) for (name,) in held}
+    modules = {folded(str(name)) for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
+    pragmas = {folded(f"pragma_{name}") for (name,) in connection.execute("SELECT name FROM pragma_pragma_list")}
+    reserved = frozenset(name for name in names | modules | pragmas if name.startswith("sqlite_"))
+    return frozenset(names | modules | pragmas) - _TABLE_FUNCTIONS - reserved
+
+
+def _direct(catalogue: Catalogue) -> frozenset[str]:
+    return frozenset(folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual")
+
+
+def _cookie(connection: sqlite3.Connection, schema: str) -> int:
+    return connection.execute(f"PRAGMA {schema}.schema_version").fetchone()[0]

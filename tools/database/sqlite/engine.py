@@ -1,0 +1,120 @@
+"""SQLite as an `Engine`: a file, read-only by the engine itself."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import DatabaseUnavailable, QueryError
+from ..cancellation import Cancellation
+from ..schema import Schema, TableSchema
+from ..session import Session
+from ..table import Cell, Limits, Table
+from .catalogue import Catalogue
+from .compile_check import refusal
+from .connection import SQLITE_ERRORS, connect
+from .location import locate, unavailable
+from .process.workers import Workers, available
+from .read_schema import read_schema
+from .run_here import LIMITS_HERE, QueriesHere
+from .run_query import distinct_values
+
+_CELL_BYTES = Limits().cell_bytes
+
+
+class SQLiteEngine:
+    """One SQLite file under one session; see `Engine`."""
+
+    name = "SQLite"
+    dialect = "sqlite"
+    version = sqlite3.sqlite_version
+    warnings: tuple[str, ...] = ()
+    rows_by_person = False
+    limits_note = "" if available() else LIMITS_HERE
+
+    def __init__(self, path: Path, session: Session) -> None:
+        """Opens the file.
+
+        Raises:
+            DatabaseUnavailable: It cannot be read, or the session may see no table of it.
+            SettingsError: The session's permissions name what the database doesn't have.
+        """
+        self.path = path
+        self.location = str(path.resolve())
+        # A file's name may hold bytes that are no text, which neither prompts nor stores can.
+        self.database = os.fsencode(path.stem).decode("utf-8", "replace")
+        self._schema_lock = threading.Lock()
+        self._schema: tuple[Catalogue, Schema] | None = None
+        self._egress = session.policy.egress
+        permissions = session.policy.permissions
+        self.in_process = QueriesHere(path, permissions)
+        self._pool = self.in_process.pool
+        self._workers = Workers(os.path.abspath(path), permissions) if available() else None
+        if not self._pool.catalogue().visible:
+            self._pool.close()
+            raise DatabaseUnavailable(f"{path} holds no tables{' that may be seen' if permissions else ''}")
+
+    def under(self, session: Session) -> SQLiteEngine:
+        """See `Engine`."""
+        return SQLiteEngine(self.path, session)
+
+    def close(self) -> None:
+        """See `Engine`."""
+        if self._workers:
+            self._workers.close()
+        self._pool.close()
+
+    def state(self) -> str:
+        """See `Engine`: differs whenever the file, or its write-ahead log, has changed."""
+        log = self.path.with_name(self.path.name + "-wal")
+        try:
+            states = [os.stat(path) for path in (self.path, log) if path is self.path or path.exists()]
+        except OSError:
+            raise DatabaseUnavailable(f"the database file {self.path} is gone") from None
+        return " ".join(f"{state.st_dev}.{state.st_ino}.{state.st_size}.{state.st_mtime_ns}" for state in states)
+
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+        """See `Engine`."""
+        queries = self._workers or self.in_process
+        return queries.execute(sql, limits, cancellation)
+
+    def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
+        """See `Engine`."""
+        return refusal(sql, tables)
+
+    def schema(self) -> Schema:
+        """See `Engine`: read once per version of the schema; counts and samples are those of that time."""
+        with self._schema_lock:
+            catalogue = self._pool.catalogue()
+            if self._schema is None or self._schema[0] is not catalogue:
+                self._schema = catalogue, self._read_schema(catalogue)
+            return self._schema[1]
+
+    def _read_schema(self, catalogue: Catalogue) -> Schema:
+        guarded = self._pool.take()
+        try:
+            reader = connect(self.path).sqlite
+            try:
+                return read_schema(reader, guarded.sqlite, self.database, catalogue, self._egress)
+            finally:
+                reader.close()
+        except SQLITE_ERRORS as error:
+            raise unavailable(self.path, error) from None
+        finally:
+            self._pool.give(guarded)
+
+    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+        """See `Engine`."""
+        connection = self._pool.take()
+        try:
+            return distinct_values(connection, table, column, limit, seconds, _CELL_BYTES)
+        finally:
+            self._pool.give(connection)
+
+
+def open_engine(url: str, session: Session) -> SQLiteEngine:
+    """Opens the file that a path or URL names."""
+    return SQLiteEngine(locate(url), session)

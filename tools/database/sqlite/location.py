@@ -1,0 +1,105 @@
+"""Finding the database file that a path or a URL names, with one clear line for all that can be wrong with it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from ...errors import DatabaseUnavailable
+
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
+_WRITE_AHEAD = 2
+
+
+def locate(path_or_url: str | Path) -> Path:
+    """The absolute path of an existing SQLite file.
+
+    Args:
+        path_or_url: A path, or a URL as SQLAlchemy writes it: `sqlite:///shop.db`, `sqlite:////data/shop.db`,
+            `sqlite:///file:shop.db?mode=ro&uri=true`.
+
+    Raises:
+        DatabaseUnavailable: Another dialect, no such file, a folder, unreadable, or not an SQLite database.
+    """
+    text = os.fspath(path_or_url)
+    path = Path(_path_of_url(text) if "://" in text else text).expanduser().absolute()
+    _header(path)
+    return path
+
+
+def _path_of_url(text: str) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise DatabaseUnavailable(f"not a database URL: {text}; write sqlite:///path/to/file.db") from None
+    if url.get_backend_name() != "sqlite":
+        raise DatabaseUnavailable(
+            f"this is no URL of SQLite but of {url.get_backend_name()}: write sqlite:///path/to/file.db"
+        )
+    name = url.database or ""
+    if name.startswith("file:"):
+        parts = urlsplit(name)
+        name = unquote(parts.path)
+        if "mode=memory" in parts.query or url.query.get("mode") == "memory":
+            name = ":memory:"
+    if name in ("", ":memory:"):
+        raise DatabaseUnavailable(f"{text} is a database in memory, which nobody else can fill: name a file")
+    return name
+
+
+def _header(path: Path) -> bytes:
+    """The file's header, once it is sure that this is an SQLite database."""
+    try:
+        if path.is_dir():
+            raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
+        if path.exists() and not path.is_file():
+            raise DatabaseUnavailable(f"{path} is no regular file: name an SQLite database file")
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        raise DatabaseUnavailable(f"no such database file: {path}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise DatabaseUnavailable(f"cannot read the database file {path}: {reason}") from None
+    if not header:
+        raise DatabaseUnavailable(f"{path} is empty: it holds no tables")
+    if not header.startswith(_MAGIC):
+        raise DatabaseUnavailable(f"{path} is not an SQLite database")
+    return header
+
+
+def read_only_uri(path: Path) -> str:
+    """The URI that opens the file for reading without leaving a trace beside it.
+
+    A database in write-ahead mode that nobody has open would get `-wal` and `-shm` files beside it even from a reader;
+    it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `has_no_writer`). Where a
+    writer left a `-wal` file behind but no `-shm` file, SQLite makes the latter anew: nothing else shows what is in it.
+    """
+    uri = f"file:{quote(os.fsencode(path))}?mode=ro"
+    return f"{uri}&immutable=1" if has_no_writer(path) else uri
+
+
+def has_no_writer(path: Path) -> bool:
+    """Whether the file is in write-ahead mode and no writer has it open."""
+    return _WRITE_AHEAD in _header(path)[18:20] and not os.path.exists(f"{path}-wal")
+
+
+def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
+    """What SQLite's refusal to open or read the file means, in one line."""
+    message = " ".join(str(error).split())
+    if "locked" in message or "busy" in message:
+        return DatabaseUnavailable(f"{path} is locked by another program: try again when it has finished writing")
+    if "readonly database" in message:
+        return DatabaseUnavailable(
+            f"{path} was left in the middle of a write: open it once with what wrote it, to repair"
+        )
+    if "not a database" in message:
+        return DatabaseUnavailable(f"{path} is not an SQLite database, or is encrypted")
+    if "malformed" in message or isinstance(error, UnicodeDecodeError):
+        return DatabaseUnavailable(f"{path} is damaged: {message}")
+    return DatabaseUnavailable(f"cannot open {path}: {message}")

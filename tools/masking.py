@@ -1,0 +1,85 @@
+"""Personal data recognised by its form alone: e-mail addresses, card numbers, IBANs, telephone numbers.
+
+A pattern finds what looks like one, wherever it stands; it is no proof that nothing else does. Columns that hold such
+data are better kept in by their level of egress.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from .database.egress import MaskKind
+
+_PATTERNS: Mapping[MaskKind, re.Pattern[str]] = {
+    # No top-level domain is asked for: an address that was cut short is one.
+    "email": re.compile(r"[\w.!#$%&*+/=?^`{|}~-]*[\w+-]@[\w-][\w.-]*"),
+    "iban": re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![^\W_])"),
+    "card": re.compile(r"(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)"),
+    "phone": re.compile(
+        r"(?<![\w.])(?:\+|00)\d[\d ()/.-]{6,18}\d(?!\w)"
+        r"|(?<![\w.])\(?0?\d{2,4}\)?[ /.-]\d{3,4}[ .-]\d{3,5}(?!\w)"
+        r"|(?<![\w.])0\d{1,4}[ /-]\d{4,9}(?!\w)"
+    ),
+}
+_ISO_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
+
+
+def _luhn(text: str) -> bool:
+    digits = [int(digit) for digit in reversed(text) if digit.isdigit()]
+    doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def _mod_97(text: str) -> bool:
+    plain = re.sub(r"[ -]", "", text).upper()
+    return int("".join(str(int(character, 36)) for character in plain[4:] + plain[:4])) % 97 == 1
+
+
+_PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
+    "card": _luhn,
+    "iban": _mod_97,
+    "phone": lambda text: _ISO_DATE.match(text) is None,
+}
+
+
+def mask(text: str, kinds: Collection[MaskKind]) -> str:
+    """The text with a word for each thing that is masked: `[email]`."""
+    for kind in kinds:
+        text = _PATTERNS[kind].sub(lambda found, kind=kind: f"[{kind}]" if _is(kind, found[0]) else found[0], text)
+    return text
+
+
+@dataclass
+class Placeholders:
+    """Masks with a number for each text, so that what a model says of one can be turned back into it.
+
+    Attributes:
+        kinds: What is masked.
+    """
+
+    kinds: Collection[MaskKind]
+    _by_text: dict[str, str] = field(default_factory=dict[str, str])
+
+    def hide(self, text: str) -> str:
+        """The text with `[email-1]` and the like."""
+        for kind in self.kinds:
+            text = _PATTERNS[kind].sub(lambda found, kind=kind: self._placeholder(kind, found[0]), text)
+        return text
+
+    def restore(self, text: str) -> str:
+        """The text with what the placeholders stand for."""
+        for hidden, placeholder in self._by_text.items():
+            text = text.replace(placeholder, hidden)
+        return text
+
+    def _placeholder(self, kind: MaskKind, text: str) -> str:
+        if not _is(kind, text):
+            return text
+        return self._by_text.setdefault(text, f"[{kind}-{len(self._by_text) + 1}]")
+
+
+def _is(kind: MaskKind, text: str) -> bool:
+    proof = _PROOFS.get(kind)
+    return proof is None or proof(text)

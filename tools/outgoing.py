@@ -1,0 +1,107 @@
+"""What leaves for a model of queries and their results: the one place where rules of egress meet SQL.
+
+A query that may read a column of which nothing may leave is not run here at all, only compiled: nothing that a model is
+told, nor what the agent does next, can then depend on the column's cells. Whoever asked gets the rows from
+`Database.execute`, outside of everything that is kept or sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from .database import Database, Limits, Table, TooComplex
+from .database.cancellation import Cancellation
+from .database.egress import Level, strictest_of
+from .database.table import WITHHELD
+from .errors import QueryError, QueryFailed, SQLParseError
+from .masking import mask
+from .sql.parse import parse
+from .sql.reads import may_read
+
+_SAFE = frozenset({"timeout", "too_large", "rejected"})
+"""Kinds of errors whose messages are our own."""
+
+
+class Outgoing:
+    """A database as a model may know it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def level(self, sql: str) -> Level:
+        """What of a query's outcome may leave."""
+        leaving = self._database.leaving()
+        if not leaving.levels:
+            return "values"
+        found = may_read(sql, leaving.schema, leaving.levels)
+        return leaving.egress.strictest if found is None else strictest_of(found)
+
+    def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
+        """The query's result as far as it may leave.
+
+        Of a query that reads a column of level `statistics`, every cell is withheld but counts; of one that reads a
+        column of level `none`, the result as a whole: one row of marks stands for however many there are.
+
+        Raises:
+            QueryError: As `Database.execute`; where something is withheld, the engine's message while running too, as
+                it may quote a value.
+            DatabaseUnavailable: The database is gone or damaged.
+        """
+        level = self.level(sql)
+        if level == "values":
+            return self._database.execute(sql, limits, cancellation)
+        self._compile(sql)
+        if level == "none":
+            columns = self._columns(sql)
+            marks = (WITHHELD,) * len(columns)
+            return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
+        try:
+            return self._counts(sql, self._database.execute(sql, limits, cancellation))
+        except QueryError as error:
+            if error.kind in _SAFE:
+                raise
+            raise QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind) from None
+
+    def _compile(self, sql: str) -> None:
+        """Sees that the engine takes a query, without running it.
+
+        Raises:
+            QueryError: It does not.
+        """
+        schema = self._database.leaving().schema
+        try:
+            error = self._database.compile_check(sql, [table for table in schema.tables if table.kind != "virtual"])
+        except TooComplex:
+            return
+        if error is not None and not any(table.kind == "virtual" and table.name in sql for table in schema.tables):
+            raise error
+
+    def text(self, text: str) -> str:
+        """A text for a model, with what is to be masked by its form masked."""
+        return mask(text, self._database.session.policy.egress.mask)
+
+    def _columns(self, sql: str) -> tuple[str, ...]:
+        """Names of the result's columns as far as the text tells."""
+        try:
+            tree = parse(sql, self._database.dialect).tree
+        except SQLParseError:
+            return ("result",)
+        return tuple(item.alias_or_name or "result" for item in _outputs(tree)) or ("result",)
+
+    def _counts(self, sql: str, table: Table) -> Table:
+        """The result with nothing but counts."""
+        outputs = _outputs(parse(sql, self._database.dialect).tree)
+        counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
+        if len(counts) != len(table.columns):
+            counts = [False] * len(table.columns)
+        rows = tuple(
+            tuple(cell if count else WITHHELD for cell, count in zip(row, counts, strict=True)) for row in table.rows
+        )
+        return replace(table, rows=rows, withheld="cells")
+
+
+def _outputs(tree: exp.Expr) -> list[exp.Expr]:
+    """What a single SELECT puts out; nothing of other queries."""
+    return list(tree.expressions) if isinstance(tree, exp.Select) else []

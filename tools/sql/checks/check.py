@@ -1,0 +1,97 @@
+"""Static checks of a query against a schema: what will fail, and what is likely not meant."""
+
+from __future__ import annotations
+
+from ...database.engine import TooComplex
+from ...database.engines import Compiles, compile_check
+from ...database.quoting import engine_name
+from ...database.schema import Schema
+from ...errors import SQLParseError
+from ..findings import Asked, ColumnValues, FewLookUps, Finding
+from ..parse import parse
+from ..resolve import resolve
+from ..scope import Resolution
+from .failure import failure_findings, limit_findings, name_findings
+from .grain import GivesRow, grain_findings
+from .groups import group_findings
+from .joins import join_findings
+from .mentions import mention_findings
+from .outputs import output_findings
+from .pitfalls import pitfall_findings
+from .predicates import predicate_findings
+from .wording import wording_findings
+
+_RANK = {"error": 0, "warning": 1, "info": 2}
+
+_TOO_COMPLEX = Finding(
+    "too_large",
+    "warning",
+    "The query is too complex to check: its common table expressions name each other too often.",
+    suggestion="name each common table expression once or twice",
+)
+
+
+def check(
+    sql: str,
+    schema: Schema,
+    *,
+    values: ColumnValues | None = None,
+    asked: Asked | None = None,
+    compiles: Compiles | None = None,
+    gives_row: GivesRow | None = None,
+) -> tuple[Finding, ...]:
+    """Findings about a query, errors first. Does not touch the database but for what `compiles` and `gives_row` do.
+
+    Args:
+        sql: One query in the schema's dialect, as it would be sent to the database.
+        schema: The database's schema.
+        values: What columns hold, to check literals against; None leaves that out.
+        asked: The question, to check output columns and constants against; None leaves that out.
+        compiles: Asks the database whether it would accept a query (`Engine.compile_check`); None asks the dialect's
+            own compiler, where it has one that needs no database, and otherwise looks at names alone.
+        gives_row: Asks the database whether a query gives a row, once at most: to tell whether a join repeats rows that
+            are then added up. None leaves that a doubt.
+    """
+    compiles = compiles or compile_check(schema.dialect)
+    try:
+        parsed = parse(sql, schema.dialect)
+    except SQLParseError as error:
+        return _unparsed(sql, str(error), schema, compiles)
+    resolution = resolve(parsed.tree, schema)
+    try:
+        found = _failures(sql, resolution, schema, compiles) or list(limit_findings(parsed.tree, resolution))
+    except TooComplex:
+        return (_TOO_COMPLEX,)
+    if not found:
+        found += join_findings(resolution, schema)
+        found += group_findings(resolution)
+        found += predicate_findings(resolution, FewLookUps(values) if values else None)
+        found += grain_findings(resolution, parsed.tree, gives_row)
+        found += pitfall_findings(resolution)
+        if asked is not None:
+            found += output_findings(asked, parsed.tree, resolution)
+            found += mention_findings(asked, sql, resolution, schema)
+            found += wording_findings(" ".join(asked.question.lower().split()), parsed.tree, resolution)
+    return tuple(sorted(dict.fromkeys(found), key=lambda finding: _RANK[finding.severity]))
+
+
+def _unparsed(sql: str, reason: str, schema: Schema, compiles: Compiles | None) -> tuple[Finding, ...]:
+    engine = engine_name(schema.dialect)
+    if compiles is None:
+        return (Finding("syntax", "warning", f"This cannot be read as SQL of {engine}: {reason}"),)
+    try:
+        error = compiles(sql, [table for table in schema.tables if table.kind != "virtual"])
+    except TooComplex:
+        return (_TOO_COMPLEX,)
+    if error is None:
+        return (Finding("syntax", "info", f"{engine} accepts this query, but it cannot be checked further: {reason}"),)
+    return tuple(failure_findings(sql, error, None, schema))
+
+
+def _failures(sql: str, resolution: Resolution, schema: Schema, compiles: Compiles | None) -> list[Finding]:
+    sources = [source for scope in resolution.scopes for source in scope.sources]
+    if compiles is None or any(source.table is not None and source.table.kind == "virtual" for source in sources):
+        return list(name_findings(resolution, schema))
+    tables = {source.table.name: source.table for source in sources if source.table is not None}
+    error = compiles(sql, list(tables.values()))
+    return [] if error is None else failure_findings(sql, error, resolution, schema)

@@ -1,0 +1,86 @@
+"""What the rules of a dialect are where reading its queries depends on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from sqlglot.dialects.dialect import Dialect
+
+from ..database.quoting import Naming, engine_name, naming
+
+Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
+
+_EVERYWHERE: frozenset[Clause] = frozenset({"select", "from", "where", "group", "having", "order", "window", "limit"})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How one dialect reads a query.
+
+    Attributes:
+        name: By sqlglot's name.
+        engine: What its engines are called.
+        naming: How it compares and quotes names.
+        grammar: sqlglot's tokenizer, parser and generator.
+        words_as_text: Whether a double-quoted word that names no column is a text.
+        expressions_as_names: Whether a result column without a name is named by its expression's text.
+        hidden: Folded names of columns that every table has, but no schema lists.
+        aliases: Clauses in which a result column's alias may be used.
+        system: How names of tables begin that every database has.
+        loose_groups: Whether columns may stand beside aggregates without being grouped by.
+        loose_types: Whether text may be compared with numbers, and added up.
+    """
+
+    name: str
+    engine: str
+    naming: Naming
+    grammar: Dialect
+    words_as_text: bool = False
+    expressions_as_names: bool = True
+    hidden: frozenset[str] = frozenset()
+    aliases: frozenset[Clause] = _EVERYWHERE
+    system: tuple[str, ...] = ()
+    loose_groups: bool = False
+    loose_types: bool = False
+
+    def shown(self, name: str) -> str:
+        """A declared name as advice gives it: as a query has to write it, but in SQLite's always as declared."""
+        return name if self.is_sqlite else self.naming.written(name)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether what is known of SQLite alone holds."""
+        return self.name == "sqlite"
+
+
+@lru_cache(maxsize=64)
+def rules_of(dialect: str = "sqlite") -> Rules:
+    """The rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
+    plain = Rules(dialect, engine_name(dialect), naming(dialect), (Dialect.get(dialect) or Dialect)())
+    if dialect == "sqlite":
+        return replace(
+            plain,
+            words_as_text=True,
+            hidden=frozenset({"rowid", "oid", "_rowid_"}),
+            aliases=_EVERYWHERE - {"select"},
+            system=("sqlite_", "pragma_"),
+            loose_groups=True,
+            loose_types=True,
+        )
+    if dialect == "postgres":
+        return replace(
+            plain,
+            expressions_as_names=False,
+            hidden=frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+            aliases=frozenset[Clause]({"group", "order"}),
+            system=("pg_",),
+        )
+    if dialect == "mysql":
+        return replace(
+            plain, aliases=frozenset[Clause]({"group", "having", "order"}), loose_groups=True, loose_types=True
+        )
+    if dialect == "duckdb":
+        return replace(plain, hidden=frozenset({"rowid"}), system=("duckdb_", "pragma_", "sqlite_", "pg_"))
+    return plain
