@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..tools.database.render_text import examples
+from ..tools.database.rendering.text import examples
 from ..tools.database.schema import ColumnSchema, TableSchema
 from ..tools.errors import ReplyError
 from .reply_text import clean_reply, find_json
@@ -41,11 +41,13 @@ class AnnotateColumnsTask(Task[Phrases]):
 
     Attributes:
         columns: Each with its table.
+        dialect: How names are quoted, by sqlglot's name.
     """
 
     name: ClassVar[str] = "annotate_columns"
 
     columns: tuple[tuple[TableSchema, ColumnSchema], ...]
+    dialect: str = "sqlite"
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
@@ -70,11 +72,13 @@ class AnnotateTablesTask(Task[Phrases]):
 
     Attributes:
         tables: With their columns' descriptions as comments.
+        dialect: How names are quoted, by sqlglot's name.
     """
 
     name: ClassVar[str] = "annotate_tables"
 
     tables: tuple[TableSchema, ...]
+    dialect: str = "sqlite"
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
@@ -110,10 +114,10 @@ def _phrases(text: str, count: int) -> Phrases:
     cleaned = clean_reply(text)
     record = find_json(cleaned)
     if record is None:
-        said = {match.group(1): match.group(2) for match in _ENTRY.finditer(cleaned)}
+        numbered = {match.group(1): match.group(2) for match in _ENTRY.finditer(cleaned)}
     else:
-        said = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
-    phrases = tuple(_phrase(said.get(str(number), "")) for number in range(1, count + 1))
+        numbered = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
+    phrases = tuple(_phrase(numbered.get(str(number), "")) for number in range(1, count + 1))
     if not any(phrases):
         raise ReplyError("the reply describes nothing", "malformed", _HINT)
     return phrases
@@ -125,23 +129,22 @@ def _whole_phrases(text: str, count: int) -> Phrases:
     Raises:
         ReplyError: Not one is whole (`cut`).
     """
-    said: dict[str, str] = dict(_WHOLE.findall(text))
-    lines = text.split("\n")[:-1]
-    said = said or {entry[1]: entry[2] for line_ in lines if (entry := _ENTRY.match(line_))}
-    phrases = tuple(
-        _phrase(_unescaped(said[str(number)])) if str(number) in said else None for number in range(1, count + 1)
-    )
+    numbered = {number: _unescaped(literal) for number, literal in _WHOLE.findall(text)}
+    if not numbered:
+        lines = text.split("\n")[:-1]
+        numbered = {entry[1]: entry[2] for line_ in lines if (entry := _ENTRY.match(line_))}
+    phrases = tuple(_phrase(numbered[key]) if (key := str(n)) in numbered else None for n in range(1, count + 1))
     if not any(phrases):
         raise ReplyError("the reply was cut at the output limit", "cut", "Answer more briefly.")
     return phrases
 
 
-def _unescaped(said: str) -> str:
+def _unescaped(literal: str) -> str:
     try:
-        return str(json.loads(said, strict=False))
+        return str(json.loads(literal, strict=False))
     except ValueError:
-        return said
+        return literal
 
 
-def _phrase(said: str) -> str:
-    return line(said, PHRASE_LIMIT).strip("\"'“”*`., ")
+def _phrase(text: str) -> str:
+    return line(text, PHRASE_LIMIT).strip("\"'“”*`., ")

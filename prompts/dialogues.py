@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.linking.linked import PastTurn
-from .material import Material, fit
+from .parts import Parts, fit
 from .replies import Draft
 from .sql_reply import find_sql
 from .task import Message, Prompt, Task
@@ -46,9 +46,9 @@ class DialoguesTask(Task[Draft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, Material(history=self.history, dialogues=self.dialogues), self._messages)
+        return fit(budget, Parts(history=self.history, dialogues=self.dialogues), self._messages)
 
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         return render_messages("dialogues", task=self, shown=shown, left_out=left_out)
 
     def parse(self, text: str) -> Draft:

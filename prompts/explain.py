@@ -1,14 +1,14 @@
-"""Saying what a query means, and where that differs from the question (revision chain 3.2.1, aspect 2)."""
+"""Explaining what a query means, and where that differs from the question (revision chain 3.2.1, aspect 2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..tools.database.render import render_schema
+from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.linking import requested
-from .material import Material, fit
+from .parts import Parts, fit
 from .replies import Explanation
 from .reply_text import clean_reply, find_json, text_field
 from .task import Message, Prompt, Task
@@ -40,9 +40,9 @@ class ExplainTask(Task[Explanation]):
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
         used = requested(self.schema, self.sql)
-        return fit(budget, Material(self.schema, samples=0, requested=used, ranked=self.ranked), self._messages)
+        return fit(budget, Parts(self.schema, samples=0, requested=used, ranked=self.ranked), self._messages)
 
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         schema_text = render_schema(shown.schema, "compact", samples=0)
         return render_messages("explain", task=self, schema_text=schema_text, left_out=left_out)
 

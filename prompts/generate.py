@@ -7,22 +7,27 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-from ..tools.database.render import SchemaStyle, render_schema
+from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import SQLParseError
 from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
+from ..tools.examples.seeds import SeedProgram
 from ..tools.linking.linked import PastTurn
 from ..tools.sql import regularize
 from ..tools.values.match import ValueMatch
-from .material import Material, fit
+from .parts import Parts, fit
 from .replies import Draft, Rephrasing
-from .sql_reply import find_sql
 from .task import Message, Prompt, Task
 from .templating import render_messages
+from .understanding import ReplyForm, read_answer
 
 PromptStyle = Literal["full", "credit", "craft", "track", "revision"]
 """Whose prompt form: CREDIT-SQL 3.4, SQL-CRAFT A.4, Track-SQL B.4, revision chain 3.1.3, or all combined."""
+
+
+Conventions = Literal["people", "benchmark", "none"]
+"""For whom an answer is: people want names beside numbers, a benchmark the columns that its gold query has."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +45,23 @@ class GenerateTask(Task[Draft]):
         style: The prompt's form.
         schema_style: How the schema is written.
         marked: `(table, column)` pairs that earlier turns used (Track-SQL's [SN] mark); see `render_schema`.
-        stars: Tables of which all columns are asked for, and where to say so (Track-SQL's all-column intent).
+        all_columns: Tables of which all columns are asked for, and the position to say so among their columns
+            (Track-SQL's all-column intent).
         unshown: Names of tables that the schema shown lacks, most likely first.
-        requested: Names of tables that earlier attempts reached for; they stay longest where room is short.
+        requested: Names of tables that earlier attempts named; they stay longest where room is short.
         ranked: Whether the schema is in order of probability, not as declared.
         evidence: Knowledge that comes with the question (BIRD); empty if none.
         database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
             are none.
+        engine: The database's engine, as prompts name it: `SQLite`.
+        reply: What the reply to `generate` and `reason` may be; more than a query in the form `full` alone.
+        clarified: What was asked back about this question and what the person replied, in order.
+        declared: The whole schema in the order in which the database declares it, for the form `full`: shown instead of
+            `schema` where everything fits, since text that stays the same from question to question is cheap to read.
+        likely: Tables and columns that the question is probably about, by name, most probable first.
+        dialect_notes: What to mind in the engine's SQL, a line each.
+        conventions: What an answer looks like where a question leaves it open.
+        today: Today's date as the model is told; empty if it isn't.
     """
 
     name: ClassVar[str] = "generate"
@@ -61,12 +76,20 @@ class GenerateTask(Task[Draft]):
     style: PromptStyle = "full"
     schema_style: SchemaStyle = "compact"
     marked: frozenset[tuple[str, str]] = frozenset()
-    stars: tuple[tuple[str, int], ...] = ()
+    all_columns: tuple[tuple[str, int], ...] = ()
     unshown: tuple[str, ...] = ()
     requested: frozenset[str] = frozenset()
     ranked: bool = True
     evidence: str = ""
     database: str = ""
+    engine: str = "SQL"
+    reply: ReplyForm = "sql"
+    clarified: tuple[tuple[str, str], ...] = ()
+    declared: Schema | None = None
+    likely: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    dialect_notes: tuple[str, ...] = ()
+    conventions: Conventions = "none"
+    today: str = ""
 
     def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Those that were approved on this very database: what they show of its tables holds here."""
@@ -77,10 +100,10 @@ class GenerateTask(Task[Draft]):
         own = self.own(examples)
         return tuple(example for example in examples if example not in own)
 
-    def material(self) -> Material:
+    def parts(self) -> Parts:
         """What the prompt shows if it fits."""
         examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
-        return Material(
+        return Parts(
             self.schema,
             self.history,
             examples,
@@ -90,25 +113,44 @@ class GenerateTask(Task[Draft]):
             ranked=self.ranked,
         )
 
-    def schema_text(self, shown: Material) -> str:
+    def schema_text(self, shown: Parts) -> str:
         """What is left of the schema, written in this task's style."""
         return render_schema(
-            shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, stars=self.stars
+            shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, all_columns=self.all_columns
         )
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, self.material(), self._messages)
+        return self.render_as(f"generate_{self.style}", budget)
 
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages(
-            f"generate_{self.style}", task=self, shown=shown, schema_text=self.schema_text(shown), left_out=left_out
-        )
+    def render_as(self, template: str, budget: int, programs: tuple[SeedProgram, ...] = (), **values: object) -> Prompt:
+        """A prompt of any template that shows this task's question and what is known about it.
+
+        Args:
+            template: Its name; it also sees `task`, which is this task, and what of its parts is `shown`.
+            budget: See `Task.render`.
+            programs: Questions worked out in code, most useful first.
+            values: What else the template needs.
+        """
+
+        def messages(shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+            text = self.schema_text(shown)
+            return render_messages(template, task=self, shown=shown, schema_text=text, left_out=left_out, **values)
+
+        if self.declared is not None:
+            whole = replace(self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), ranked=False)
+            prompt = whole.render_as(template, budget, programs, **values)
+            if not prompt.left_out:
+                return prompt
+        return fit(budget, replace(self.parts(), programs=programs), messages)
 
     def parse(self, text: str) -> Draft:
-        """The statement; see `find_sql`."""
-        found = find_sql(text)
-        return Draft(found.sql, notes=found.notes)
+        """The statement, and what the lines around it say; see `read_answer`."""
+        return read_answer(text, self.question, self.schema.dialect, self.reply)
+
+    def statement(self, text: str) -> Draft:
+        """The statement of a reply to another task that asks for one."""
+        return read_answer(text, self.question, self.schema.dialect, "sql")
 
 
 @lru_cache(maxsize=1_024)

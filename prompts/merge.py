@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .generate import GenerateTask
-from .material import Material, fit
 from .replies import Draft
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Prompt, Task
 
 
 @dataclass(frozen=True)
@@ -47,18 +45,8 @@ class MergeTask(Task[Draft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, self.generate.material(), self._messages)
-
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages(
-            "merge",
-            merge=self,
-            task=self.generate,
-            shown=shown,
-            schema_text=self.generate.schema_text(shown),
-            left_out=left_out,
-        )
+        return self.generate.render_as("merge", budget, merge=self)
 
     def parse(self, text: str) -> Draft:
         """The statement; see `find_sql`."""
-        return self.generate.parse(text)
+        return self.generate.statement(text)

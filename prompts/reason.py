@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedProgram
 from .generate import GenerateTask
-from .material import Material, fit
 from .replies import CodeDraft, Draft
 from .reply_text import clean_reply, find_fences
-from .sql_reply import find_sql
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Prompt, Task
 
 _HINT = "Reply with one fenced block that starts with ```python and leaves the answer in the variable `result`."
 
@@ -36,17 +33,7 @@ class ReasonTask(Task[CodeDraft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, replace(self.generate.material(), programs=self.programs), self._messages)
-
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages(
-            "reason",
-            task=self.generate,
-            mode=self.mode,
-            shown=shown,
-            schema_text=self.generate.schema_text(shown),
-            left_out=left_out,
-        )
+        return self.generate.render_as("reason", budget, self.programs, mode=self.mode)
 
     def parse(self, text: str) -> CodeDraft:
         """The Python blocks joined in order, and for `pot` the SQL; either counts without the other.
@@ -57,16 +44,25 @@ class ReasonTask(Task[CodeDraft]):
         reply = clean_reply(text)
         blocks = [fence.content for fence in find_fences(reply) if fence.language in {"python", "py", "python3"}]
         code = "\n".join(block for block in blocks if block)
-        if not code and self.mode == "code_blocks":
-            raise ReplyError("the model's reply holds no Python code", "malformed", _HINT)
         if self.mode == "code_blocks":
-            return CodeDraft(code)
+            return CodeDraft(code) if code else self._declined(reply)
         try:
-            return CodeDraft(code, find_sql(reply).sql)
+            draft = self.generate.parse(reply)
+            return CodeDraft(code, draft.sql, None if self.generate.reply == "sql" else draft)
         except ReplyError:
             if code:
                 return CodeDraft(code)
             raise
+
+    def _declined(self, reply: str) -> CodeDraft:
+        """A reply without code, where it may ask back or decline."""
+        try:
+            draft = self.generate.parse(reply)
+        except ReplyError:
+            draft = None
+        if draft is None or not draft.declines:
+            raise ReplyError("the model's reply holds no Python code", "malformed", _HINT)
+        return CodeDraft("", draft=draft)
 
 
 @dataclass(frozen=True)
@@ -87,19 +83,8 @@ class SQLFromCodeTask(Task[Draft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, self.generate.material(), self._messages)
-
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        return render_messages(
-            "sql_from_code",
-            task=self.generate,
-            code=self.code,
-            code_result=self.code_result,
-            shown=shown,
-            schema_text=self.generate.schema_text(shown),
-            left_out=left_out,
-        )
+        return self.generate.render_as("sql_from_code", budget, code=self.code, code_result=self.code_result)
 
     def parse(self, text: str) -> Draft:
         """The statement; see `find_sql`."""
-        return self.generate.parse(text)
+        return self.generate.statement(text)

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast, get_args
 
-from ..tools.database.render import render_schema
+from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.linking.linked import PastTurn
-from .material import Material, fit
+from .parts import Parts, fit
 from .replies import Intent, Rephrasing
 from .reply_text import clean_reply, find_json, text_field
 from .task import Message, Prompt, Task
@@ -58,11 +58,11 @@ class RephraseTask(Task[Rephrasing]):
         """See `Task.render`."""
         return fit(
             budget,
-            Material(self.schema, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked),
+            Parts(self.schema, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked),
             self._messages,
         )
 
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         return render_messages(
             f"rephrase_{self.style}",
             task=self,
@@ -81,8 +81,8 @@ class RephraseTask(Task[Rephrasing]):
 def _from_json(record: dict[str, object], question: str) -> Rephrasing:
     rephrased = text_field(record, "rephrased", "rephrased_question", "question")
     answer = text_field(record, "reply", "clarification", "response", "reason")
-    said = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
-    intent = cast("Intent", said) if said in get_args(Intent) else "answerable"
+    label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
+    intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
     if intent == "answerable" and not rephrased:
         raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
     return Rephrasing(

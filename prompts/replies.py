@@ -39,12 +39,24 @@ class Draft:
         confidence: The translator's own, from 0 to 1; None where it gives none.
         notes: Remarks for the answer: other statements dropped, how the question was read.
         caveats: What a reader must know before relying on it, one sentence each: words that were not understood.
+        sure: How sure its writer says it is, from 0 to 1: no measured confidence. None where it does not say.
+        doubt: Why it is not surer; empty if it does not say.
+        understood: How the question was understood, where the same reply says so. Where that declines or asks back,
+            there is no SQL.
     """
 
     sql: str
     confidence: float | None = None
     notes: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    sure: float | None = None
+    doubt: str = ""
+    understood: Rephrasing | None = None
+
+    @property
+    def declines(self) -> bool:
+        """Whether it asks back or says why there is no query, instead of giving one."""
+        return self.understood is not None and self.understood.intent != "answerable"
 
 
 @dataclass(frozen=True)
@@ -54,10 +66,12 @@ class CodeDraft:
     Attributes:
         code: Leaves its answer in `result`.
         sql: Empty where only code was asked for (code blocks).
+        draft: The SQL with what else the reply says of it and of the question, where that was asked for.
     """
 
     code: str
     sql: str = ""
+    draft: Draft | None = None
 
 
 @dataclass(frozen=True)
@@ -71,3 +85,9 @@ class Explanation:
 
     meaning: str
     differences: str = ""
+
+    @property
+    def text(self) -> str:
+        """Both, for a prompt; empty where there is no meaning."""
+        differences = f"\nThe question differs: {self.differences}" if self.differences else ""
+        return f"The query means: {self.meaning}{differences}" if self.meaning else ""

@@ -1,4 +1,4 @@
-"""First aid for replies: reasoning taken off, fenced blocks and JSON objects found. Linear in the reply's length."""
+"""Reads the parts of a reply: removes reasoning, finds fenced blocks and JSON objects. Linear in the reply's length."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ def clean_reply(text: str) -> str:
     Raises:
         ReplyError: If nothing is left (`empty`).
     """
-    kept: list[str] = []
+    parts: list[str] = []
     depth, position = 0, 0
     text = text[:REPLY_LIMIT]
     for tag in _REASONING.finditer(text):
         if tag.group(1):
             if depth == 0:
-                kept.clear()  # some servers swallow the opening tag: all before the closing one was reasoning
+                parts.clear()  # some servers swallow the opening tag: all before the closing one was reasoning
             depth = max(0, depth - 1)
         else:
             if depth == 0:
-                kept.append(text[position : tag.start()])
+                parts.append(text[position : tag.start()])
             depth += 1
         position = tag.end()
     if depth == 0:
-        kept.append(text[position:])
-    left = "".join(kept).strip()
+        parts.append(text[position:])
+    left = "".join(parts).strip()
     if not left:
         raise ReplyError("the model's reply is empty", "empty", "Your last reply was empty. Write the answer itself.")
     return left

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .generate import GenerateTask
-from .material import Material, fit
 from .replies import Draft
-from .task import Message, Prompt, Task
-from .templating import render_messages
+from .task import Prompt, Task
 
 
 @dataclass(frozen=True)
@@ -17,7 +15,8 @@ class ReviseTask(Task[Draft]):
     """Asks for the corrected SQL, or for the same SQL where it is right.
 
     The prompt's form is that of `generate.style`: `craft` shows the result as CSV and leaves all judgement to the
-    model; `revision` gives error, explanation and contents; the others give all that there is.
+    model; `revision` gives error, explanation and contents; the others give all that there is, `full` after the very
+    text that `generate` began with.
 
     Attributes:
         generate: The question and what is known about it.
@@ -43,19 +42,9 @@ class ReviseTask(Task[Draft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, self.generate.material(), self._messages)
-
-    def _messages(self, shown: Material, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        style = self.generate.style if self.generate.style in {"craft", "revision"} else "full"
-        return render_messages(
-            f"revise_{style}",
-            revise=self,
-            task=self.generate,
-            shown=shown,
-            schema_text=self.generate.schema_text(shown),
-            left_out=left_out,
-        )
+        style = "plain" if self.generate.style in {"credit", "track"} else self.generate.style
+        return self.generate.render_as(f"revise_{style}", budget, revise=self)
 
     def parse(self, text: str) -> Draft:
         """The statement; see `find_sql`."""
-        return self.generate.parse(text)
+        return self.generate.statement(text)

@@ -1,4 +1,4 @@
-"""Saying a question in plain common words (revision chain 3.1.1)."""
+"""Putting a question into plain common words (revision chain 3.1.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..tools.errors import ReplyError
-from .material import Material, fit
+from .parts import Parts, fit
 from .reply_text import clean_reply, is_refusal
 from .task import Prompt, Task
 from .templating import line, render_messages
@@ -22,7 +22,7 @@ class SimplifyTask(Task[str]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(budget, Material(), lambda _shown, _left_out: render_messages("simplify", task=self))
+        return fit(budget, Parts(), lambda _shown, _left_out: render_messages("simplify", task=self))
 
     def parse(self, text: str) -> str:
         """The last line of the reply, without a label or quotation marks around it."""
@@ -31,8 +31,8 @@ class SimplifyTask(Task[str]):
             raise ReplyError(
                 "the model did not simplify the question", "malformed", "Reply with the simplified question only."
             )
-        said = lines[-1].strip("*` ")
-        label, colon, rest = said.partition(":")
+        sentence = lines[-1].strip("*` ")
+        label, colon, rest = sentence.partition(":")
         if colon and "question" in label.lower() and rest.strip():
-            said = rest
-        return line(said.strip().strip('"“”'))
+            sentence = rest
+        return line(sentence.strip().strip('"“”'))

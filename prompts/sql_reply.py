@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
+from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
 from .statement_text import first_statement, is_sql, parses, starts_like_sql, until_prose
 
-HINT = "Reply with exactly one SQLite SELECT statement in a fenced block that starts with ```sql, and nothing else."
+
+def hint(engine: str = "SQLite") -> str:
+    """What a second try is asked for, in the words of the database's engine."""
+    block = "a fenced block that starts with ```sql"
+    return f"Reply with exactly one {engine} SELECT statement in {block}, and nothing else."
+
 
 _LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
@@ -28,7 +35,7 @@ _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 
 _TRIES = 10
-"""Places in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
+"""Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
 
 
 @dataclass(frozen=True)
@@ -39,24 +46,29 @@ class SQLReply:
     notes: tuple[str, ...] = ()
 
 
-def find_sql(text: str) -> SQLReply:
+def find_sql(text: str, dialect: str = "sqlite") -> SQLReply:
     """The statement that the reply gives as its answer.
 
     Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
-    that is introduced as an alternative. Of several statements in one place the first counts.
+    that is introduced as an alternative. Of several statements in one block the first counts.
+
+    Args:
+        text: The reply.
+        dialect: Of the SQL that was asked for, by sqlglot's name.
 
     Raises:
         ReplyError: `empty`, `refused` or `malformed`, with a hint for a second try.
     """
     reply = clean_reply(text)
     notes: list[str] = []
-    readers = (_from_json, _from_tags, _from_labels, _from_prose)
+    from_prose = partial(_from_prose, dialect=dialect)
+    readers = (_from_json, _from_tags, _from_labels, from_prose)
     if starts_like_sql(reply):
-        readers = (_from_prose, *readers)
+        readers = (from_prose, *readers)
     candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
     if not candidate:
-        raise _no_sql(reply)
-    statement, more = first_statement(candidate)
+        raise _no_sql(reply, engine_name(dialect))
+    statement, more = first_statement(candidate, dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
@@ -65,11 +77,12 @@ def find_sql(text: str) -> SQLReply:
     return SQLReply(statement, tuple(notes))
 
 
-def _no_sql(reply: str) -> ReplyError:
+def _no_sql(reply: str, engine: str) -> ReplyError:
     shown = " ".join(reply.split())[:160]
     if is_refusal(reply):
-        return ReplyError(f"the model declined to write SQL: {shown}", "refused", HINT)
-    return ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", "Your last reply held no SQL. " + HINT)
+        return ReplyError(f"the model declined to write SQL: {shown}", "refused", hint(engine))
+    advice = f"Your last reply held no SQL. {hint(engine)}"
+    return ReplyError(f"the model's reply holds no SQL: {shown}", "malformed", advice)
 
 
 def _from_fences(reply: str, notes: list[str]) -> str:
@@ -112,14 +125,14 @@ def _from_labels(reply: str) -> str:
     return ""
 
 
-def _from_prose(reply: str) -> str:
+def _from_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
     for start in islice(_statement_lines(reply), _TRIES):
         candidate = until_prose(reply[start:].lstrip(" \t>*`"))
-        if is_sql(candidate):
+        if is_sql(candidate, dialect):
             return candidate
-    return _from_sentence(reply)
+    return _from_sentence(reply, dialect)
 
 
 def _statement_lines(reply: str) -> Iterator[int]:
@@ -136,7 +149,7 @@ def _statement_lines(reply: str) -> Iterator[int]:
         position += len(line)
 
 
-def _from_sentence(reply: str) -> str:
+def _from_sentence(reply: str, dialect: str) -> str:
     """A query in the middle of a sentence counts only where it parses: there is no other sign of its end."""
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
@@ -144,4 +157,4 @@ def _from_sentence(reply: str) -> str:
     sentence = reply[start.start() :].split("\n", 1)[0]
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
     tried = (sentence[:end].strip(" `\"'.") for end in ends)
-    return next((candidate for candidate in tried if parses(candidate)), "")
+    return next((candidate for candidate in tried if parses(candidate, dialect)), "")

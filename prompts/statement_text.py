@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from ..tools.errors import SQLParseError
 from ..tools.sql import parse_select
+from ..tools.sql.dialects import rules_of
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
@@ -40,6 +40,7 @@ _SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
 """In capitals, or in small letters with a FROM: SQL even where it does not parse."""
 
 _FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+
 _PARSE_LIMIT = 10_000
 """Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
 
@@ -68,13 +69,13 @@ def until_prose(text: str) -> str:
     return text
 
 
-def first_statement(text: str) -> tuple[str, bool]:
+def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
     """Up to the first semicolon outside strings and comments, without it; and whether another statement follows."""
     text = text.strip()
     if text.count("`") % 2:
         text = text.strip("`").strip()
     try:
-        tokens = sqlglot.tokenize(text, read="sqlite")
+        tokens = rules_of(dialect).grammar.tokenize(text)
     except SqlglotError:
         return text.rstrip("; \n\t"), False
     for token in tokens:
@@ -83,17 +84,19 @@ def first_statement(text: str) -> tuple[str, bool]:
     return text, False
 
 
-def is_sql(text: str) -> bool:
+def is_sql(text: str, dialect: str = "sqlite") -> bool:
     """Whether a text that starts like a statement is one, rather than prose such as "Select the rows ..."."""
-    return _SURELY.match(text) is not None or (_FROM.search(text) is not None and parses(first_statement(text)[0]))
+    if _SURELY.match(text):
+        return True
+    return _FROM.search(text) is not None and parses(first_statement(text, dialect)[0], dialect)
 
 
-def parses(text: str) -> bool:
+def parses(text: str, dialect: str = "sqlite") -> bool:
     """Whether the text is one query; a very long one counts as none."""
     if len(text) > _PARSE_LIMIT:
         return False
     try:
-        parse_select(text)
+        parse_select(text, dialect)
     except SQLParseError:
         return False
     return True

@@ -13,7 +13,7 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from ..tools.database.render_text import identifier, one_line
+from ..tools.database.rendering.text import identifier, one_line
 from .task import Message
 
 LINE_LIMIT = 500

@@ -21,14 +21,14 @@ _FIRST_TABLES = 4
 """So many tables stay, with their keys, as long as there is an earlier turn that can go."""
 
 _STEP = 4
-"""How many places in a table a place among the tables is worth."""
+"""How many positions in a table one position among the tables is worth."""
 
 _Cuts = list[tuple[str, str | None]]
 """Columns of tables, and tables."""
 
 
 @dataclass(frozen=True)
-class Material:
+class Parts:
     """The parts of a prompt that may be thinned out, in the order in which they give way.
 
     Attributes:
@@ -41,7 +41,7 @@ class Material:
         schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does; of
             many tables the last go before the columns of the first.
         history: Earlier turns, oldest first; the oldest goes first.
-        requested: Names of tables that queries of this turn reached for: they count as the most probable ones.
+        requested: Names of tables that queries of this turn named: they count as the most probable ones.
         ranked: Whether the schema is in order of probability, not as declared.
     """
 
@@ -83,7 +83,7 @@ class Material:
             len(self._last),
         )
 
-    def cut(self, steps: int) -> tuple[Material, tuple[str, ...]]:
+    def cut(self, steps: int) -> tuple[Parts, tuple[str, ...]]:
         """What is left after that many cuts, and a sentence for each kind of thing left out."""
         taken: list[int] = []
         for count in self._counts:
@@ -104,22 +104,20 @@ class Material:
             others=self.others[: len(self.others) - others],
             programs=self.programs[: len(self.programs) - programs],
         )
-        said = (
-            _said(programs, len(self.programs), "worked examples of code"),
-            _said(dialogues, len(self.dialogues), "example dialogues"),
-            _said(examples, len(self.examples), "examples"),
-            _said(values, len(self.values), "database values that the question mentions"),
+        sentences = (
+            _no_room(programs, len(self.programs), "worked examples of code"),
+            _no_room(dialogues, len(self.dialogues), "example dialogues"),
+            _no_room(examples, len(self.examples), "examples"),
+            _no_room(values, len(self.values), "database values that the question mentions"),
             "The prompt has no room for sample values of the columns." if samples else "",
-            _said(of_columns - schema.shown_columns, of_columns, f"columns of the tables shown, {least}"),
-            _said(turns, len(self.history), "earlier turns, the oldest"),
-            _said(len(self.schema.tables) - len(schema.tables), len(self.schema.tables), f"tables, {least}"),
+            _no_room(of_columns - schema.shown_columns, of_columns, f"columns of the tables shown, {least}"),
+            _no_room(turns, len(self.history), "earlier turns, the oldest"),
+            _no_room(len(self.schema.tables) - len(schema.tables), len(self.schema.tables), f"tables, {least}"),
         )
-        return left, tuple(sentence for sentence in said if sentence)
+        return left, tuple(sentence for sentence in sentences if sentence)
 
 
-def fit(
-    budget: int, everything: Material, render: Callable[[Material, tuple[str, ...]], tuple[Message, ...]]
-) -> Prompt:
+def fit(budget: int, everything: Parts, render: Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]) -> Prompt:
     """The largest prompt within the budget.
 
     Args:
@@ -156,7 +154,7 @@ def fit(
     return prompt
 
 
-def _said(gone: int, total: int, what: str) -> str:
+def _no_room(gone: int, total: int, what: str) -> str:
     return f"The prompt has no room for {gone} of {total} {what}." if gone else ""
 
 
@@ -175,7 +173,7 @@ def _order(schema: Schema, requested: frozenset[str]) -> list[str]:
 
 
 def _cuts(schema: Schema, requested: frozenset[str]) -> _Cuts:
-    """Columns, and tables after the first few, in the order to go: by place of the table and in the table, last first.
+    """Columns, and tables after the first few, in the order to go: last tables and last columns first.
 
     A column of a table further up counts as much as one that stands further up in its table, a table as its first
     column. A table whose columns are all spare keeps its first one, so that no table is shown empty.
@@ -197,8 +195,8 @@ def _cuts(schema: Schema, requested: frozenset[str]) -> _Cuts:
 def _without(schema: Schema, gone: set[tuple[str, str | None]]) -> Schema:
     if not gone:
         return schema
-    kept = [table for table in schema.tables if (table.name, None) not in gone]
+    left = [table for table in schema.tables if (table.name, None) not in gone]
     part = schema.part(
-        [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in kept]
+        [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in left]
     )
     return replace(part, total_tables=schema.total_tables)

@@ -1,0 +1,124 @@
+"""Judging two queries, each on its own merits, as a careful reader would who has the database at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, cast, get_args
+
+from ..tools.database.rendering.render import render_schema
+from ..tools.database.schema import Schema
+from ..tools.errors import ReplyError
+from ..tools.linking import PastTurn, requested
+from .parts import Parts, fit
+from .reply_text import clean_reply, find_json, text_field
+from .task import Message, Prompt, Task
+from .templating import LINE_LIMIT, line, render_messages
+
+Word = Literal["right", "wrong", "unclear"]
+"""A verdict: would whoever asked accept the result as the answer?"""
+
+Kind = Literal["context", "value", "schema", "logic", "columns", "join", "knowledge", "format"]
+"""What is wrong with a query, where something is."""
+
+_HINT = (
+    'Reply with one JSON object: {"first": {"why": "...", "verdict": "right|wrong|unclear", "class": "..."}, '
+    '"second": {...}}.'
+)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A query that is judged, with what it gives.
+
+    Attributes:
+        sql: The query.
+        result: The first rows of its result as CSV, or the error that it ends in.
+        rows: Rows of its result; None where it does not run.
+        only: Rows that the other result lacks, as CSV; empty where that tells nothing.
+    """
+
+    sql: str
+    result: str
+    rows: int | None
+    only: str = ""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What is said of one query.
+
+    Attributes:
+        verdict: On its own merits.
+        kind: Empty where nothing is wrong.
+        why: One sentence.
+    """
+
+    verdict: Word
+    kind: Kind | Literal[""] = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of both queries."""
+
+    first: Opinion
+    second: Opinion
+
+
+@dataclass(frozen=True)
+class JudgeTask(Task[Judgement]):
+    """Asks of each of two queries whether it answers the question; nothing says where they come from.
+
+    Attributes:
+        question: As asked.
+        history: Earlier turns, oldest first, with the SQL that answered them.
+        schema: Of the database, or the part that matters.
+        first: One query.
+        second: The other one.
+        evidence: A hint that comes with the question.
+        data: The first rows of the tables that the queries read, as CSV, by the table's name.
+    """
+
+    name: ClassVar[str] = "judge"
+
+    question: str
+    history: tuple[PastTurn, ...]
+    schema: Schema
+    first: Exhibit
+    second: Exhibit
+    evidence: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+
+    def swapped(self) -> JudgeTask:
+        """The same with the queries' places changed."""
+        return replace(self, first=self.second, second=self.first)
+
+    def render(self, budget: int) -> Prompt:
+        """See `Task.render`."""
+        used = requested(self.schema, self.first.sql) | requested(self.schema, self.second.sql)
+        return fit(budget, Parts(self.schema, self.history, requested=used, ranked=False), self._messages)
+
+    def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+        schema_text = render_schema(shown.schema, "compact", samples=shown.samples)
+        return render_messages("judge", task=self, shown=shown, schema_text=schema_text, left_out=left_out)
+
+    def parse(self, text: str) -> Judgement:
+        """Both opinions from JSON.
+
+        Raises:
+            ReplyError: One of them is missing, or is no verdict.
+        """
+        record = find_json(clean_reply(text)) or {}
+        return Judgement(_opinion(record, "first"), _opinion(record, "second"))
+
+
+def _opinion(record: dict[str, object], place: str) -> Opinion:
+    found = record.get(place)
+    fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    word = text_field(fields, "verdict").casefold()
+    if word not in get_args(Word):
+        raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
+    kind = text_field(fields, "class", "kind").casefold()
+    known = kind if kind in get_args(Kind) and word != "right" else ""
+    return Opinion(cast("Word", word), cast("Kind", known), line(text_field(fields, "why"), LINE_LIMIT))

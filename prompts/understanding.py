@@ -1,0 +1,191 @@
+"""Reading the lines around the SQL of a reply that says in one how a question was understood and answers it.
+
+Asked for are short labelled lines before or after one block of SQL; taken is what models make of that: other labels of
+the same meaning, JSON with such keys, labels filled in with "none", or the SQL alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
+
+from ..tools.database.quoting import engine_name
+from ..tools.errors import ReplyError
+from .replies import Draft, Intent, Rephrasing
+from .reply_text import clean_reply, find_fences, find_json, text_field
+from .sql_reply import find_sql
+
+ReplyForm = Literal["sql", "answer", "settle", "any"]
+"""What a reply may be.
+
+`sql`: a query, and nothing else is read. `answer`: a query with the lines around it. `settle`: that, or why there is
+none. `any`: that, or a question to ask back.
+"""
+
+_LABELS: dict[str, str] = {
+    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
+    "sure": r"(?:how )?sure|confidence|certainty",
+    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?",
+    "unanswerable": r"cannot answer|can[’']t answer|cannot be answered|unanswerable|not answerable",
+    "small_talk": r"small[ _-]?talk",
+}
+_LABEL = re.compile(
+    r"^[ \t>*#_-]{0,8}(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items()) + r")[ \t*_]{0,4}:"
+    r"[ \t*_]{0,4}(?P<text>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NOTHING = re.compile(r"\W*(?:none|no|n/?a|nothing|empty|not applicable|not needed|-*)\W*", re.IGNORECASE)
+_CHOICE = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S[^\n]*)$", re.MULTILINE)
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
+_WORDS = {"high": 0.9, "certain": 0.95, "sure": 0.9, "medium": 0.6, "moderate": 0.6, "low": 0.3, "unsure": 0.3}
+_READS_A_TABLE = re.compile(r"\bfrom\b", re.IGNORECASE)
+_JSON_KEYS = frozenset({"sql", "query", "intent", "ask_back", "cannot_answer", "small_talk"})
+_MOST_CHOICES = 6
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """What the reply says around its SQL; empty where it does not."""
+
+    question: str = ""
+    sure: float | None = None
+    why: str = ""
+    intent: Intent = "answerable"
+    words: str = ""
+    choices: tuple[str, ...] = ()
+
+
+def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> Draft:
+    """The draft that a reply gives, with how it understood the question.
+
+    A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.
+
+    Args:
+        text: The reply.
+        question: As asked: what is declined or asked back about.
+        dialect: Of the SQL that was asked for, by sqlglot's name.
+        form: What the reply may be. What it must not be counts as no answer, with a hint for a second try.
+
+    Raises:
+        ReplyError: It holds neither a query nor a line that may stand for one.
+    """
+    if form == "sql":
+        found = find_sql(text, dialect)
+        return Draft(found.sql, notes=found.notes)
+    reply = clean_reply(text)
+    record = _record(reply)
+    said = _from_lines(reply) if record is None else _from_json(record)
+    declines = said.intent != "answerable"
+    try:
+        # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
+        found = find_sql(_blocks(reply) if declines and record is None else reply, dialect)
+    except ReplyError as error:
+        if not declines:
+            raise ReplyError(str(error), error.kind, _hint(form, dialect)) from None
+        return _declined(said, question, form, dialect)
+    if declines and not _READS_A_TABLE.search(found.sql) and _may(said.intent, form):
+        return _declined(said, question, form, dialect)
+    understood = Rephrasing(said.question, said.question) if said.question else None
+    return Draft(found.sql, notes=found.notes, sure=said.sure, doubt=said.why, understood=understood)
+
+
+def _hint(form: ReplyForm, dialect: str) -> str:
+    query = f"Reply with one {engine_name(dialect)} SELECT statement in a fenced block that starts with ```sql"
+    if form == "answer":
+        return f"{query}: the one that comes closest to what is asked."
+    lines = '"Cannot answer:" or "Small talk:"'
+    if form == "any":
+        return f'{query}, or with a line that starts with "Ask back:", {lines}.'
+    return f"{query}, or with a line that starts with {lines}. Do not ask back: take the likeliest reading."
+
+
+def _may(intent: Intent, form: ReplyForm) -> bool:
+    return form == "any" or (form == "settle" and intent != "ambiguous")
+
+
+def _declined(said: _Lines, question: str, form: ReplyForm, dialect: str) -> Draft:
+    if not _may(said.intent, form):
+        kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(said.intent, "answers nothing")
+        raise ReplyError(f"the model {kind}: {said.words}"[:200], "malformed", _hint(form, dialect))
+    return Draft("", understood=Rephrasing(question, "", said.intent, said.words, said.choices))
+
+
+def _blocks(reply: str) -> str:
+    return "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fences(reply)) or "-"
+
+
+def _outside(reply: str) -> str:
+    """The reply without its blocks; a reply that is one unnamed block of lines is read as those lines."""
+    fences = find_fences(reply)
+    for fence in fences:
+        if fence.language in ("", "text", "markdown") and _LABEL.search(fence.content):
+            continue
+        reply = reply.replace(fence.content, " ") if fence.content else reply
+    return reply
+
+
+def _from_lines(reply: str) -> _Lines:
+    said, text = _Lines(), _outside(reply)
+    labels = list(_LABEL.finditer(text))
+    for label, following in zip(labels, [*labels[1:], None], strict=False):
+        name, words = _name(label), label["text"].strip(' \t*_"“”`')
+        rest = text[label.end() : following.start() if following else len(text)]
+        if name == "sure":
+            sure, why = _sureness(words)
+            said = replace(said, sure=sure, why=why)
+        elif name == "question":
+            said = said if said.question or _NOTHING.fullmatch(words) else replace(said, question=words)
+        elif said.intent == "answerable":
+            words = words or next(iter(rest.strip().splitlines()), "").strip()
+            if not _NOTHING.fullmatch(words):
+                choices = tuple(_CHOICE.findall(rest))[:_MOST_CHOICES] if name == "ambiguous" else ()
+                said = replace(said, intent=cast("Intent", name), words=words, choices=_stripped(choices))
+    return said
+
+
+def _name(label: re.Match[str]) -> str:
+    return next(name for name in _LABELS if label[name] is not None)
+
+
+def _record(reply: str) -> dict[str, object] | None:
+    """The reply's JSON object, if it is an answer and not a value within a query."""
+    record = find_json(reply)
+    return record if record is not None and _JSON_KEYS & {key.casefold() for key in record} else None
+
+
+def _from_json(record: dict[str, object]) -> _Lines:
+    label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
+    intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
+    words = text_field(record, "reply", "reason", "response", "clarification")
+    for name, keys in (
+        ("ambiguous", ("ask_back", "ask back", "clarify")),
+        ("unanswerable", ("cannot_answer", "cannot answer")),
+        ("small_talk", ("small_talk", "small talk")),
+    ):
+        if (said := text_field(record, *keys)) and not _NOTHING.fullmatch(said):
+            intent, words = cast("Intent", name), said
+    folded = {key.casefold(): value for key, value in record.items()}
+    given = next((folded[key] for key in ("sure", "confidence", "certainty") if key in folded), "")
+    sure, why = _sureness(str(given))
+    listed = next((folded[key] for key in ("choices", "readings", "options") if key in folded), ())
+    entries = cast("list[object]", listed) if isinstance(listed, list) else []
+    choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
+    question = text_field(record, "question", "rephrased", "rephrased_question")
+    return _Lines(question, sure, why or text_field(record, "why"), intent, words, _stripped(choices))
+
+
+def _stripped(choices: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(choice.strip(' \t*_"“”`') for choice in choices)
+
+
+def _sureness(words: str) -> tuple[float | None, str]:
+    """From 0 to 1, and the reason; `85`, `85 %`, `0.85` and `85/100` are the same."""
+    number = _NUMBER.search(words)
+    if number is None:
+        named = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")
+        return _WORDS.get(named), ""
+    value = float(number[1])
+    hundredths = number[2] == "%" or value > 1 or "." not in number[1]
+    why = re.sub(r"^\s*/\s*100", "", words[number.end() :]).strip(" \t,;:.–—-()")
+    return min(value / 100 if hundredths else value, 1.0), why
