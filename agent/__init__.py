@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..tools.errors import TableturnError
-    from .answer import Answer
-    from .events import Event
+    from .answers.answer import Answer
+    from .answers.events import Event
+    from .answers.learning import Saved
     from .graph import build_graph
-    from .learning import Saved
     from .settings import PRESETS, Settings, make_settings
     from .sqlagent import Conversation, SQLAgent
 
 _HOMES = {
-    "Answer": ".answer",
+    "Answer": ".answers.answer",
     "Conversation": ".sqlagent",
-    "Event": ".events",
+    "Event": ".answers.events",
     "PRESETS": ".settings",
     "SQLAgent": ".sqlagent",
-    "Saved": ".learning",
+    "Saved": ".answers.learning",
     "Settings": ".settings",
     "TableturnError": "..tools.errors",
     "build_graph": ".graph",

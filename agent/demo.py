@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.rule import Rule
 
 from ..tools.sample import build_sample
-from .cli.render import show_answer
+from .cli.display import show_answer
 
 TURNS = (
     "How many customers are there?",

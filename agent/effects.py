@@ -1,25 +1,47 @@
 """How a node asks for what it cannot do itself, so that one body serves `invoke` and `ainvoke`.
 
-A node's body is a generator: it prepares, yields an effect (a task for the translator, or a function that blocks),
-receives the result, absorbs it, and returns a state update. Two small drivers run a body: one blocks, one awaits.
+A node's body is a generator: it prepares, yields an effect (a task for the translator, a function that blocks, or a
+request to a chat model), receives the result, and returns a state update. One driver runs all bodies, and the
+translator's own with them: it keeps to the turn's budgets, counts what is spent, and calls off what is late. Only the
+last step differs, an effect done blocking or awaited.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..prompts.task import Task
-from ..tools.errors import ModelError
-from .budget import Allowance, Budget, BudgetReached, spending
-from .translator import Done, Translator, Usage
+from ..tools.database import Cancellation
+from ..tools.errors import ModelError, TurnCancelled
+from .model.budget import Allowance, Budget, BudgetReached, spending
+from .model.errors import loop_is_gone
+from .model.reply import reply_usage
+from .records import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import RunnableConfig
 
 R = TypeVar("R")
+
+TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
+"""Metadata of a request's run: the task's name, and the number of the turn's query that it is for, from 0."""
+
+_SLICE_SECONDS = 0.05
+"""A cancellation is noticed within so many seconds."""
+
+_DEAD_CONNECTIONS = 100
+"""As many as the pools of the usual clients keep alive."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +58,65 @@ class Do(Generic[R]):
     function: Callable[[], R]
 
 
-Effect = Ask[Any] | Do[Any]
+@dataclass(frozen=True)
+class Request:
+    """Send messages to a chat model; `tokens` is their estimated size."""
+
+    model: BaseChatModel
+    messages: list[BaseMessage]
+    tokens: int
+
+
+Effect = Ask[Any] | Do[Any] | Request
 Body = Generator[Effect, Any, R]
 """A computation that yields effects and returns an `R`."""
+
+
+@dataclass(frozen=True)
+class Done(Generic[R]):
+    """A task done.
+
+    Attributes:
+        reply: The typed reply.
+        notes: For the answer: what the prompt left out, what was repaired.
+    """
+
+    reply: R
+    notes: tuple[str, ...] = ()
+
+
+class Translator(Protocol):
+    """Who does the tasks: a chat model and the offline parser look the same to a node."""
+
+    @property
+    def name(self) -> str:
+        """`offline` or `prompted`."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name as answers report it."""
+        ...
+
+    @property
+    def reads_examples(self) -> bool:
+        """Whether few-shot examples are of use to it; where not, none are fetched."""
+        ...
+
+    @property
+    def understands(self) -> bool:
+        """Whether its reply to a request for SQL can say how it understood the question, ask back and decline."""
+        ...
+
+    def perform(self, task: Task[R]) -> Body[Done[R]]:
+        """Does the task.
+
+        Raises:
+            ModelError: The model could not be reached or would not answer.
+            ReplyError: It answered, but not in a usable form, retries included.
+            NotUnderstood: The offline translator cannot read the question.
+        """
+        ...
 
 
 def ask(task: Task[R]) -> Body[Done[R]]:
@@ -57,124 +135,248 @@ class Tally:
 
     Attributes:
         budget: What they may cost.
-        usage: What they did.
+        query: The number of the turn's query that the body works on, from 0; None outside a graph.
+        cancellation: Ends the body at its next effect, and what runs for it.
+        usage: What they did cost.
     """
 
     budget: Budget
+    query: int | None = None
+    cancellation: Cancellation | None = None
     usage: Usage = field(default_factory=Usage)
 
-    @property
-    def left(self) -> Budget:
-        """The budget, less what was spent."""
-        return self.budget.after(self.usage)
+    def allowance(self) -> Allowance:
+        """What the next effect may cost."""
+        return Allowance(self.budget.after(self.usage))
 
-    def add(self, result: Any) -> None:
-        """Adds the usage of a task that was done, or failed after a model was asked; the rest costs nothing."""
-        spent = result.usage if isinstance(result, Done) else getattr(result, "spent", None)
-        if isinstance(spent, Usage):
-            self.usage = self.usage + spent
+    def config(self, task: str) -> RunnableConfig:
+        """Names a request's run after its task, for traces and for models that replay recorded replies."""
+        metadata: dict[str, Any] = {TASK: task}
+        return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body, blocking."""
-    effect = _start(body)
-    while isinstance(effect, Ask | Do):
-        try:
-            allowance = Allowance(tally.left)
-            result: Any = (
-                _asked(translator, effect.task, allowance) if isinstance(effect, Ask) else _did(effect, allowance)
-            )
-        except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
-            tally.add(error)
-            effect = _step(lambda error=error: body.throw(error))
-            continue
-        tally.add(result)
-        effect = _step(lambda result=result: body.send(result))
-    return effect.value
+    """Runs a body, blocking.
+
+    Raises:
+        TurnCancelled: It was cancelled.
+    """
+    coroutine = _Driver(translator, tally, _Blocking(tally.cancellation)).drive(body)
+    try:
+        coroutine.send(None)  # nothing in it ever waits, so that it runs to its end
+    except StopIteration as finished:
+        return finished.value
+    raise AssertionError("a blocking effect was awaited")
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Runs a body without blocking the event loop."""
-    effect = _start(body)
-    while isinstance(effect, Ask | Do):
-        try:
-            allowance = Allowance(tally.left)
-            if isinstance(effect, Ask):
-                result: Any = await _aasked(translator, effect.task, allowance)
-            else:
-                result = await asyncio.to_thread(_did, effect, allowance)
-        except Exception as error:  # noqa: BLE001 - the body decides what an effect's failure means
-            tally.add(error)
-            effect = _step(lambda error=error: body.throw(error))
-            continue
-        tally.add(result)
-        effect = _step(lambda result=result: body.send(result))
-    return effect.value
+    """Runs a body without blocking the event loop.
 
-
-def _did(effect: Do[R], allowance: Allowance) -> R:
-    with spending(allowance):
-        return effect.function()
-
-
-def _asked(translator: Translator, task: Task[R], allowance: Allowance) -> Done[R]:
-    """The task, done in a thread that is left to itself when time is up: a blocking request cannot be called off.
-
-    That thread sends nothing more.
+    Raises:
+        TurnCancelled: It was cancelled.
     """
-    allowance.budget.check_seconds()
-    outcome: Future[Done[R]] = Future()
+    return await _Driver(translator, tally, _Awaiting(tally.cancellation)).drive(body)
 
-    def work() -> None:
+
+class _Late(Exception):
+    """An effect was not done in its time."""
+
+
+class _Way(Protocol):
+    """How effects are done; both methods raise `_Late` after so many seconds, and `TurnCancelled` once cancelled."""
+
+    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
+        """Calls a function that blocks."""
+        ...
+
+    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+        """Sends a request."""
+        ...
+
+
+class _Driver:
+    """Runs bodies within the budget of a tally."""
+
+    def __init__(self, translator: Translator, tally: Tally, way: _Way) -> None:
+        self._translator = translator
+        self._tally = tally
+        self._way = way
+
+    async def drive(self, body: Body[R]) -> R:
+        """Runs a node's body."""
+        return await _drive(body, self._perform)
+
+    async def _perform(self, effect: Effect) -> Any:
+        if self._tally.cancellation is not None and self._tally.cancellation.cancelled:
+            raise _cancelled()
+        if isinstance(effect, Ask):
+            return await self._ask(effect.task)
+        if isinstance(effect, Do):
+            with spending(self._tally.allowance()):
+                return await self._way.call(effect.function, math.inf)
+        raise TypeError("only translators send requests")
+
+    async def _ask(self, task: Task[R]) -> Done[R]:
+        """Has the translator do a task, all of its requests and retries together within the time for one task."""
+        allowance = self._tally.allowance()
+        allowance.budget.check_seconds()
+        until = time.monotonic() + allowance.budget.wait
+
+        async def perform(effect: Effect) -> Any:
+            seconds = until - time.monotonic()
+            if seconds <= 0:
+                raise _called_off(allowance)
+            try:
+                if isinstance(effect, Request):
+                    return await self._send(effect, task.name, allowance, seconds)
+                assert isinstance(effect, Do), "a translator asks nobody else"
+                return await self._way.call(effect.function, seconds)
+            except _Late:
+                raise _called_off(allowance) from None
+
+        with spending(allowance):
+            try:
+                return await _drive(self._translator.perform(task), perform)
+            except TurnCancelled:
+                allowance.called_off = True
+                raise
+            finally:
+                self._tally.usage += allowance.spent
+
+    async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:
+        """A request; it counts as one at least, also where the model's client does not count what it sends."""
+        before = allowance.sent
         try:
-            with spending(allowance):
-                outcome.set_result(translator.do(task))
-        except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
-            outcome.set_exception(error)
-
-    threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
-    try:
-        return outcome.result(allowance.budget.wait)
-    except TimeoutError:
-        raise _called_off(allowance) from None
+            reply = await self._way.send(request, self._tally.config(task), allowance, seconds)
+        except BudgetReached:
+            raise  # the client sent nothing more
+        except Exception:
+            allowance.spent += Usage(int(allowance.sent == before))
+            raise
+        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=int(allowance.sent == before))
+        return reply
 
 
-async def _aasked(translator: Translator, task: Task[R], allowance: Allowance) -> Done[R]:
-    allowance.budget.check_seconds()
-    with spending(allowance):
+async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
+    """Runs a body; an effect's failure is raised inside it, which decides what that means."""
+    advance: Callable[[], Effect] = partial(next, body)
+    while True:
         try:
-            return await asyncio.wait_for(translator.ado(task), allowance.budget.wait)
-        except TimeoutError:
-            raise _called_off(allowance) from None
+            effect = advance()
+        except StopIteration as stop:
+            return stop.value
+        try:
+            result = await perform(effect)
+        except TurnCancelled:
+            body.close()  # it has no say in this
+            raise
+        except Exception as error:  # noqa: BLE001 - see above
+            advance = partial(body.throw, error)
+        else:
+            advance = partial(body.send, result)
 
 
 def _called_off(allowance: Allowance) -> ModelError:
-    """Ends a task that is late: the error that says so, with the requests that were sent for it."""
+    """Ends a task that is late: the error that says so."""
     allowance.called_off = True
     try:
         allowance.budget.check_seconds()
     except BudgetReached as reached:
-        error: ModelError = reached
-    else:
-        error = ModelError(
-            f"the model's reply was not complete after {allowance.budget.patience:.0f} s: "
-            "try again, or raise request_seconds"
-        )
-    error.spent = Usage(max(allowance.sent, 1))
-    return error
+        return reached
+    return ModelError(
+        f"the model's reply was not complete after {allowance.budget.task_seconds:.0f} s: "
+        "try again, or raise request_seconds"
+    )
 
 
-@dataclass(frozen=True)
-class _Returned(Generic[R]):
-    value: R
+class _Blocking:
+    """Effects done in a thread that is left to itself when time is up: a blocking request cannot be called off.
+
+    That thread sends nothing more.
+    """
+
+    def __init__(self, cancellation: Cancellation | None) -> None:
+        self._cancellation = cancellation
+
+    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
+        if self._cancellation is None and seconds == math.inf:
+            return function()
+        outcome: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                outcome.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
+                outcome.set_exception(error)
+
+        threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
+        for part in _slices(seconds, self._cancellation):
+            try:
+                return outcome.result(part)
+            except TimeoutError:
+                if outcome.done():
+                    return outcome.result()  # its value, or the function's own error
+        raise _Late
+
+    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+        return await self.call(lambda: request.model.invoke(request.messages, config), seconds)
 
 
-def _start(body: Body[R]) -> Effect | _Returned[R]:
-    return _step(lambda: next(body))
+def _slices(seconds: float, cancellation: Cancellation | None) -> Iterator[float | None]:
+    """How long to wait, again and again, until so many seconds are over; None for as long as it takes.
+
+    Raises:
+        TurnCancelled: It is.
+    """
+    if cancellation is None:
+        yield None if seconds == math.inf else seconds
+        return
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if cancellation.cancelled:
+            raise _cancelled()
+        yield min(left, _SLICE_SECONDS)
 
 
-def _step(advance: Callable[[], Effect]) -> Effect | _Returned[Any]:
-    try:
-        return advance()
-    except StopIteration as stop:
-        return _Returned(stop.value)
+def _cancelled() -> TurnCancelled:
+    return TurnCancelled("this turn was cancelled; the ones before it are kept")
+
+
+class _Awaiting:
+    """Effects awaited."""
+
+    def __init__(self, cancellation: Cancellation | None) -> None:
+        self._cancellation = cancellation
+
+    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
+        return await self._within(asyncio.to_thread(function), seconds)
+
+    async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
+        return await self._within(_ainvoke(request, config, allowance), seconds)
+
+    async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
+        task = asyncio.create_task(result)
+        try:
+            for part in _slices(seconds, self._cancellation):
+                if (await asyncio.wait((task,), timeout=part))[0]:
+                    return task.result()
+        finally:
+            task.cancel()
+        raise _Late
+
+
+async def _ainvoke(request: Request, config: RunnableConfig, allowance: Allowance) -> AIMessage:
+    """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
+
+    Clients are shared, and each such try rids their pool of one dead connection. Without this the second
+    `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
+    """
+    spent = allowance.spent
+    for _ in range(_DEAD_CONNECTIONS):
+        try:
+            return await request.model.ainvoke(request.messages, config)
+        except RuntimeError as error:
+            if not loop_is_gone(error):
+                raise
+            allowance.spent = spent
+    return await request.model.ainvoke(request.messages, config)

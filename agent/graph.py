@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Send
 
-from .budget import Budget, left_of
-from .candidates import varied
+from ..tools.errors import TableturnError
+from .attempts.variation import varied
 from .effects import Body, Tally, arun, run
+from .model.budget import Budget, left_of
 from .nodes.candidate import candidate
 from .nodes.clarify import clarify
 from .nodes.critique import critique
@@ -28,11 +33,11 @@ from .nodes.respond import respond
 from .nodes.retrieve import retrieve
 from .nodes.revise import revise
 from .nodes.select import select
-from .place import asking_for, place_of
-from .records import NodeUsage, dump, load, side_by_side
+from .records import Usage, dump, load, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import AgentInput, AgentOutput, AgentState
+from .state import AgentInput, AgentOutput, AgentState, clarified_turn, turn_of, usage_of
+from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
@@ -42,10 +47,10 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "clarify": (clarify, ("rephrase",)),
     "link": (link, ("retrieve", "candidate")),
     "candidate": (candidate, ("select",)),
-    "select": (select, ("execute", "critique", "respond", "retrieve", "candidate")),
+    "select": (select, ("execute", "critique", "respond", "retrieve", "candidate", "clarify")),
     "retrieve": (retrieve, ("generate", "reason", "revise")),
-    "generate": (generate, ("execute", "respond")),
-    "reason": (reason, ("execute", "respond", "generate")),
+    "generate": (generate, ("execute", "respond", "clarify")),
+    "reason": (reason, ("execute", "respond", "generate", "clarify")),
     "execute": (execute, ("critique", "respond")),
     "critique": (critique, ("revise", "retrieve", "generate", "respond")),
     "revise": (revise, ("execute", "respond")),
@@ -72,17 +77,18 @@ def build_graph(
         if len(followers) == 1:
             builder.add_edge(name, followers[0])
         else:
-            builder.add_conditional_edges(name, _chosen, list(followers))
+            builder.add_conditional_edges(name, _next, list(followers))
     builder.add_edge(START, "rephrase")
-    return builder.compile(checkpointer=checkpointer, name="tableturn")
+    return builder.compile(checkpointer=undoable(checkpointer) if checkpointer else None, name="tableturn")
 
 
-def _chosen(state: AgentState) -> str | list[Send]:
+def _next(state: AgentState) -> str | list[Send]:
     """The next node, or the drafts that are written side by side."""
     if state["next"] != "candidate":
         return state["next"]
-    began = time.time()
-    return [Send("candidate", {**state, "candidate": number, "began": began}) for number in range(state["candidates"])]
+    turn = replace(turn_of(state), started_at=time.time())
+    drafts = (dump(replace(turn, candidate=number)) for number in range(turn.candidates))
+    return [Send("candidate", {**state, "turn": draft}) for draft in drafts]
 
 
 class _Node(Runnable[AgentState, dict[str, Any]]):
@@ -99,51 +105,106 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
-        this, started = _run(self._resources, input), time.perf_counter()
-        tally = Tally(_budget(self.get_name(), this.settings, input))
-        with asking_for(place_of(self.get_name(), input)):
-            update = run(self._body(input, this), self._resources.translator(this.settings), tally)
+        with _undone_by_errors(config):
+            started, this, tally = self._start(input, config)
+            update = run(self._body(input, this), this.translator(), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
-        this, started = _run(self._resources, input), time.perf_counter()
-        tally = Tally(_budget(self.get_name(), this.settings, input))
-        with asking_for(place_of(self.get_name(), input)):
-            update = await arun(self._body(input, this), self._resources.translator(this.settings), tally)
+        with _undone_by_errors(config):
+            started, this, tally = await asyncio.to_thread(self._start, input, config)
+            update = await arun(self._body(input, this), this.translator(), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
+    def _start(self, state: AgentState, config: RunnableConfig | None) -> tuple[float, Run, Tally]:
+        """When the node started, its run, and what it may spend.
 
-def _run(resources: Resources, state: AgentState) -> Run:
-    """The node's run; its settings are the agent's, overridden for this run, varied where it writes one of several."""
-    runtime: Runtime[Settings] = get_runtime(Settings)
-    settings = resources.settings.overridden(runtime.context)
-    return Run(resources, varied(settings, state.get("candidate", 0)), runtime.stream_writer)
+        Its settings are the agent's, overridden for this run, varied where it writes one of several drafts. Where the
+        run narrows what may be read, its resources are those of somebody who may read no more.
+        """
+        started, name = time.perf_counter(), self.get_name()
+        runtime: Runtime[Settings] = get_runtime(Settings)
+        settings = self._resources.settings.overridden(runtime.context)
+        if name == "candidate":
+            settings = varied(settings, turn_of(state).candidate)
+        resources = self._resources.others.narrowed(settings.permissions, self._resources)
+        _check_rights(name, state, resources)
+        turn = open_turn(config)
+        cancellation = turn.cancellation if turn else None
+        tally = Tally(_budget(name, settings, state), _query_number(name, state), cancellation)
+        thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
+        this = Run(resources, settings, runtime.stream_writer, cancellation, thread)
+        return started, this, tally
+
+
+@contextmanager
+def _undone_by_errors(config: RunnableConfig | None) -> Generator[None]:
+    """A turn that fails leaves nothing behind; one that waits for a person is kept."""
+    try:
+        yield
+    except GraphBubbleUp:
+        raise
+    except BaseException:
+        if turn := open_turn(config):
+            turn.fail()
+        raise
+
+
+def _check_rights(name: str, state: AgentState, resources: Resources) -> None:
+    """A turn goes on only under the rights that it was begun with, or wider ones.
+
+    Raises:
+        TableturnError: It was begun under others.
+    """
+    goes_on = name != "rephrase" or clarified_turn(state) is not None
+    if goes_on and not resources.may_read(turn_of(state).rights):
+        raise TableturnError(
+            "this turn was begun under other permissions, or by somebody else: ask the question again instead"
+        )
+
+
+def _query_number(name: str, state: AgentState) -> int:
+    """Which of the turn's queries a node asks for, from 0: drafts by their number, then the merge and the revisions.
+
+    A draft that could not be had keeps its number, and a second try has that of the first.
+    """
+    if name == "rephrase":
+        return 0  # the state is still that of the turn before
+    if name == "candidate":
+        return turn_of(state).candidate
+    if name == "select":
+        return turn_of(state).candidates
+    lost = sum(draft["attempt"] is None for draft in state.get("drafts", []))
+    return lost + len(state.get("attempts", []))
 
 
 def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     """What the node may spend; drafts side by side share what is left."""
-    usage = {node: load(NodeUsage, record) for node, record in state.get("usage", {}).items()}
-    if name == "rephrase" and not state.get("clarification"):
-        usage = {}  # another turn's
+    if name == "rephrase" and clarified_turn(state) is None:
+        return left_of(settings, {})  # what was spent is of another turn
+    usage = usage_of(state)
     if name == "candidate":
-        elapsed = max(time.time() - state["began"], 0.0)
-        return left_of(settings, usage, state["candidates"], state["candidate"], elapsed)
+        turn = turn_of(state)
+        return left_of(settings, usage, turn.candidates, turn.candidate, _seconds_since(turn.started_at))
     if name == "select":
-        usage |= {"drafts": side_by_side([load(NodeUsage, draft["usage"]) for draft in state["drafts"]])}
+        usage |= {"drafts": parallel_usage([load(Usage, draft["usage"]) for draft in state["drafts"]])}
     return left_of(settings, usage)
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:
     """The update with the turn's usage, this node's run added."""
-    spent = tally.usage
-    # Of drafts side by side some wait for a free thread: the time of each is that since all were begun.
-    seconds = max(time.time() - state["began"], 0.0) if name == "candidate" else time.perf_counter() - started
-    cost = NodeUsage(spent.llm_calls, spent.prompt_tokens, spent.completion_tokens, round(seconds, 6))
     if name == "candidate":
-        # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up.
+        # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
+        # for a free thread: the time of each is that since all were started.
+        cost = replace(tally.usage, seconds=round(_seconds_since(turn_of(state).started_at), 6))
         return {"drafts": [draft | {"usage": dump(cost)} for draft in update["drafts"]]}
+    cost = replace(tally.usage, seconds=round(time.perf_counter() - started, 6))
     usage = dict(update.get("usage", state.get("usage", {})))
     if name in usage:
-        cost = load(NodeUsage, usage[name]) + cost
+        cost = load(Usage, usage[name]) + cost
     return update | {"usage": usage | {name: dump(cost)}}
+
+
+def _seconds_since(unix_time: float) -> float:
+    return max(time.time() - unix_time, 0.0)

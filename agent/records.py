@@ -15,15 +15,30 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..prompts.replies import Intent
-from ..tools.database.table import Cell, Table
+from ..prompts.replies import Intent, Rephrasing
+from ..tools.database.session import Rights
+from ..tools.database.table import Cell, Table, Withheld
 from ..tools.errors import TableturnError
-from ..tools.sql import Sought
+from ..tools.examples.example import Example
+from ..tools.linking.linked import PastTurn
+from ..tools.sql import SearchedLiteral
+from ..tools.values.match import ValueMatch
 
 T = TypeVar("T")
 
 Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "failed"]
 """How a turn ended."""
+
+StopKind = Literal[
+    "gate", "same_sql", "same_result", "cycle", "attempts", "budget", "edited", "declined", "asked", "error"
+]
+"""Why a turn made no further attempt.
+
+`gate`: the query passed every check. `same_sql`, `same_result`: a revision gave the SQL or the result of the attempt
+before it. `cycle`: it gave that of an earlier one. `attempts`: the settings allow no more. `budget`: calls, tokens or
+time ran out. `edited`: a person wrote the query. `declined`: the agent declined the question, or a person the query.
+`asked`: the turn waits for a person. `error`: the model or its reply was of no use.
+"""
 
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited"]
 """Where a query came from; `candidate` is a draft that was not selected."""
@@ -40,11 +55,13 @@ class Result:
         columns: Names as the database gives them; may repeat.
         rows: Plain cells, each row as long as `columns`.
         truncated: Whether there were more rows than were fetched.
+        withheld: Whether cells, or all of it, may not leave and are not here; see `tools.outgoing`.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[PlainCell, ...], ...]
     truncated: bool = False
+    withheld: Withheld = ""
 
     @property
     def row_count(self) -> int:
@@ -70,6 +87,21 @@ class CodeResult:
 
 
 @dataclass(frozen=True)
+class CodeRun:
+    """Pandas code and what became of it.
+
+    Attributes:
+        code: As the model wrote it.
+        result: What it gave; None if it failed or was not run.
+        error: Why it gave nothing; empty if it did, or was not run.
+    """
+
+    code: str
+    result: CodeResult | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One query that was run for a turn.
 
@@ -81,12 +113,17 @@ class Attempt:
         result: Its result; None if it failed.
         findings: What static checks say about it, one sentence each.
         faults: How many of the findings are errors.
+        proofs: What is as good as proved against it, errors among it; the other findings are doubts.
+        pitfalls: What a reader of its result may wish to know, without its being a finding against it.
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
+        sure: How sure its writer said it was, from 0 to 1; None where it did not say.
         fit: Log-probability of its form and schema items for the question, in nats; None where it cannot be told.
         named: Names of the columns that it uses and that the question probably asks for.
-        sought: Texts and numbers that it looks for, and whether the database has them.
-        doubted: Whether the model, asked what the query means, found that it differs from the question.
+        literals: Texts and numbers that it compares with, and whether the database has them.
+        differences: How it differs from the question, by the model's explanation; empty if it does not or was not
+            explained.
+        dialect: Of the query, by sqlglot's name.
     """
 
     sql: str
@@ -96,36 +133,71 @@ class Attempt:
     result: Result | None = None
     findings: tuple[str, ...] = ()
     faults: int = 0
+    proofs: int = 0
+    pitfalls: tuple[str, ...] = ()
     feedback: str = ""
     confidence: float | None = None
+    sure: float | None = None
     fit: float | None = None
     named: tuple[str, ...] = ()
-    sought: tuple[Sought, ...] = ()
-    doubted: bool = False
+    literals: tuple[SearchedLiteral, ...] = ()
+    differences: str = ""
+    dialect: str = "sqlite"
 
     @property
     def row_count(self) -> int | None:
-        """Rows of its result; None if it failed."""
-        return self.result.row_count if self.result else None
+        """Rows of its result; None if it failed, or if even their number may not leave."""
+        return self.result.row_count if self.result and self.result.withheld != "all" else None
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Why a turn ends without a converged query."""
+class Stop:
+    """Why a turn ends.
 
+    Attributes:
+        kind: As programs read it.
+        why: In words, for the answer.
+        status: Of the answer, if its attempts bear it out.
+    """
+
+    kind: StopKind
+    why: str
     status: Status
-    text: str
 
 
 @dataclass(frozen=True)
-class NodeUsage:
-    """What one node cost in a turn, summed over its runs.
+class Feedback:
+    """What a revision is told about the attempt before it; an empty part is left out.
+
+    Attributes:
+        problems: The execution error and the static findings (revision chain 3.2.1 (1), SQL-CRAFT 2).
+        explanation: What the SQL means and how that differs from the question (revision chain 3.2.1 (2)).
+        contents: Values of the columns involved, those the question mentions first (revision chain 3.2.1 (3)).
+        result: The result as CSV (SQL-CRAFT 2, IC-Loop).
+        code: The pandas code's result, where it differs from the SQL's.
+    """
+
+    problems: str = ""
+    explanation: str = ""
+    contents: str = ""
+    result: str = ""
+    code: str = ""
+
+    @property
+    def text(self) -> str:
+        """All parts, for people."""
+        return "\n".join(filter(None, (self.problems, self.explanation, self.contents, self.result, self.code)))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What requests to a model cost, and the time that they took where somebody measured it.
 
     Attributes:
         llm_calls: Requests to a model, failed and repeated ones included.
         prompt_tokens: As the model reports them, estimated where it doesn't.
         completion_tokens: Likewise.
-        seconds: Wall time of the node.
+        seconds: Wall time of the node or turn.
     """
 
     llm_calls: int = 0
@@ -133,19 +205,23 @@ class NodeUsage:
     completion_tokens: int = 0
     seconds: float = 0.0
 
-    def __add__(self, other: NodeUsage) -> NodeUsage:
-        return NodeUsage(
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
             self.llm_calls + other.llm_calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
         )
 
+    @property
+    def tokens(self) -> int:
+        """Of prompts and replies together."""
+        return self.prompt_tokens + self.completion_tokens
 
-def side_by_side(usages: Sequence[NodeUsage]) -> NodeUsage:
-    """What nodes cost together that were begun at the same time: the clock goes on for all of them at once."""
-    seconds = max((usage.seconds for usage in usages), default=0.0)
-    return replace(sum(usages, NodeUsage()), seconds=seconds)
+
+def parallel_usage(usages: Sequence[Usage]) -> Usage:
+    """What nodes that ran side by side cost together: their calls and tokens add up, their time does not."""
+    return replace(sum(usages, Usage()), seconds=max((usage.seconds for usage in usages), default=0.0))
 
 
 @dataclass(frozen=True)
@@ -154,27 +230,92 @@ class CandidateDraft:
 
     Attributes:
         number: From 0.
-        attempt: Its query, run and looked at; None where no query came.
-        failure: Why none came.
-        capped: Whether that was a budget.
+        attempt: Its query, run and checked; None where there is no query.
+        stop: Why there is none.
         notes: For the answer.
         caveats: As the draft has them.
-        usage: What it cost; its seconds are those since the drafts were begun.
-        code: Pandas code, where reasoned.
-        code_result: What that gave, or None.
-        code_error: Why it gave none.
+        usage: What it cost; its seconds count from when the drafts were started.
+        code: Pandas code, where the draft was reasoned in code.
+        understood: How its reply understood the question; None where it does not say.
     """
 
     number: int
     attempt: Attempt | None = None
-    failure: str = ""
-    capped: bool = False
+    stop: Stop | None = None
     notes: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
-    usage: NodeUsage = NodeUsage()
-    code: str = ""
-    code_result: CodeResult | None = None
-    code_error: str = ""
+    usage: Usage = Usage()
+    code: CodeRun | None = None
+    understood: Rephrasing | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What belongs to the turn at hand; a new one starts with nothing but its question.
+
+    Attributes:
+        question: As asked.
+        clarification: What was asked back and what the person replied, until `rephrase` has read it.
+        clarifications: Times this turn has asked back.
+        clarified: Everything that was asked back in this turn and what the person replied, in order.
+        rephrasing: The question made self-contained; as it was asked until a reply says more.
+        understood: Whether a request of its own has made it so, before the SQL is asked for.
+        carried: Database values that the question mentions together with the turn before, and not alone.
+        values: Database values that the question mentions, the surest first; prompts for SQL show
+            `Settings.values` of them.
+        items: The linker's probabilities, `(table, column or None, p)`, most probable first.
+        shown: The tables and columns shown to the model, most probable first.
+        marked: Schema items that earlier turns used, `(table, column)`; the column is empty for the table itself.
+        all_columns: Tables of which all columns are asked for, and the position to say so among their columns.
+        base: The past turn whose SQL is edited.
+        examples: Few-shot examples.
+        code: Pandas code, where the turn is reasoned in code.
+        confidence: The translator's own in the query to run next.
+        written: That query as it was written; where the state's `sql` differs, a person edited it in a checkpoint.
+        sure: How sure the writer of that query said it was.
+        caveats: What the answer must say about that query, one sentence each.
+        feedback: What the next revision is told.
+        approve: Whether queries wait for approval, also when the turn is resumed with other settings.
+        candidates: How many drafts are written side by side.
+        candidate: The number of the draft that a `candidate` node writes, from 0.
+        started_at: When the drafts side by side were started, in Unix time.
+        to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
+        stop: Why the turn ends; None while it goes on.
+        rights: Under which rights it was begun; None in older conversations.
+    """
+
+    question: str
+    clarification: tuple[str, str] | None = None
+    clarifications: int = 0
+    clarified: tuple[tuple[str, str], ...] = ()
+    understood: bool = False
+    rephrasing: Rephrasing = field(default_factory=lambda: Rephrasing("", ""))
+    values: tuple[ValueMatch, ...] = ()
+    carried: tuple[ValueMatch, ...] = ()
+    items: tuple[tuple[str, str | None, float], ...] = ()
+    shown: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    marked: tuple[tuple[str, str], ...] = ()
+    all_columns: tuple[tuple[str, int], ...] = ()
+    base: PastTurn | None = None
+    examples: tuple[Example, ...] = ()
+    code: CodeRun | None = None
+    confidence: float | None = None
+    sure: float | None = None
+    caveats: tuple[str, ...] = ()
+    feedback: Feedback = Feedback()
+    written: str = ""
+    approve: bool = False
+    candidates: int = 1
+    candidate: int = 0
+    started_at: float = 0.0
+    to_save: tuple[str, ...] = ()
+    stop: Stop | None = None
+    rights: Rights | None = None
+
+    @property
+    def code_result(self) -> CodeResult | None:
+        """What the pandas code gave, where there is code and it ran."""
+        return self.code.result if self.code else None
 
 
 @dataclass(frozen=True)
@@ -203,7 +344,7 @@ class AnswerRecord:
     text: str
     confidence: float
     attempts: tuple[AttemptView, ...]
-    usage: NodeUsage
+    usage: Usage
     translator: str
     model: str
     notes: tuple[str, ...] = ()
@@ -212,7 +353,11 @@ class AnswerRecord:
     simplified: str = ""
     self_contained: bool = True
     database: str = ""
-    usage_by_node: dict[str, NodeUsage] = field(default_factory=dict[str, NodeUsage])
+    usage_by_node: dict[str, Usage] = field(default_factory=dict[str, Usage])
+    stop_kind: StopKind | None = None
+    explanation: str = ""
+    rights: Rights | None = None
+    withheld: Withheld = ""
 
 
 def plain_cell(cell: Cell) -> PlainCell:
@@ -226,7 +371,8 @@ def plain_cell(cell: Cell) -> PlainCell:
 
 def plain_result(table: Table) -> Result:
     """A database result as the state carries it."""
-    return Result(table.columns, tuple(tuple(map(plain_cell, row)) for row in table.rows), table.truncated)
+    rows = tuple(tuple(map(plain_cell, row)) for row in table.rows)
+    return Result(table.columns, rows, table.truncated, table.withheld)
 
 
 @lru_cache(maxsize=64)
@@ -254,9 +400,9 @@ def load(kind: type[T], record: Any) -> T:
         return _adapter(kind).validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        field_name = ".".join(map(str, first["loc"]))
         raise TableturnError(
-            f"the conversation's state holds a damaged {kind.__name__} ({place}: {first['msg']}): "
+            f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
             "start a new conversation, or mend the checkpoint that was edited"
         ) from None
 

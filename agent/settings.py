@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
 from ..tools.errors import SettingsError
-from .papers import PAPERS
+from .presets import PAPERS
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
@@ -32,13 +33,16 @@ class Settings(BaseModel):
         description="A paper's published configuration, or `full`, which combines the four.",
     )
 
-    rephrase: Literal["always", "never"] = Field(
-        default="always",
-        description="Make each question self-contained in one regular form and label its intent (CREDIT-SQL 3.1).",
+    rephrase: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Make each question self-contained and label its intent (CREDIT-SQL 3.1): by a request of its own, "
+        "or in the reply that writes the SQL (`auto`), which asks first only where it must: of a translator or prompt "
+        "form that cannot do both, and for a later turn over a schema too large to show whole.",
     )
     simplify: bool = Field(
         default=True,
-        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1).",
+        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1); not where "
+        "`rephrase` makes no request of its own.",
     )
     clarify: bool = Field(
         default=True,
@@ -110,6 +114,14 @@ class Settings(BaseModel):
     clustering: Literal["kmeans", "agglomerative", "spectral"] = Field(
         default="kmeans", description="How examples are clustered for voting (CREDIT-SQL 5.4, table 4)."
     )
+    example_likeness: float = Field(
+        default=0.8,
+        ge=0.0,
+        le=1.0,
+        description="Of examples over other data chosen by skeletons, the least similarity to the question's: none is "
+        "shown rather than one unlike it; 0 shows the nearest however far. Of the nearest eight built-in ones 5 % have "
+        "the gold query's form on Spider train, of those with 0.8 or more 28 %.",
+    )
     regular_examples: bool = Field(
         default=False, description="Show examples' SQL in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
     )
@@ -123,14 +135,42 @@ class Settings(BaseModel):
     )
     base_sql: bool = Field(
         default=True,
-        description="Show the past SQL most related to this question as a base to edit (Track-SQL 2.3).",
+        description="Show past SQL as a base to edit (Track-SQL 2.3).",
+    )
+    base_choice: Literal["latest", "relevance"] = Field(
+        default="latest",
+        description="Which: the last turn's unless another is clearly nearer, and none where the question starts "
+        "afresh; or the one of highest relevance (Track-SQL 2.3, equation 8).",
+    )
+    conventions: Literal["people", "benchmark", "none"] = Field(
+        default="people",
+        description="What an answer looks like where the question leaves it open, in the form `full`: for people "
+        "(names beside numbers, each thing once, ties, groups of none), for benchmarks like Spider (what is asked for "
+        "and nothing beside it), or in few words.",
+    )
+    today: Literal["clock", "none"] = Field(
+        default="clock",
+        description="Today's date as the model is told it, in the form `full`: by the clock, or, as in evaluations, "
+        "which can then be repeated, not at all.",
     )
     reason: Literal["off", "pot", "code_blocks"] = Field(
         default="off",
         description="Program of thought: pandas code and SQL in one reply, or code, then SQL from it (SQL-CRAFT 2).",
     )
 
+    allow: tuple[str, ...] = Field(
+        default=(),
+        description="Tables and columns that may be read, as `--allow` takes them, `*` for any characters; in a run it "
+        "narrows what the agent may read, and never widens it.",
+    )
+    deny: tuple[str, ...] = Field(
+        default=(), description="Tables and columns that may not be read, as `--deny` takes them; narrows likewise."
+    )
+
     code_seconds: float = Field(default=10.0, gt=0, le=3_600, description="Longest run of one piece of pandas code.")
+    code_bytes: int = Field(
+        default=100_000, ge=1_000, le=10_000_000, description="Longest pandas code that is read and run."
+    )
 
     temperature: float = Field(
         default=0.0, ge=0.0, le=2.0, description="For everything but simplification (CREDIT-SQL 4.2: 0)."
@@ -184,11 +224,21 @@ class Settings(BaseModel):
     )
     gate: bool = Field(
         default=True,
-        description="An attempt that runs, is non-empty and statically clean, uses the values that the question "
-        "mentions, and agrees with the code's result where there is one, ends the turn without a revision.",
+        description="An attempt that runs, has nothing against it that `revise_on` counts, and agrees with the code's "
+        "result where there is one, ends the turn without a revision.",
+    )
+    revise_on: Literal["evidence", "doubt"] = Field(
+        default="evidence",
+        description="What the gate sends back: what is proved (an error, a condition that cannot hold, an empty result "
+        "where a value is looked for that the column does not hold, an aggregate over rows that a join repeats), or "
+        "every empty result and every warning of static checks. Warnings that remain are notes to the answer.",
     )
     gate_warnings: int = Field(
-        default=0, ge=0, le=20, description="Warnings of static checks that an attempt may have and pass the gate."
+        default=0,
+        ge=0,
+        le=20,
+        description="Warnings of static checks that an attempt may have and pass the gate, where `revise_on` is "
+        "`doubt`.",
     )
     gate_value_score: float = Field(
         default=1.0,
@@ -257,6 +307,19 @@ class Settings(BaseModel):
         default=4_000_000, ge=1_000, le=1_000_000_000, description="Largest result, all values together."
     )
 
+    sql_bytes: int = Field(
+        default=50_000, ge=1_000, le=10_000_000, description="Longest query that is read, checked and run."
+    )
+    query_memory_bytes: int = Field(
+        default=256_000_000,
+        ge=0,
+        le=1_000_000_000_000,
+        description="Memory of one query, its result included; 0 for no limit.",
+    )
+    query_disk_bytes: int = Field(
+        default=1_000_000_000, ge=0, le=1_000_000_000_000, description="Temporary files of one query, all together."
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _start_from_preset(cls, given: Any) -> Any:
@@ -268,8 +331,19 @@ class Settings(BaseModel):
     def limits(self) -> Limits:
         """The limits of one query."""
         return Limits(
-            seconds=self.query_seconds, rows=self.rows, cell_bytes=self.cell_bytes, result_bytes=self.result_bytes
+            seconds=self.query_seconds,
+            rows=self.rows,
+            cell_bytes=self.cell_bytes,
+            result_bytes=self.result_bytes,
+            memory_bytes=self.query_memory_bytes,
+            disk_bytes=self.query_disk_bytes,
+            sql_bytes=self.sql_bytes,
         )
+
+    @property
+    def permissions(self) -> Permissions:
+        """What these settings let be read."""
+        return Permissions.of(self.allow, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
         """These settings with the fields that `by` was explicitly given."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -15,63 +16,81 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
-from ..tools.errors import TableturnError
-from .answer import Answer, waiting
-from .events import STREAM_MODES, Event, read_events
+from ..tools.database import Access, Identity
+from ..tools.errors import AuditError, TableturnError, TurnCancelled
+from ..tools.examples import database_identity
+from .answers.answer import Answer, pending_answer
+from .answers.delivery import deliver
+from .answers.events import STREAM_MODES, Event, read_events
+from .answers.learning import Saved, save_answer
+from .audit import AuditRecord, AuditTrail, unanswered
 from .graph import AgentGraph, build_graph
-from .learning import Saved, save_answer
-from .opening import open_resources
-from .records import AnswerRecord, load
+from .records import AnswerRecord, Turn, load
+from .resources import Resources
+from .resources.opening import open_resources
 from .settings import Settings, make_settings
 from .state import AgentState
+from .undo import KEY, OpenTurn, interruptible
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from ..tools.database import Database
+    from ..tools.database import Database, Egress, PermissionsFile
+    from ..tools.database.objects import DatabaseSource
     from ..tools.examples import ExampleStore
     from ..tools.sandbox import SandboxLimits
 
 INTERRUPT = "__interrupt__"
 """Where LangGraph reports interrupts among the output's values."""
 
-STATE_KEYS = list(AgentState.__annotations__)
-"""Everything that streamed node updates may show."""
+_STREAMING: dict[str, Any] = {
+    "durability": "exit",
+    "stream_mode": STREAM_MODES,
+    "output_keys": list(AgentState.__annotations__),
+}
+"""How a turn is streamed: node updates show everything that a node wrote."""
 
 RunSettings = Settings | Mapping[str, Any] | None
 """Fields that override the agent's settings for one run."""
 
-
-Said = str | Mapping[str, Any]
-"""What a person says: a question, the reply to what was asked back, or a decision on a query (`agent/approval.py`)."""
+UserInput = str | Mapping[str, Any]
+"""What a person gives: a question, the reply to what was asked back, or a decision on a query (`agent/approval.py`)."""
 
 
 class SQLAgent:
     """Answers questions about one database.
 
     Args:
-        database: A path, an SQLAlchemy-style URL, or an open `Database`.
+        database: A path, an SQLAlchemy-style URL, or an open `Database`; files of tables such as `sales.csv`, data
+            frames by the names of their tables, or LangChain's `SQLDatabase`.
         model: A LangChain chat model, a name such as `openai:gpt-5-mini`, `offline`, or None to choose by the
             environment (`TABLETURN_MODEL`, then an OpenAI key or base URL, else the offline translator).
         settings: `Settings`, or a mapping of the fields to change.
         preset: A paper's configuration by name, under `settings`.
         examples: An `ExampleStore`, where one is (a folder, a server's URL), or None for the built-in examples.
-        embedding: Of a store given by its place: `hashed`, `chroma` or `openai:MODEL`.
+        embedding: Of a store given by its location: `hashed`, `chroma` or `openai:MODEL`.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
         sandbox: Limits of pandas code and how strong the boundary around it must be; None for the defaults
             and the boundary that `TABLETURN_SANDBOX` names.
+        allow: Tables and columns that may be read, as `Database.open` takes them; empty for all.
+        deny: Those that may not; wins over `allow`.
+        permissions: A file that says who may read what (docs/permissions.md), within `allow` and `deny`.
+        user: Whose questions these are; `for_user` gives an agent for somebody else.
+        audit: A file to which every turn adds a line before its answer is given.
+        egress: What may leave for a model, as `Database.open` takes it; None leaves that to a database given open, or
+            to the file of permissions.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
         ModelError: The model is unknown or cannot be set up.
-        SettingsError: A setting or preset is wrong.
+        SettingsError: A setting or preset is wrong, or so are the permissions.
     """
 
     def __init__(
         self,
-        database: str | Path | Database,
+        database: DatabaseSource | Database,
         *,
         model: str | BaseChatModel | None = None,
         settings: RunSettings = None,
@@ -81,8 +100,14 @@ class SQLAgent:
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         base_url: str | None = None,
         sandbox: SandboxLimits | None = None,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        permissions: PermissionsFile | str | Path | None = None,
+        user: Identity | str | None = None,
+        audit: AuditTrail | str | Path | None = None,
+        egress: Egress | Mapping[str, object] | None = None,
     ) -> None:
-        self._opened = open_resources(
+        opened = open_resources(
             database,
             model=model,
             settings=make_settings(settings, preset=preset),
@@ -90,44 +115,111 @@ class SQLAgent:
             embedding=embedding,
             base_url=base_url,
             sandbox=sandbox,
+            access=Access.of(allow, deny, permissions),
+            identity=Identity(user) if isinstance(user, str) else user,
+            audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
+            egress=egress,
         )
-        self._checkpointer: BaseCheckpointSaver[Any] = InMemorySaver() if checkpointer is None else checkpointer
-        self.resources = self._opened.resources
-        self.settings = self.resources.settings
-        self.graph: AgentGraph = build_graph(self.resources, self._checkpointer)
+        self._set_up(opened.resources, InMemorySaver() if checkpointer is None else checkpointer, opened.close)
 
-    def ask(self, question: str, *, settings: RunSettings = None) -> Answer:
+    def _set_up(
+        self, resources: Resources, checkpointer: BaseCheckpointSaver[Any], close: Callable[[], object]
+    ) -> None:
+        self._close = close
+        self._checkpointer = checkpointer
+        self.resources = resources
+        self.settings = resources.settings
+        self.graph: AgentGraph = build_graph(resources, checkpointer)
+
+    def for_user(self, user: Identity | str) -> SQLAgent:
+        """This agent for somebody else: the same model, stores and rules, and that person's own rights.
+
+        What one person may not read never reaches another: values, schema, conversations and examples are found under
+        the rights that they were made with, or wider ones. Say who asks by what your program knows of its caller, never
+        by what a question or a model says.
+
+        Args:
+            user: Who asks; a name, or also groups and claims.
+
+        Returns:
+            An agent that lasts as long as this one; asking twice for the same person costs little.
+
+        Raises:
+            SettingsError: The permissions say nothing of this person.
+        """
+        agent = SQLAgent.__new__(SQLAgent)
+        resources = self.resources.others.of(Identity(user) if isinstance(user, str) else user)
+        agent._set_up(resources, self._checkpointer, lambda: None)
+        return agent
+
+    def ask(self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None) -> Answer:
         """Answers one question on its own.
 
         An ambiguous question comes back with status `needs_clarification`; in a `conversation` it can be answered.
+
+        Args:
+            question: In plain language.
+            settings: Fields to change for this question.
+            user: Who asks, where it is somebody else than the agent was opened for.
         """
+        return (self if user is None else self.for_user(user))._ask_alone(question, settings)
+
+    def _ask_alone(self, question: str, settings: RunSettings) -> Answer:
+        return self.deliver(self._take_alone(question, settings), settings=settings)
+
+    def _take_alone(self, question: str, settings: RunSettings = None) -> Answer:
+        """The answer as far as it may leave."""
         conversation = self.conversation()
         try:
-            answer = conversation.ask(question, settings=settings)
+            answer = conversation.take(question, settings)
         finally:
             self._checkpointer.delete_thread(conversation.thread)
         answer.thread = ""
         return answer
 
-    async def aask(self, question: str, *, settings: RunSettings = None) -> Answer:
+    async def aask(self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None) -> Answer:
         """As `ask`, without blocking."""
+        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
+        answer = await agent._atake_alone(question, settings)
+        return await asyncio.to_thread(agent.deliver, answer, settings=settings) if answer.withheld else answer
+
+    async def _atake_alone(self, question: str, settings: RunSettings = None) -> Answer:
         conversation = self.conversation()
         try:
-            answer = await conversation.aask(question, settings=settings)
+            answer = await conversation.atake(question, settings)
         finally:
             await self._checkpointer.adelete_thread(conversation.thread)
         answer.thread = ""
         return answer
 
-    def conversation(self, thread: str | None = None) -> Conversation:
-        """A conversation: a new one, or the one that the checkpointer holds under `thread`."""
-        return Conversation(self, thread or uuid.uuid4().hex)
+    def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
+        """An answer with the rows that may not leave, for whoever asked; the same where none were withheld.
+
+        Answers of `ask` and of conversations have them. Those in a tool's artifact, and in the output of the graph,
+        do not: messages and traces keep these.
+        """
+        if not answer.withheld:
+            return answer
+        within = self.settings.overridden(_context(settings))
+        database = self.resources.others.narrowed(within.permissions, self.resources).database
+        return Answer(deliver(answer.record, database, within.limits), answer.thread)
+
+    def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
+        """A conversation: a new one, or the one that the checkpointer holds under `thread`.
+
+        Turns that were made under wider permissions, or for somebody else, are left out of it.
+
+        Args:
+            thread: Its name.
+            user: Whose it is, where it is somebody else than the agent was opened for.
+        """
+        return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
     def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
         """Saves an answer that a person found right as an example of this agent's database.
 
         It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
-        it again changes nothing; another answer to the very same question takes the place of the earlier one.
+        it again changes nothing; another answer to the very same question replaces the earlier one.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -147,17 +239,18 @@ class SQLAgent:
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """A LangChain tool that answers a question in words and rows; its artifact is the `Answer`."""
-        from .tool import answering_tool
+        from .answers.tool import answering_tool
 
         described = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
             "Returns the answer, the SQL that was run, and its first rows."
         )
-        return answering_tool(self.ask, self.aask, name, description or described)
+        masks = self.resources.database.session.policy.egress.mask
+        return answering_tool(self._take_alone, self._atake_alone, name, description or described, masks)
 
     def close(self) -> None:
         """Closes what the agent opened; a database or store that was passed in stays open."""
-        self._opened.close()
+        self._close()
 
     def __enter__(self) -> SQLAgent:
         return self
@@ -182,83 +275,146 @@ class Conversation:
     def __init__(self, agent: SQLAgent, thread: str) -> None:
         self._agent = agent
         self._graph = agent.graph
+        self._open: OpenTurn | None = None
         self.thread = thread
 
-    def ask(self, question: Said, *, settings: RunSettings = None) -> Answer:
-        """Takes one turn."""
-        given = self._input(question, self._graph.get_state(self._config))
-        output = self._graph.invoke(given, self._config, context=_context(settings), durability="exit")
-        return self._answered(output) or self._asked_back(self._graph.get_state(self._config))
+    def cancel(self) -> None:
+        """Ends the turn that is being taken, from any thread, within a fraction of a second.
 
-    async def aask(self, question: Said, *, settings: RunSettings = None) -> Answer:
+        Its `ask` raises `TurnCancelled`, and the conversation stands as it did before it. Ctrl-C does the same, and
+        raises `KeyboardInterrupt`.
+        """
+        if (turn := self._open) is not None:
+            turn.cancellation.cancel()
+
+    def ask(self, question: UserInput, *, settings: RunSettings = None) -> Answer:
+        """Takes one turn.
+
+        Raises:
+            TurnCancelled: `cancel` was called.
+        """
+        return self._agent.deliver(self.take(question, settings), settings=settings)
+
+    async def aask(self, question: UserInput, *, settings: RunSettings = None) -> Answer:
         """As `ask`, without blocking."""
-        given = self._input(question, await self._graph.aget_state(self._config))
-        output = await self._graph.ainvoke(given, self._config, context=_context(settings), durability="exit")
-        return self._answered(output) or self._asked_back(await self._graph.aget_state(self._config))
+        answer = await self.atake(question, settings)
+        return await asyncio.to_thread(self._agent.deliver, answer, settings=settings) if answer.withheld else answer
 
-    def stream(self, question: Said, *, settings: RunSettings = None) -> Iterator[Event]:
-        """Takes one turn and yields what happens: progress, each node's update, and last the answer."""
-        given = self._input(question, self._graph.get_state(self._config))
-        parts: Any = self._graph.stream(
-            given,
-            self._config,
-            context=_context(settings),
-            durability="exit",
-            stream_mode=STREAM_MODES,
-            output_keys=STATE_KEYS,
-        )
-        output: Any = {}
-        for mode, part in parts:
-            if mode == "values":
-                output = part
-            yield from read_events(mode, part)
-        answer = self._answered(output) or self._asked_back(self._graph.get_state(self._config))
-        yield Event("answer", "respond", {}, answer)
+    def take(self, question: UserInput, settings: RunSettings = None) -> Answer:
+        """Takes one turn; the answer is as far as it may leave (see `SQLAgent.deliver`)."""
+        with self._turn(question) as turn, interruptible(turn):
+            given = self._input(question, self._graph.get_state(self._config()))
+            config = self._config(turn)
+            output = self._graph.invoke(given, config, context=_context(settings), durability="exit")
+            return self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
 
-    async def astream(self, question: Said, *, settings: RunSettings = None) -> AsyncIterator[Event]:
+    async def atake(self, question: UserInput, settings: RunSettings = None) -> Answer:
+        """As `take`, without blocking."""
+        with self._turn(question) as turn:
+            given = self._input(question, await self._graph.aget_state(self._config()))
+            config = self._config(turn)
+            output = await self._graph.ainvoke(given, config, context=_context(settings), durability="exit")
+            return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
+
+    def stream(self, question: UserInput, *, settings: RunSettings = None) -> Iterator[Event]:
+        """Takes one turn and yields what happens: progress, each node's update, and last the answer.
+
+        A stream that is not read to its end is a turn that is undone.
+        """
+        with self._turn(question) as turn:
+            given = self._input(question, self._graph.get_state(self._config()))
+            output: Any = {}
+            parts: Any = self._graph.stream(given, self._config(turn), context=_context(settings), **_STREAMING)
+            while (found := _next_part(parts, turn)) is not None:
+                mode, part = found
+                output = part if mode == "values" else output
+                yield from read_events(mode, part)
+            answer = self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
+        yield Event("answer", "respond", {}, self._agent.deliver(answer, settings=settings))
+
+    async def astream(self, question: UserInput, *, settings: RunSettings = None) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
-        given = self._input(question, await self._graph.aget_state(self._config))
-        parts: Any = self._graph.astream(
-            given,
-            self._config,
-            context=_context(settings),
-            durability="exit",
-            stream_mode=STREAM_MODES,
-            output_keys=STATE_KEYS,
-        )
-        output: Any = {}
-        async for mode, part in parts:
-            if mode == "values":
-                output = part
-            for event in read_events(mode, part):
-                yield event
-        answer = self._answered(output) or self._asked_back(await self._graph.aget_state(self._config))
+        with self._turn(question) as turn:
+            given = self._input(question, await self._graph.aget_state(self._config()))
+            output: Any = {}
+            parts: Any = self._graph.astream(given, self._config(turn), context=_context(settings), **_STREAMING)
+            async for mode, part in parts:
+                output = part if mode == "values" else output
+                for event in read_events(mode, part):
+                    yield event
+            answer = self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
+        if answer.withheld:
+            answer = await asyncio.to_thread(self._agent.deliver, answer, settings=settings)
         yield Event("answer", "respond", {}, answer)
 
     def last(self) -> Answer | None:
-        """The answer of the last turn that came to an end, also of an earlier process; None where there is none."""
-        record = self._graph.get_state(self._config).values.get("answer")
-        return Answer(load(AnswerRecord, record), self.thread) if record else None
+        """The answer of the last turn that came to an end, also of an earlier process.
 
-    @property
-    def _config(self) -> RunnableConfig:
-        return {"configurable": {"thread_id": self.thread}}
+        None where there is none, or where it was given under wider permissions or to somebody else.
+        """
+        record = self._graph.get_state(self._config()).values.get("answer")
+        answer = load(AnswerRecord, record) if record else None
+        if answer is None or not self._agent.resources.may_read(answer.rights):
+            return None
+        return self._agent.deliver(Answer(answer, self.thread))
 
-    @staticmethod
-    def _input(question: object, state: StateSnapshot) -> Any:
+    @contextmanager
+    def _turn(self, question: object) -> Generator[OpenTurn]:
+        """A turn, from here on the one that `cancel` ends; one that gives no answer is written down as what it is."""
+        turn = self._open = OpenTurn()
+        try:
+            yield turn
+        except BaseException as error:
+            turn.fail()
+            turn.cancellation.cancel()
+            self._write_down(question, error)
+            raise
+        finally:
+            self._open = None
+
+    def _write_down(self, question: object, error: BaseException) -> None:
+        audit = self._agent.resources.audit
+        if audit is None or isinstance(error, AuditError):
+            return
+        ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
+        kind = "" if ended else type(error).__name__
+        audit.write(self._unanswered(str(question), "cancelled" if ended else "error", error=kind))
+
+    def _unanswered(self, question: str, status: str, **more: Any) -> AuditRecord:
+        database = self._agent.resources.database
+        name = database_identity(database)
+        return unanswered(question, status, database.session.identity, self.thread, database=name, **more)
+
+    def _config(self, turn: OpenTurn | None = None) -> RunnableConfig:
+        own: dict[str, Any] = {} if turn is None else {KEY: turn}
+        return {"configurable": {"thread_id": self.thread, **own}}
+
+    def _input(self, question: object, state: StateSnapshot) -> Any:
         """What the graph is given: a new question, or the reply to what was asked back.
+
+        What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
 
         Raises:
             TableturnError: It is neither words nor fields.
         """
         if not isinstance(question, str | Mapping):
-            raise TableturnError(f"a conversation is told words, or the fields of a decision, not {question!r}")
-        if state.interrupts:
+            raise TableturnError(f"a turn takes words, or the fields of a decision, not {question!r}")
+        if state.interrupts and self._resumable(state.values.get("turn")):
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))]}
 
-    def _answered(self, output: Mapping[str, Any]) -> Answer | None:
-        """The turn's answer; None where it waits for a person."""
+    def _resumable(self, turn: Any) -> bool:
+        """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""
+        return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
+
+    def _answered(self, output: Mapping[str, Any], turn: OpenTurn) -> Answer | None:
+        """The turn's answer; None where it waits for a person.
+
+        Raises:
+            TurnCancelled: It was undone when it was all but done.
+        """
+        if turn.undone:
+            raise TurnCancelled("this turn was cancelled; the ones before it are kept")
         if output.get(INTERRUPT):
             return None
         return Answer(load(AnswerRecord, output["answer"]), self.thread)
@@ -266,8 +422,18 @@ class Conversation:
     def _asked_back(self, state: StateSnapshot) -> Answer:
         resources = self._agent.resources
         translator = resources.translator(resources.settings)
-        return Answer(waiting(state.values, state.interrupts[0].value, translator), self.thread)
+        values = cast("AgentState", state.values)
+        asked = pending_answer(values, state.interrupts[0].value, translator, resources.rights)
+        if resources.audit is not None:
+            resources.audit.write(self._unanswered(asked.question, asked.status))
+        return Answer(asked, self.thread)
 
 
 def _context(settings: RunSettings) -> Settings | None:
     return None if settings is None else make_settings(settings)
+
+
+def _next_part(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> tuple[str, Any] | None:
+    """The next part of a stream; None at its end. Only while it is fetched does Ctrl-C end the turn."""
+    with interruptible(turn):
+        return next(parts, None)

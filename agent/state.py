@@ -7,13 +7,20 @@ from typing import Annotated, Any
 from langgraph.graph import MessagesState
 from typing_extensions import TypedDict
 
+from .records import Attempt, Turn, Usage, dump, load, load_all
+
 Record = dict[str, Any]
 """A record's JSON form; `agent/records.py` names the types."""
 
 
-def gathered(before: list[Record], more: list[Record]) -> list[Record]:
-    """What nodes that run side by side add to one list; adding nothing empties it."""
-    return [*before, *more] if more else []
+def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
+    """Collects what nodes that run side by side write."""
+    return [*before, *more]
+
+
+def add_notes(before: list[str], more: list[str]) -> list[str]:
+    """Adds notes, each of them once."""
+    return list(dict.fromkeys([*before, *more]))
 
 
 class AgentInput(TypedDict, total=False):
@@ -31,73 +38,26 @@ class AgentState(MessagesState):
 
     Attributes:
         turns: Earlier turns (`PastTurn`), oldest first, at most the window.
-        question: The question as asked.
-        clarification: What was asked back and what the person said, not yet read by `rephrase`.
-        clarifications: Times this turn has asked back.
-        rephrasing: A `Rephrasing`.
-        values: Database values that the question mentions (`ValueMatch`), the surest first; prompts for SQL show
-            `Settings.values` of them.
-        items: The linker's probabilities, `[table, column or None, p]`, most probable first.
-        kept: The schema shown: `[table, [columns]]`, most probable first.
-        marked: Schema items that earlier turns used, `[table, column]`; the column is empty for the table itself.
-        stars: Tables of which all columns are asked for, `[table, place among its columns]`.
-        base: The past turn whose SQL is edited (`PastTurn`), or None.
-        examples: Few-shot examples (`Example`).
-        code: Pandas code, where reasoned; empty otherwise.
-        code_result: Its `CodeResult`, or None.
-        code_error: Why the code gave none; empty if it ran or there is none.
+        question: The question, where it did not come as a message.
+        turn: A `Turn`.
         sql: The query to run next: what a person edits in a checkpoint.
         sql_source: Where that query came from.
-        sql_confidence: The translator's own confidence in it, or None.
         attempts: Queries run so far (`Attempt`).
-        feedback: What the next revision is told (`Feedback`), or None.
-        approve: Whether this turn's queries wait for approval, also when it is resumed with other settings.
-        candidates: How many drafts are written side by side.
-        candidate: The number of the draft that a `candidate` node is to write, from 0.
-        began: When the drafts side by side were begun, in Unix time.
-        drafts: What those nodes wrote (`CandidateDraft`), in any order.
-        to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
-        stop: Why the loop ended: `converged`, `gated`, `capped`, or empty.
-        stopped: The same in words.
-        outcome: An `Outcome` that ends the turn early, or None.
-        caveats: What the answer must say about the query, one sentence each.
+        drafts: What nodes side by side wrote (`CandidateDraft`), in any order.
         notes: For the answer: what was left out, repaired, or switched off.
-        usage: Node name to `NodeUsage`.
+        usage: Node name to `Usage`.
         next: The node that comes next, chosen by the last one.
         answer: The `AnswerRecord`; None until `respond` has run.
     """
 
     turns: list[Record]
     question: str
-    clarification: list[str] | None
-    clarifications: int
-    rephrasing: Record
-    values: list[Record]
-    items: list[list[Any]]
-    kept: list[list[Any]]
-    marked: list[list[str]]
-    stars: list[list[Any]]
-    base: Record | None
-    examples: list[Record]
-    code: str
-    code_result: Record | None
-    code_error: str
+    turn: Record
     sql: str
     sql_source: str
-    sql_confidence: float | None
     attempts: list[Record]
-    feedback: Record | None
-    approve: bool
-    candidates: int
-    candidate: int
-    began: float
-    drafts: Annotated[list[Record], gathered]
-    to_save: list[str]
-    stop: str
-    stopped: str
-    outcome: Record | None
-    caveats: list[str]
-    notes: list[str]
+    drafts: Annotated[list[Record], add_drafts]
+    notes: Annotated[list[str], add_notes]
     usage: dict[str, Record]
     next: str
     answer: Record | None
@@ -113,35 +73,36 @@ def fresh_turn(question: str) -> dict[str, Any]:
     """The turn's part of the state as it stands before the first node."""
     return {
         "question": question,
-        "clarification": None,
-        "clarifications": 0,
-        "rephrasing": {},
-        "values": [],
-        "items": [],
-        "kept": [],
-        "marked": [],
-        "stars": [],
-        "base": None,
-        "examples": [],
-        "code": "",
-        "code_result": None,
-        "code_error": "",
+        "turn": dump(Turn(question)),
         "sql": "",
         "sql_source": "draft",
-        "sql_confidence": None,
         "attempts": [],
-        "feedback": None,
-        "approve": False,
-        "candidates": 1,
-        "candidate": 0,
-        "began": 0.0,
         "drafts": [],
-        "to_save": [],
-        "stop": "",
-        "stopped": "",
-        "outcome": None,
-        "caveats": [],
         "notes": [],
         "usage": {},
         "answer": None,
     }
+
+
+def turn_of(state: AgentState) -> Turn:
+    """The turn at hand.
+
+    Raises:
+        TableturnError: The state holds none that can be read.
+    """
+    return load(Turn, state.get("turn"))
+
+
+def attempts_of(state: AgentState) -> tuple[Attempt, ...]:
+    """The queries run so far."""
+    return load_all(Attempt, state.get("attempts"))
+
+
+def usage_of(state: AgentState) -> dict[str, Usage]:
+    """What each node has cost so far."""
+    return {node: load(Usage, record) for node, record in state.get("usage", {}).items()}
+
+
+def clarified_turn(state: AgentState) -> Turn | None:
+    """The turn at hand, where a person has just explained the question; None where a new one starts."""
+    return turn_of(state) if (state.get("turn") or {}).get("clarification") else None

@@ -4,7 +4,9 @@ The server brings its own checkpointer. The database comes from `TABLETURN_DB` (
 it is not set), the model from `TABLETURN_MODEL` or the environment's OpenAI settings, as on the command line; the
 settings show in Studio as the run's context. `TABLETURN_EXAMPLES` names an example store, a folder or a Chroma server's
 URL (`TABLETURN_EMBEDDING` its embedding): few-shot examples come from it, and a query that is approved with
-`"save": true` leaves its answer there.
+`"save": true` leaves its answer there. `TABLETURN_PERMISSIONS` names a permissions file, of which the server's
+conversations get `[users.NAME]` for the name in `TABLETURN_USER`, else `[default]`; `allow` and `deny` of a run's
+context narrow that further.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..tools.database import Access, Identity
 from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
-from .opening import open_resources
+from .resources.opening import open_resources
 from .settings import make_settings
 
 DATABASE_VARIABLE = "TABLETURN_DB"
 PRESET_VARIABLE = "TABLETURN_PRESET"
 EXAMPLES_VARIABLE = "TABLETURN_EXAMPLES"
 EMBEDDING_VARIABLE = "TABLETURN_EMBEDDING"
+PERMISSIONS_VARIABLE = "TABLETURN_PERMISSIONS"
+USER_VARIABLE = "TABLETURN_USER"
 
 
 def _sample() -> Path:
@@ -41,7 +46,16 @@ def _examples() -> ExampleStore | None:
 def _build() -> AgentGraph:
     database = os.environ.get(DATABASE_VARIABLE) or _sample()
     settings = make_settings(preset=os.environ.get(PRESET_VARIABLE) or None)
-    opened = open_resources(database, model=None, settings=settings, examples=_examples(), base_url=None)
+    access = Access.of(permissions=os.environ.get(PERMISSIONS_VARIABLE) or None)
+    opened = open_resources(
+        database,
+        model=None,
+        settings=settings,
+        examples=_examples(),
+        base_url=None,
+        access=access,
+        identity=Identity(os.environ.get(USER_VARIABLE, "")),
+    )
     return build_graph(opened.resources, show_state=True)
 
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from ...tools.errors import TableturnError
 from .app import app
-
-USAGE_ERROR = 2
 
 
 def main() -> None:
-    """Runs a command; an error of ours is one line on standard error and exit code 2."""
+    """Runs a command."""
     try:
-        app()
-    except TableturnError as error:
-        sys.stderr.write(f"tableturn: {error}\n")
-        sys.exit(USAGE_ERROR)
+        app(prog_name="tableturn")
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -7,53 +7,59 @@ from typing import Annotated
 
 import typer
 
-from . import annotate, evaluate, examples, link
+from ...tools.terminal import say
+from . import annotate, examples, link, schema
+from .options import (
+    AllowOption,
+    Asker,
+    AuditOption,
+    BaseUrlOption,
+    DbOption,
+    DenyOption,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    ModelOption,
+    PermissionsOption,
+    PresetOption,
+    SchemasOption,
+    SettingsOption,
+    UserOption,
+    located,
+)
+from .root import Root
+
+ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"
+"""Headings of `--help`."""
 
 app = typer.Typer(
     name="tableturn",
+    cls=Root,
     help="Ask a database questions, turn after turn, and get SQL and rows you can check.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(examples.app, name="examples")
-evaluate.register(app)
-link.register(app)
-annotate.register(app)
-
-DbOption = Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        help="A model such as openai:gpt-5-mini, or offline. Default: TABLETURN_MODEL, else an OpenAI key or base URL "
-        "in the environment, else the built-in offline translator.",
-    ),
-]
-BaseUrlOption = Annotated[
-    str | None, typer.Option("--base-url", help="Base URL of an OpenAI-compatible server (vLLM, Ollama, llama.cpp).")
-]
-PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit, craft, track or revision.")]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="A TOML or JSON file of settings, over the preset.")
-]
-ExamplesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--examples",
-        envvar="TABLETURN_EXAMPLES",
-        help="An example store: a folder, or a Chroma server's URL. Default: a folder in your data folder.",
-    ),
-]
-EmbeddingOption = Annotated[
-    str,
-    typer.Option("--embedding", envvar="TABLETURN_EMBEDDING", help="The store's: hashed, chroma, or openai:MODEL."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a turn.")]
 
 
-@app.command()
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from tableturn import __version__
+
+        say(f"tableturn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Holds the options that stand before a command."""
+
+
+@app.command(rich_help_panel=ASK)
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     db: DbOption,
@@ -63,7 +69,13 @@ def ask(
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    audit: AuditOption = None,
     as_json: JsonOption = False,
+    schemas: SchemasOption = None,
 ) -> None:
     """Answer one question.
 
@@ -71,10 +83,13 @@ def ask(
     """
     from .session import Choices, ask_once
 
-    raise typer.Exit(ask_once(question, Choices(db, model, base_url, preset, settings, examples, embedding, as_json)))
+    asker = Asker(allow, deny, permissions, user)
+    db = located(db, schemas)
+    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json, asker, audit)
+    raise typer.Exit(ask_once(question, choices))
 
 
-@app.command()
+@app.command(rich_help_panel=ASK)
 def chat(
     db: DbOption,
     model: ModelOption = None,
@@ -83,7 +98,13 @@ def chat(
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    audit: AuditOption = None,
     as_json: JsonOption = False,
+    schemas: SchemasOption = None,
     thread: Annotated[
         str | None, typer.Option("--thread", help="Keep the conversation under this name, and go on with it next time.")
     ] = None,
@@ -98,13 +119,21 @@ def chat(
     """
     from .session import Choices, converse
 
-    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json)
+    asker = Asker(allow, deny, permissions, user)
+    db = located(db, schemas)
+    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json, asker, audit)
     raise typer.Exit(converse(choices, thread, checkpoints))
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
     """Write the sample database: a made-up chain of bicycle shops, fourteen tables."""
     from .session import write_sample
 
     write_sample(path)
+
+
+app.command(rich_help_panel=LOOK)(link.link)
+app.command(rich_help_panel=LOOK)(schema.schema)
+app.command(rich_help_panel=KNOW)(annotate.annotate)
+app.add_typer(examples.app, name="examples", rich_help_panel=KNOW)

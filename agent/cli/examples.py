@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...tools.terminal import say, say_json, warn
+from .options import (
+    AllowOption,
+    Asker,
+    DbOption,
+    DenyOption,
+    EmbeddingOption,
+    JsonOption,
+    PermissionsOption,
+    SchemasOption,
+    UserOption,
+    located,
+)
+
 if TYPE_CHECKING:
+    from ...tools.database import Database
     from ...tools.examples import Added, Example, ExampleQuery, ExampleStore, Found
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
@@ -25,11 +39,6 @@ StoreOption = Annotated[
         help="A folder, or a Chroma server's URL. Default: a folder in your data folder.",
     ),
 ]
-DbOption = Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
-EmbeddingOption = Annotated[
-    str, typer.Option("--embedding", envvar="TABLETURN_EMBEDDING", help="hashed, chroma, or openai:MODEL.")
-]
 
 
 @app.command()
@@ -39,15 +48,21 @@ def add(
     db: DbOption,
     simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
     shared: Annotated[bool, typer.Option("--shared", help="Let other databases' questions see it.")] = False,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
+    schemas: SchemasOption = None,
 ) -> None:
     """Add one example; its SQL has to run on the database."""
-    from ...tools.database import Database
-    from ...tools.examples import example_of, runs_on
+    from ...tools.examples import approval_of, example_of, runs_on
 
-    with _opened(store, embedding) as examples, Database.open(db) as database:
+    asker = Asker(allow, deny, permissions, user)
+    with _opened(store, embedding) as examples, asker.open(located(db, schemas)) as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
+        example = replace(example, rights=approval_of(database, sql))
         _report([examples.add([example], runs_on(database))])
 
 
@@ -96,11 +111,11 @@ class _Problems:
 
     def refuse(self, reason: str) -> None:
         self.refused += 1
-        typer.echo(reason, err=True)
+        warn(reason)
 
     def unread(self, reason: str) -> None:
         self.unreadable += 1
-        typer.echo(f"tableturn: {reason}", err=True)
+        warn(f"tableturn: {reason}")
 
 
 def _read(file: Path, problems: _Problems) -> Iterator[Example]:
@@ -146,6 +161,10 @@ def search(
     by: Annotated[str, typer.Option("--by", help="skeleton, question, draft, voted or random.")] = "skeleton",
     draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
     simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -155,31 +174,35 @@ def search(
     As an agent does: those approved on its database first, and the built-in ones where the store shares few. An agent
     goes by its rephrasing of the question, and by the part of the schema that it keeps, instead of the whole.
     """
+    from functools import partial
     from typing import cast
 
-    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, make_selector
-    from ..example_stores import example_numbers
+    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, make_selector, readable
+    from ..resources.examples import selector_numbers
     from ..settings import Settings
 
     settings = Settings()
-    numbers = example_numbers(settings.model_copy(update={"examples": by}))
-    with _opened(store, embedding, make=False, seeds=True) as examples:
-        query = _query(question, simplified, draft, db, settings.values)
+    numbers = selector_numbers(settings.model_copy(update={"examples": by}))
+    asker = Asker(allow, deny, permissions, user)
+    with (
+        _opened(store, embedding, make=False, seeds=True) as examples,
+        asker.open(db) if db else nullcontext() as asked,
+    ):
+        query = _query(question, simplified, draft, asked, settings.values)
         others = make_selector(cast("SelectorKind", by), examples, **numbers)
-        chosen = OwnFirst(examples, others, settings.own_examples).select(query)
+        shown = partial(readable, database=asked) if asked else None
+        chosen = OwnFirst(examples, others, settings.own_examples, shown).select(query)
         _print((Found(example_id(example), example) for example in chosen), as_json)
 
 
-def _query(question: str, simplified: str, draft: str, db: str | None, values: int) -> ExampleQuery:
-    from ...tools.database import Database
+def _query(question: str, simplified: str, draft: str, database: Database | None, values: int) -> ExampleQuery:
     from ...tools.examples import ExampleQuery, database_identity
     from ...tools.values import ValueIndex
 
-    if db is None:
+    if database is None:
         return ExampleQuery(question, simplified, draft_sql=draft)
-    with Database.open(db) as database:
-        mentioned = tuple(ValueIndex.open(database).find(question, max(values, 10)))
-        return ExampleQuery(question, simplified, database.schema(), mentioned, draft, database_identity(database))
+    mentioned = tuple(ValueIndex.open(database).find(question, max(values, 10)))
+    return ExampleQuery(question, simplified, database.schema(), mentioned, draft, database_identity(database))
 
 
 @app.command()
@@ -191,7 +214,7 @@ def remove(
     """Remove examples. Exits with 1 where one was not there."""
     with _opened(store, embedding, make=False) as examples:
         removed = examples.remove(ids)
-    typer.echo(f"removed {removed}")
+    say(f"removed {removed}")
     raise typer.Exit(0 if removed == len(set(ids)) else 1)
 
 
@@ -203,24 +226,24 @@ def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: Emb
     with _opened(store, embedding, make=False) as examples:
         found = examples.stats()
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        say(json.dumps(asdict(found)))
         return
-    typer.echo(f"{found.examples} examples, {found.shared} shared, {found.sql_skeletons} SQL skeletons")
-    typer.echo(f"embedding {found.embedding}")
+    say(f"{found.examples} examples, {found.shared} shared, {found.sql_skeletons} SQL skeletons")
+    say(f"embedding {found.embedding}")
     for name, number in sorted(found.by_database.items()):
-        typer.echo(f"{number:>8}  {name}")
+        say(f"{number:>8}  {name}")
 
 
 @app.command()
 def reindex(store: StoreOption = None, embedding: EmbeddingOption = "hashed") -> None:
     """Build the store's indexes anew from its examples."""
     with _opened(store, embedding, make=False) as examples:
-        typer.echo(f"indexed {examples.reindex()} examples")
+        say(f"indexed {examples.reindex()} examples")
 
 
 @contextmanager
 def _opened(store: str | None, embedding: str, *, make: bool = True, seeds: bool = False) -> Generator[ExampleStore]:
-    """The store; an error of ours becomes one line and exit code 2.
+    """The example store.
 
     Args:
         store: Its place; None for the default.
@@ -228,40 +251,32 @@ def _opened(store: str | None, embedding: str, *, make: bool = True, seeds: bool
         make: Whether one that is not there is made. What only reads must not: a mistyped place would look empty.
         seeds: Whether the built-in examples are looked through too, as an agent's are.
     """
-    from ...tools.errors import ExampleStoreError, TableturnError
+    from ...tools.errors import ExampleStoreError
     from ...tools.examples import ExampleStore, default_location, is_made, make_embedding, open_with_seeds
 
-    place = store or default_location()
-    try:
-        chosen = make_embedding(embedding)
-        if not make and not is_made(place):
-            raise ExampleStoreError(
-                f"there is no example store at {place}: `tableturn examples add` or `import` makes one"
-            )
-        with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
-            yield opened
-    except TableturnError as error:
-        typer.echo(f"tableturn: {error}", err=True)
-        raise typer.Exit(2) from error
+    place, chosen = store or default_location(), make_embedding(embedding)
+    if not make and not is_made(place):
+        raise ExampleStoreError(f"there is no example store at {place}: `tableturn examples add` or `import` makes one")
+    with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
+        yield opened
 
 
 def _report(done: Sequence[Added], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
-    typer.echo(f"added {added}, there already {known}, refused {refused}{told}{remark}")
+    say(f"added {added}, there already {known}, refused {refused}{told}{remark}")
 
 
 def _print(found: Iterable[Found], as_json: bool) -> None:
     from ...tools.examples import to_json
-    from .render import safe
 
     for hit in found:
         if as_json:
-            sys.stdout.write(json.dumps({"id": hit.id, **json.loads(to_json(hit.example))}, ensure_ascii=False) + "\n")
+            say_json({"id": hit.id, **json.loads(to_json(hit.example))})
         else:
             example = hit.example
             seen = "shared" if example.shared else f"for {example.owner or example.database} alone"
             added = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
             head = f"{hit.id}  {example.database}  {example.source}  {added}  {seen}"
-            typer.echo(safe(f"{head}\n  {example.question}\n  {example.sql}"))
+            say(f"{head}\n  {example.question}\n  {example.sql}")

@@ -9,6 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ...tools.terminal import say, say_json
+from .options import (
+    AllowOption,
+    Asker,
+    DbOption,
+    DenyOption,
+    JsonOption,
+    PermissionsOption,
+    SchemasOption,
+    UserOption,
+    located,
+)
+
 if TYPE_CHECKING:
     from ...tools.linking import PastTurn, SchemaItem, SchemaLinker
 
@@ -17,14 +30,9 @@ _WINDOWS = 4
 """Windows of a long history that are gone through: what lies further back has no more say in the last one."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("link")(link)
-
-
 def link(
     question: Annotated[str, typer.Argument(help="This turn's question.")],
-    db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL such as sqlite:///shop.db.")],
+    db: DbOption,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -38,14 +46,18 @@ def link(
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Link with the descriptions that `tableturn annotate` wrote.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+    schemas: SchemasOption = None,
 ) -> None:
     """Show how probably a question is about each table and column, and which earlier query it builds on."""
     from functools import partial
     from time import perf_counter
 
     from ...tools.annotations import AnnotationStore, schema_key
-    from ...tools.database import Database
     from ...tools.errors import SettingsError
     from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
@@ -53,21 +65,23 @@ def link(
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     turns = _read_history(history) if history else []
-    with Database.open(db) as database:
+    with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
         schema = database.schema()
         if annotations:
             known = AnnotationStore(schema_key(schema)).read()
             if not (known.tables or known.columns):
-                raise SettingsError(f"nothing describes this schema yet: run tableturn annotate --db {db} --model ...")
+                raise SettingsError(
+                    f"nothing describes this schema yet: run tableturn annotate --db {database.location} --model ..."
+                )
             schema = known.on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _with_items(turns, linker)
         # Reading the model and indexing the values happen once and are no part of linking a question.
         linker.link("warm up")
-        began = perf_counter()
+        start = perf_counter()
         linked = linker.link(question, past, threshold=threshold)
-        milliseconds = 1000 * (perf_counter() - began)
-        base = base_turn(question, linked.items, past, runs=partial(still_runs, database))
+        milliseconds = 1000 * (perf_counter() - start)
+        base = base_turn(question, linked.items, past, runs=partial(still_runs, database), dialect=database.dialect)
     found: dict[str, Any] = {
         "tables": [{"name": item.table, "p": _p(item)} for item in linked.items if item.column is None],
         "columns": [
@@ -81,7 +95,10 @@ def link(
         "base_sql": base.sql if base else None,
         "milliseconds": round(milliseconds, 2),
     }
-    typer.echo(json.dumps(found, ensure_ascii=False) if as_json else _text(found))
+    if as_json:
+        say_json(found)
+    else:
+        say(_text(found))
 
 
 def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:

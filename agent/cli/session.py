@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
-from ...tools.folders import data_folder
+from ...tools.terminal import say_json, warn
 from ..settings import Settings, make_settings, read_settings
-from .commands import Commands, is_command
-from .render import safe, show_answer, show_progress
+from .conversations import kept_conversations
+from .display import show_answer, show_progress
+from .options import Asker
+from .slash import SlashCommands, is_slash_command
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-    from ..answer import Answer
+    from ..answers.answer import Answer
     from ..sqlagent import Conversation, SQLAgent
 
 ANSWERED, NOT_ANSWERED = 0, 1
@@ -47,6 +49,8 @@ class Choices:
     examples: str | None
     embedding: str
     as_json: bool
+    asker: Asker
+    audit: Path | None
 
 
 def ask_once(question: str, choices: Choices) -> int:
@@ -60,23 +64,23 @@ def ask_once(question: str, choices: Choices) -> int:
 
 def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> int:
     """Takes turns until the input ends; the exit code is the last turn's."""
-    with _checkpointer(thread, checkpoints) as checkpointer, _open(choices, checkpointer) as agent:
-        name = f"{thread}@{agent.resources.database.path}" if thread else None
+    with kept_conversations(thread, checkpoints) as checkpointer, _open(choices, checkpointer) as agent:
+        name = f"{thread}@{agent.resources.database.location}" if thread else None
         conversation = agent.conversation(name)
-        said = Commands(agent, conversation.last())
+        commands = SlashCommands(agent, conversation.last())
         code = ANSWERED
         for question in _questions():
             try:
-                if is_command(question):
-                    sys.stderr.write(f"{safe(said.run(question))}\n")
+                if is_slash_command(question):
+                    warn(commands.run(question))
                     continue
                 answer = _turn(conversation, question, choices)
-                said.answers.append(answer)
+                commands.answers.append(answer)
             except TableturnError as error:
-                sys.stderr.write(f"tableturn: {error}\n")
+                warn(f"tableturn: {error}")
                 code = NOT_ANSWERED
             except KeyboardInterrupt:
-                sys.stderr.write("tableturn: this turn was interrupted; the ones before it are kept\n")
+                warn("tableturn: this turn was interrupted; the ones before it are kept")
                 code = NOT_ANSWERED
             else:
                 code = ANSWERED if answer.answered else NOT_ANSWERED
@@ -93,7 +97,7 @@ def write_sample(path: Path) -> None:
         build_sample(path)
     except (OSError, sqlite3.Error) as error:
         raise DatabaseUnavailable(f"cannot write the sample database to {path}: {error}") from None
-    sys.stderr.write(f"Wrote {path}. Try: tableturn ask --db {path} 'How many stores are there?'\n")
+    warn(f"Wrote {path}. Try: tableturn ask --db {path} 'How many stores are there?'")
 
 
 @contextmanager
@@ -110,35 +114,20 @@ def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Ge
         embedding=choices.embedding,
         checkpointer=checkpointer,
         base_url=choices.base_url,
+        allow=choices.asker.allow or (),
+        deny=choices.asker.deny or (),
+        permissions=choices.asker.permissions,
+        user=choices.asker.user,
+        audit=choices.audit,
     ) as agent:
         if choices.model is None and agent.resources.translator(agent.settings).name == "offline":
-            sys.stderr.write(f"tableturn: {OFFLINE_LINE}\n")
+            warn(f"tableturn: {OFFLINE_LINE}")
         yield agent
 
 
 def _settings(choices: Choices) -> Settings:
     given = read_settings(choices.settings) if choices.settings else {}
     return make_settings(given, preset=choices.preset)
-
-
-@contextmanager
-def _checkpointer(thread: str | None, path: Path | None) -> Generator[BaseCheckpointSaver[Any] | None]:
-    """The file that keeps conversations, where one is to be kept."""
-    if thread is None:
-        if path is not None:
-            raise SettingsError("--checkpoints needs --thread: name the conversation to keep")
-        yield None
-        return
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    path = path or data_folder() / "conversations.sqlite"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with SqliteSaver.from_conn_string(str(path)) as saver:
-            saver.setup()
-            yield saver
-    except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints") from None
 
 
 def _questions() -> Iterator[str]:
@@ -173,7 +162,7 @@ def _turn(conversation: Conversation, question: str, choices: Choices) -> Answer
             answer = event.answer or answer
     assert answer is not None
     if choices.as_json:
-        print(answer.to_json(), flush=True)
+        say_json(answer.to_dict())
     else:
         show_answer(answer)
     return answer

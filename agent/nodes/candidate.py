@@ -1,14 +1,14 @@
-"""Writes one of several drafts for the same question, runs it and looks at it; they go side by side."""
+"""Writes one of several drafts for the same question, runs it and checks it; they go side by side."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from ..assess import assess
+from ..attempts.assess import assess
 from ..effects import Body
-from ..records import Attempt, CandidateDraft, CodeResult, dump, load
+from ..records import CandidateDraft, dump
 from ..resources import Run
-from ..state import AgentState
+from ..state import AgentState, add_notes, attempts_of, turn_of
 from .execute import execute
 from .generate import generate
 from .reason import reason
@@ -18,31 +18,26 @@ from .retrieve import retrieve
 def candidate(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Consistency voting (CREDIT-SQL 5.2): each draft has its own examples, temperature and way of writing.
 
-    The run's settings are those of this draft (`candidates.varied`). A draft that cannot be had is left out of the
-    vote.
+    The run's settings are those of this draft (`variation.varied`). A draft that cannot be had is left out of the vote.
     """
-    update: Any = yield from retrieve(state, run)
-    state = cast("AgentState", {**state, **update})
-    if update["next"] == "reason":
-        update = yield from reason(state, run)
-        state = cast("AgentState", {**state, **update})
-    if update["next"] == "generate":
-        update = yield from generate(state, run)
-        state = cast("AgentState", {**state, **update})
-    number, notes = state["candidate"], tuple(state["notes"])
-    if update["next"] == "respond":
-        capped = "outcome" in update and update["stop"] == "capped"
-        return {"drafts": [dump(CandidateDraft(number, failure=update["stopped"], capped=capped, notes=notes))]}
-    update = yield from execute(state, run)
-    attempt, _ = yield from assess(load(Attempt, update["attempts"][-1]), state, run)
-    code_result = state["code_result"]
+    state = _after(state, (yield from retrieve(state, run)))
+    if state["next"] == "reason":
+        state = _after(state, (yield from reason(state, run)))
+    if state["next"] == "generate":
+        state = _after(state, (yield from generate(state, run)))
+    turn, notes = turn_of(state), tuple(state["notes"])
+    if state["next"] in ("respond", "clarify"):
+        draft = CandidateDraft(turn.candidate, stop=turn.stop, notes=notes, understood=turn.rephrasing)
+        return {"drafts": [dump(draft)]}
+    state = _after(state, (yield from execute(state, run)))
+    attempt, _ = yield from assess(attempts_of(state)[-1], state, run)
     draft = CandidateDraft(
-        number,
-        attempt,
-        notes=notes,
-        caveats=tuple(state["caveats"]),
-        code=state["code"],
-        code_result=load(CodeResult, code_result) if code_result else None,
-        code_error=state["code_error"],
+        turn.candidate, attempt, notes=notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )
     return {"drafts": [dump(draft)]}
+
+
+def _after(state: AgentState, update: dict[str, Any]) -> AgentState:
+    """The state as the graph would hand it to the next node."""
+    notes = add_notes(state.get("notes", []), update.get("notes", []))
+    return cast("AgentState", {**state, **update, "notes": notes})

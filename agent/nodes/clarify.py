@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import interrupt
 
-from ...prompts.replies import Rephrasing
 from ..effects import Body
-from ..records import load
+from ..records import dump
 from ..resources import Run
-from ..state import AgentState
+from ..state import AgentState, turn_of
 
 DEFAULT_QUESTION = "What do you mean by that?"
 
@@ -19,31 +19,27 @@ DEFAULT_QUESTION = "What do you mean by that?"
 def clarify(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """CoSQL's AMBIGUOUS turns: the interrupt carries the question and the readings that the schema offers.
 
-    Resumed with the person's words, or with the 1-based number of a choice. Where they say nothing, or a number that no
-    choice has, it asks again.
+    Resumed with the person's words, or with the 1-based number of a choice. Where the reply is empty, or a number that
+    no choice has, it asks again.
     """
     yield from ()
-    rephrasing = load(Rephrasing, state["rephrasing"])
-    asked = rephrasing.reply or DEFAULT_QUESTION
-    request: dict[str, Any] = {"kind": "clarify", "question": asked, "choices": list(rephrasing.choices)}
-    text, lacking = _chosen(interrupt(request), rephrasing.choices)
-    while lacking:
-        text, lacking = _chosen(interrupt(request | {"question": f"{lacking} {asked}"}), rephrasing.choices)
-    return {
-        "clarification": [asked, text],
-        "clarifications": state.get("clarifications", 0) + 1,
-        "messages": [AIMessage(asked), HumanMessage(text)],
-        "next": "rephrase",
-    }
+    turn = turn_of(state)
+    question, choices = turn.rephrasing.reply or DEFAULT_QUESTION, turn.rephrasing.choices
+    request: dict[str, Any] = {"kind": "clarify", "question": question, "choices": list(choices)}
+    text, problem = _read_reply(interrupt(request), choices)
+    while problem:
+        text, problem = _read_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
+    asked = replace(turn, clarification=(question, text), clarifications=turn.clarifications + 1)
+    return {"turn": dump(asked), "messages": [AIMessage(question), HumanMessage(text)], "next": "rephrase"}
 
 
-def _chosen(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
+def _read_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
     """The choice that a bare number stands for, or the words themselves; and what is wrong with them, if anything."""
-    said = str(reply).strip()
-    if not said:
+    words = str(reply).strip()
+    if not words:
         return "", "There were no words in the reply."
-    if said in choices or not choices or not (said.isdecimal() and len(said) < 3):
-        return said, ""
-    if 1 <= int(said) <= len(choices):
-        return choices[int(said) - 1], ""
-    return "", f"There is no choice {int(said)}: give a number from 1 to {len(choices)}, or say it in words."
+    if words in choices or not choices or not (words.isdecimal() and len(words) < 3):
+        return words, ""
+    if 1 <= int(words) <= len(choices):
+        return choices[int(words) - 1], ""
+    return "", f"There is no choice {int(words)}: give a number from 1 to {len(choices)}, or say it in words."

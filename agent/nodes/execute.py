@@ -3,55 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from langgraph.types import interrupt
 
 from ...tools.database import Table
 from ...tools.errors import QueryError
-from ..approval import Decision, decide, request
-from ..budget import seconds_left
+from ..answers.approval import Decision, decide, request
+from ..answers.phrasing import explained
 from ..effects import Body, do
-from ..records import Attempt, Outcome, dump, plain_result
-from ..resources import Run, call_tool
-from ..state import AgentState
+from ..model.budget import seconds_left
+from ..records import Attempt, AttemptSource, dump, plain_result
+from ..resources import Run
+from ..state import AgentState, turn_of
+from .updates import end_turn
 
 
 def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Adds an attempt: the query with its result or its classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
-    the node can start anew when it is resumed.
+    the node can start over when it is resumed.
     """
-    decision = Decision("approve", state["sql"])
-    if state.get("approve") or run.settings.approve:
-        can_save = run.resources.examples.kept
-        decision = decide(interrupt(request(state["sql"], can_save)), state["sql"], can_save)
+    turn, decision = turn_of(state), Decision("approve", state["sql"])
+    if turn.approve or run.settings.approve:
+        can_save = run.resources.examples.can_save
+        meaning = yield from do(lambda: explained(state["sql"], run.resources.database))
+        decision = decide(interrupt(request(state["sql"], can_save, meaning)), state["sql"], can_save)
         if decision.action == "reject":
-            return _rejected(state, decision)
+            why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
+            return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
     sql = decision.sql
 
     def call() -> Table | QueryError:
         limits = run.settings.limits
-        return call_tool(
-            run.resources.tools.run_sql, sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds))
+        return run.resources.tools.run_sql.call(
+            sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds)), cancellation=run.cancellation
         )
 
     outcome = yield from do(call)
-    source: Any = "edited" if decision.action == "edit" else state.get("sql_source", "draft")
-    confidence = state.get("sql_confidence")
+    edited = decision.action == "edit" or (turn.written and sql != turn.written)
+    source = cast("AttemptSource", "edited" if edited else state.get("sql_source", "draft"))
+    attempt = Attempt(sql, source, confidence=turn.confidence, sure=turn.sure, dialect=run.resources.database.dialect)
     if isinstance(outcome, QueryError):
-        attempt = Attempt(sql, source, str(outcome), outcome.kind, confidence=confidence)
+        attempt = replace(attempt, error=str(outcome), error_kind=outcome.kind)
     else:
-        attempt = Attempt(sql, source, result=plain_result(outcome), confidence=confidence)
+        attempt = replace(attempt, result=plain_result(outcome))
     run.emit({"event": "executed", "sql": sql, "row_count": attempt.row_count, "error": attempt.error})
-    update = {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
-    return update | {"to_save": [*state.get("to_save", []), sql]} if decision.save else update
-
-
-def _rejected(state: AgentState, decision: Decision) -> dict[str, Any]:
-    """The turn ends: with what ran before, or with nothing."""
-    why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
-    if state.get("attempts"):
-        return {"notes": [*state.get("notes", []), why], "stop": "capped", "stopped": why, "next": "respond"}
-    return {"outcome": dump(Outcome("failed", why)), "next": "respond"}
+    update: dict[str, Any] = {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
+    return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update

@@ -2,73 +2,84 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ...prompts.replies import Rephrasing
-from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch
-from ..budget import seconds_left
+from ..context.history import leaned_on, window
+from ..context.inputs import MOST_COLUMNS
 from ..effects import Body, do
-from ..material import MOST_COLUMNS
-from ..memory import window
-from ..records import dump, dump_all, load
-from ..resources import Run, call_tool
+from ..model.budget import seconds_left
+from ..records import Turn, dump
+from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState
+from ..state import AgentState, turn_of
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
-LEAST_STAR = 0.1
+LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
 
 
 def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Track-SQL 2.2 and 2.3."""
-    settings = run.settings
-    rephrasing = load(Rephrasing, state["rephrasing"])
-    history = window(state, settings)
-    question: str = state["question"]
+    settings, turn = run.settings, turn_of(state)
+    history = window(state, run)
+    question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    def find_values() -> tuple[ValueMatch, ...]:
-        mentioned = question if rephrasing.rephrased == question else f"{question}\n{rephrasing.rephrased}"
-        return call_tool(run.resources.tools.find_values, text=mentioned, limit=max(settings.values, 10))
+    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
+        text = "\n".join(dict.fromkeys(texts))
+        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10))
 
-    values = yield from do(find_values)
+    values = yield from do(lambda: find_values(question, rephrased))
+    before = leaned_on(turn, history)
+    carried = (yield from do(lambda: find_values(before))) if before else ()
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
         return run.linker().link(question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     linked = yield from do(find_schema)
-    items = tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
     base: PastTurn | None = None
 
     def runs(sql: str) -> bool:
+        if run.resources.outgoing.level(sql) != "values":
+            return True  # nothing may depend on what it reads
         return still_runs(run.resources.database, sql, seconds_left(LOOK))
 
     if settings.base_sql and history:
-        base = yield from do(lambda: base_turn(question, linked.items, history, runs=runs))
+        choose = latest_base if settings.base_choice == "latest" else base_turn
+        dialect = run.resources.database.dialect
+        base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
-    # Drafts that go side by side could only be approved all at once.
-    drafts = 1 if settings.approve else settings.candidates
-    return {
-        "values": dump_all(values),
-        "items": [list(item) for item in items],
-        "kept": [[table.name, [column.name for column in table.columns]] for table in shown.tables],
-        **(_marks(linked, settings) if settings.link_schema else {}),
-        "base": dump(base) if base else None,
-        "approve": settings.approve,
-        "candidates": drafts,
-        "next": "retrieve" if drafts == 1 else "candidate",
-    }
+    turn = replace(
+        turn,
+        values=values,
+        carried=tuple(match for match in carried if _cell(match) not in set(map(_cell, values))),
+        items=tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS]),
+        shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
+        base=base,
+        approve=settings.approve,
+        # Drafts that go side by side could only be approved all at once.
+        candidates=1 if settings.approve else settings.candidates,
+    )
+    if settings.link_schema:
+        turn = _marked(turn, linked, settings)
+    return {"turn": dump(turn), "next": "retrieve" if turn.candidates == 1 else "candidate"}
 
 
-def _marks(linked: LinkedSchema, settings: Settings) -> dict[str, Any]:
-    """What the schema form may say of items: used before (Track-SQL's [SN]), all columns asked for."""
-    stars = linked.all_columns(max(settings.link_threshold, LEAST_STAR)) if settings.all_columns else ()
-    return {
-        "marked": [[item.table, item.column or ""] for item in linked.items if item.used_before],
-        "stars": [list(star) for star in stars],
-    }
+def _cell(match: ValueMatch) -> tuple[str, str, str]:
+    return match.table, match.column, match.value
+
+
+def _marked(turn: Turn, linked: LinkedSchema, settings: Settings) -> Turn:
+    """With what the schema form may say of items: used before (Track-SQL's [SN]), all columns asked for."""
+    least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
+    return replace(
+        turn,
+        marked=tuple((item.table, item.column or "") for item in linked.items if item.used_before),
+        all_columns=tuple(linked.all_columns(least)) if settings.all_columns else (),
+    )

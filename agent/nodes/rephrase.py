@@ -1,86 +1,108 @@
-"""Starts a turn: resets what belongs to the last one and makes the question self-contained."""
+"""Starts a turn: resets what belongs to the last one and, where that takes a request of its own, understands it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask
 from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
-from ..annotating import annotate
-from ..effects import Body, ask, do
-from ..material import overview
-from ..memory import window
-from ..records import Outcome, dump
+from ...tools.linking import PastTurn
+from ..context.annotate import annotate
+from ..context.history import as_asked, unread_note, window
+from ..context.inputs import MOST_COLUMNS, overview
+from ..effects import Body, Done, ask, do
+from ..records import Turn, dump
 from ..resources import Run
-from ..state import AgentState, fresh_turn
+from ..state import AgentState, clarified_turn, fresh_turn
+from .updates import declined, end_turn, error_kind
 
 
 def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back."""
-    update, clarification, asked_back = _begin(state)
-    question: str = update["question"]
-    history = window(state, run.settings)
-    notes: list[str] = list(update["notes"])
+    """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back.
+
+    By default (`Settings.rephrase` auto) all that comes with the SQL, in the reply that `generate` reads.
+    """
+    clarified = clarified_turn(state)
+    if clarified:
+        reset: dict[str, Any] = {"question": clarified.question}
+        turn = clarified
+    else:
+        question, message = _question(state)
+        turn = Turn(question, rights=run.rights)
+        reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
+    notes = list(filter(None, [unread_note(state, run)]))
     if run.settings.annotate:
         notes += yield from annotate(run)
+    update = yield from _read(turn, window(state, run), run)
+    notes += update["notes"]
+    return reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
+
+
+def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
+    """The update with the question as far as it is understood, and where the turn goes from there."""
+    notes: tuple[str, ...] = ()
+    if turn.clarification:
+        turn = replace(turn, clarified=(*turn.clarified, turn.clarification))
+    words = as_asked(turn)
+    standing = Rephrasing(words, words, self_contained=not history)
     try:
-        if run.settings.rephrase == "always":
-            schema, ranked = yield from overview(question, history, run)
-            credit = run.settings.prompt_style == "credit"
-            dialogues = (yield from do(seed_dialogues)) if credit else ()
-            task = RephraseTask(
-                question=question,
-                history=history,
-                schema=schema,
-                clarification=clarification,
-                simplify=run.settings.simplify,
-                style="credit" if credit else "full",
-                dialogues=dialogues,
-                ranked=ranked,
-            )
-            done = yield from ask(task)
-            rephrasing, told = done.reply, done.notes
-        elif run.settings.simplify:
-            simplified = yield from ask(SimplifyTask(question))
-            rephrasing, told = Rephrasing(question, simplified.reply, self_contained=not history), simplified.notes
-        else:
-            rephrasing, told = Rephrasing(question, question, self_contained=not history), ()
-        notes += told
+        understood = yield from _understood(turn, standing, history, run)
     except ReplyError as error:
-        rephrasing = Rephrasing(question, question, self_contained=not history)
-        notes.append(f"the question was used as asked: {error}")
-    except ModelError as error:
-        return update | _ends(Rephrasing(question, question), Outcome("failed", str(error)), notes)
-    except NotUnderstood as error:
-        return update | _ends(Rephrasing(question, question), Outcome("failed", str(error)), notes)
-    if run.settings.clarify:
-        if rephrasing.intent == "ambiguous" and asked_back < run.settings.max_clarifications:
-            return update | {"rephrasing": dump(rephrasing), "notes": notes, "next": "clarify"}
-        if rephrasing.intent == "unanswerable":
-            reason = rephrasing.reply or "This database does not hold what the question asks for."
-            return update | _ends(rephrasing, Outcome("unanswerable", reason), notes)
-        if rephrasing.intent == "small_talk":
-            reply = rephrasing.reply or "Ask me something about this database."
-            return update | _ends(rephrasing, Outcome("unanswerable", reply), notes)
-    return update | {"rephrasing": dump(rephrasing), "notes": notes, "next": "link"}
+        understood, notes = None, (f"the question was used as asked: {error}",)
+    except (ModelError, NotUnderstood) as error:
+        failed = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
+        return end_turn(failed, error_kind(error), str(error), "failed")
+    turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
+    if understood is None:
+        return {"turn": dump(turn), "notes": list(notes), "next": "link"}
+    turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
+    ended = declined(turn, understood.reply, run.settings, understood.notes)
+    return ended or {"turn": dump(turn), "notes": list(understood.notes), "next": "link"}
 
 
-def _begin(state: AgentState) -> tuple[dict[str, Any], tuple[str, str] | None, int]:
-    """The reset turn, the clarification that it continues with, and how often it has asked back."""
-    pending = state.get("clarification")
-    if pending:
-        update = {"clarification": None, "question": state["question"], "notes": state.get("notes", [])}
-        return update, (pending[0], pending[1]), state.get("clarifications", 0)
-    question, message = _question(state)
-    update = fresh_turn(question)
-    if message is not None:
-        update["messages"] = [message]
-    return update, None, 0
+def _understood(
+    turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
+) -> Body[Done[Rephrasing] | None]:
+    """The question as a request of its own makes it; None where the reply that writes the SQL is to say it."""
+    settings = run.settings
+    if settings.rephrase == "never":
+        if not settings.simplify:
+            return None
+        simplified = yield from ask(SimplifyTask(turn.question))
+        return Done(replace(standing, simplified=simplified.reply), simplified.notes)
+    if settings.rephrase == "auto" and not (yield from _asks_first(history, run)):
+        return None
+    schema, ranked = yield from overview(turn.question, history, run)
+    credit = settings.prompt_style == "credit"
+    task = RephraseTask(
+        question=turn.question,
+        history=history,
+        schema=schema,
+        clarification=turn.clarification,
+        simplify=settings.simplify,
+        style="credit" if credit else "full",
+        dialogues=(yield from do(seed_dialogues)) if credit else (),
+        ranked=ranked,
+    )
+    return (yield from ask(task))
+
+
+def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
+    """Whether understanding takes a request of its own, though one reply could do both.
+
+    It does for a translator that cannot, in the papers' prompt forms, and where a later turn has to be understood
+    before one knows which part of a large schema to show.
+    """
+    if run.settings.prompt_style != "full" or not run.resources.translator(run.settings).understands:
+        return True
+    return bool(history) and (yield from do(run.schema)).shown_columns > MOST_COLUMNS
 
 
 def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
@@ -103,7 +125,3 @@ def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
 def _plain(text: str) -> str:
     """The text without what cannot be written: half a character becomes `?`."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
-
-
-def _ends(rephrasing: Rephrasing, outcome: Outcome, notes: list[str]) -> dict[str, Any]:
-    return {"rephrasing": dump(rephrasing), "outcome": dump(outcome), "notes": notes, "next": "respond"}

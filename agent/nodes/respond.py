@@ -6,53 +6,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...prompts.replies import Rephrasing
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
-from ...tools.values import ValueMatch
-from ..choosing import choose, objection, votes
-from ..comparing import compare_code, differs, same_answer
-from ..confidence import confidence
+from ..answers.learning import save_answer
+from ..answers.phrasing import WITHHELD, explained, phrased, remarks, summary
+from ..attempts.choose import choose, objection, votes
+from ..attempts.compare import compare_code, differs, same_answer
+from ..attempts.confidence import confidence
+from ..audit import answered
+from ..context.history import past_turns, readable_turns, remember
 from ..effects import Body, do
-from ..learning import save_answer
-from ..memory import past_turns, remember
-from ..phrasing import phrase, remarks, summary
-from ..records import (
-    AnswerRecord,
-    Attempt,
-    AttemptView,
-    CodeResult,
-    NodeUsage,
-    Outcome,
-    Result,
-    Status,
-    dump,
-    load,
-    load_all,
-)
+from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Result, Status, Turn, Usage, dump
 from ..resources import Run
-from ..state import AgentState
+from ..state import AgentState, attempts_of, turn_of, usage_of
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """Never answers with an attempt worse than the first draft; says so when a result is empty, cut, or uncertain."""
-    attempts = load_all(Attempt, state.get("attempts"))
-    rephrasing = load(Rephrasing, state["rephrasing"])
-    answer = yield from do(lambda: _answer(state, run, rephrasing, attempts))
-    if answer.sql in state.get("to_save", ()):
+    turn = turn_of(state)
+    answer = yield from do(lambda: _answer(state, turn, run))
+    if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
+    if (audit := run.resources.audit) is not None:
+        person = run.resources.database.session.identity
+        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread)))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
-    turn = PastTurn(
-        question=state["question"],
-        rephrased=rephrasing.rephrased,
+    past = PastTurn(
+        question=turn.question,
+        rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=summary(answer.columns, answer.rows, answer.truncated) if sql else answer.text,
-        items=tuple((table, column, p) for table, column, p in state.get("items", [])),
+        result=_summary(answer) if sql else answer.text,
+        items=turn.items,
+        rights=run.rights,
     )
-    return {"answer": dump(answer)} | remember(state, turn, answer.text, run.settings)
+    return {"answer": dump(answer)} | remember(state, past, answer.text, run.settings)
+
+
+def _summary(answer: AnswerRecord) -> str:
+    return WITHHELD if answer.withheld else summary(answer.columns, answer.rows, answer.truncated)
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -68,42 +62,51 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
     return replace(answer, notes=(*answer.notes, note))
 
 
-def _answer(state: AgentState, run: Run, rephrasing: Rephrasing, attempts: tuple[Attempt, ...]) -> AnswerRecord:
-    code_record = state.get("code_result")
-    code = load(CodeResult, code_record) if code_record else None
-    words = _words(state, rephrasing)
+def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
+    attempts, code = attempts_of(state), turn.code_result
+    words = _words(state, turn, run)
     chosen = choose(attempts, words, code) if attempts else None
     discarded = _discarded(attempts, chosen, words, code) if chosen else ""
-    said = _say(state, chosen, code, discarded=bool(discarded))
+    found = _conclude(turn, chosen, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
         doubts = (f"the pandas code disagrees: {comparison.reason}",)
-    result = said.result or Result((), ())
-    by_node = {name: load(NodeUsage, record) for name, record in state.get("usage", {}).items()}
+    sql = chosen.sql if chosen and not found.by_code else None
+    result = found.result or Result((), ())
+    by_node = usage_of(state)
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
-        question=state["question"],
-        rephrased=rephrasing.rephrased,
-        intent=rephrasing.intent,
-        sql=chosen.sql if chosen and not said.by_code else None,
+        question=turn.question,
+        rephrased=turn.rephrasing.rephrased,
+        intent=turn.rephrasing.intent,
+        sql=sql,
         columns=result.columns,
         rows=result.rows,
         row_count=result.row_count,
         truncated=result.truncated,
-        status=said.status,
-        text=" ".join([said.text, *said.remarks]),
-        confidence=confidence(chosen, said.status, comparison, votes(chosen, attempts) if chosen else 0),
+        status=found.status,
+        text=" ".join([found.text, *found.remarks]),
+        confidence=confidence(chosen, found.status, comparison, votes(chosen, attempts) if chosen else 0),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-        usage=sum(by_node.values(), NodeUsage()),
+        usage=sum(by_node.values(), Usage()),
         translator=translator.name,
         model=translator.model,
-        notes=(*dict.fromkeys(state.get("notes", [])), *said.remarks, *doubts),
-        stopped="; ".join(filter(None, [state.get("stopped", "") or said.text, discarded])),
-        simplified=rephrasing.simplified,
-        self_contained=rephrasing.self_contained,
+        notes=(
+            *state.get("notes", []),
+            *found.remarks,
+            *doubts,
+            *((*chosen.findings, *chosen.pitfalls) if chosen and chosen.result else ()),
+        ),
+        stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
+        simplified=turn.rephrasing.simplified,
+        self_contained=turn.rephrasing.self_contained,
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
+        stop_kind=turn.stop.kind if turn.stop else "error",
+        explanation=explained(sql, run.resources.database),
+        rights=run.rights,
+        withheld=result.withheld,
     )
 
 
@@ -113,20 +116,22 @@ def _discarded(attempts: Sequence[Attempt], chosen: Attempt, words: str, code: C
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):
         return ""
-    place = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
-    return f"attempt {place} is the answer, because the last one {objection(last, chosen, words, code)}"
+    number = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
+    return f"attempt {number} is the answer, because the last one {objection(last, chosen, words, code)}"
 
 
-def _words(state: AgentState, rephrasing: Rephrasing) -> str:
+def _words(state: AgentState, turn: Turn, run: Run) -> str:
     """The person's words of this turn and the turns before, and the database values that they mention."""
-    before = [turn.question for turn in past_turns(state)]
-    heard = [message.text for message in state.get("messages", []) if message.type == "human"]
-    values = [match.value for match in load_all(ValueMatch, state.get("values"))]
-    return "\n".join([*before, *heard, state["question"], rephrasing.rephrased, *values])
+    before = [past.question for past in readable_turns(state, run)]
+    messages = [message.text for message in state.get("messages", []) if message.type == "human"]
+    if len(before) < len(past_turns(state)):
+        messages = []  # a message does not say to which turn it belongs
+    values = [match.value for match in turn.values]
+    return "\n".join([*before, *messages, turn.question, turn.rephrasing.rephrased, *values])
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Conclusion:
     """What the answer comes to: a status, words, what to know about it, and the result where there is one."""
 
     status: Status
@@ -136,23 +141,18 @@ class _Said:
     by_code: bool = False
 
 
-def _say(state: AgentState, chosen: Attempt | None, code: CodeResult | None, *, discarded: bool) -> _Said:
-    """Caveats are of the last attempt, and so is convergence: neither is said of another one."""
-    outcome = state.get("outcome")
-    if outcome:
-        ended = load(Outcome, outcome)
-        return _Said(ended.status, ended.text)
+def _conclude(turn: Turn, chosen: Attempt | None, *, discarded: bool) -> _Conclusion:
+    """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
+    stop, code = turn.stop, turn.code_result
+    if stop and stop.status in ("failed", "unanswerable"):
+        return _Conclusion(stop.status, stop.why)
     if chosen is not None and chosen.result is not None:
-        status: Status = "capped" if discarded or state.get("stop") == "capped" else "converged"
-        caveats = [] if discarded else state.get("caveats", [])
+        status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
+        caveats = () if discarded else turn.caveats
         known = (*caveats, *remarks(chosen, chosen.result, status))
-        return _Said(status, _phrased(chosen.result), known, chosen.result)
+        return _Conclusion(status, phrased(chosen.result), known, chosen.result)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        return _Said("capped", _phrased(code.result), (BY_CODE, *over), code.result, by_code=True)
+        return _Conclusion("capped", phrased(code.result), (BY_CODE, *over), code.result, by_code=True)
     why = chosen.error if chosen else "no query was written"
-    return _Said("failed", f"No query for this question could be run: {why}")
-
-
-def _phrased(result: Result) -> str:
-    return phrase(result.columns, result.rows, result.truncated)
+    return _Conclusion("failed", f"No query for this question could be run: {why}")

@@ -1,19 +1,19 @@
-"""Fetches the few-shot examples for a turn: before the draft, and by settings anew before each revision."""
+"""Fetches the few-shot examples for a turn: before the draft, and by settings again before each revision."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ...prompts.replies import Rephrasing
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Example, ExampleQuery, database_identity, regular_example
-from ...tools.values import ValueMatch
+from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
+from ..context.history import leaned_on, window
+from ..context.inputs import shown_schema
 from ..effects import Body, do
-from ..example_stores import example_numbers
-from ..material import kept_schema
-from ..records import Attempt, dump_all, load, load_all
-from ..resources import Run, call_tool
-from ..state import AgentState
+from ..records import dump
+from ..resources import Run
+from ..resources.examples import selector_numbers
+from ..state import AgentState, attempts_of, turn_of
 
 
 def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -21,48 +21,44 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     Once there is a query, the `draft` way also goes by that one's skeleton: DAIL-SQL's idea, at no call of its own.
     """
-    settings = run.settings
-    attempts = state.get("attempts")
-    draft = load(Attempt, attempts[-1]).sql if attempts else ""
+    settings, turn, attempts = run.settings, turn_of(state), attempts_of(state)
+    draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.resources.translator(settings).reads_examples:
-        return {"examples": [], "next": then}
-    schema = yield from kept_schema(state, run)
-    rephrasing = load(Rephrasing, state["rephrasing"])
+        return {"turn": dump(replace(turn, examples=())), "next": then}
+    schema = yield from shown_schema(state, run)
     identity = database_identity(run.resources.database)
+    # A later turn's words alone have no form to go by: with those of the turn before they may.
+    asked = " ".join(filter(None, [leaned_on(turn, window(state, run)), turn.rephrasing.rephrased]))
     query = ExampleQuery(
-        question=rephrasing.rephrased,
-        simplified=rephrasing.simplified,
+        question=asked,
+        simplified=turn.rephrasing.simplified,
         schema=schema,
-        values=load_all(ValueMatch, state.get("values")),
+        values=(*turn.values, *turn.carried),
         draft_sql=draft,
         database=identity,
     )
 
-    def find() -> tuple[tuple[Example, ...], tuple[str, ...]]:
+    def find() -> tuple[tuple[Example, ...], list[str]]:
         run.resources.examples.store()  # one that cannot be opened at all is an error of whoever set it up
         try:
-            found = call_tool(
-                run.resources.tools.find_examples,
-                question=rephrasing.rephrased,
+            found = run.resources.tools.find_examples.call(
+                question=asked,
                 selector=settings.examples,
                 query=query,
-                numbers=example_numbers(settings),
+                numbers=selector_numbers(settings),
                 own=settings.own_examples,
             )
         except ExampleStoreError as error:
-            return (), (f"answered without examples: {error}",)
-        return found, ()
+            return (), [f"answered without examples: {error}"]
+        return tuple(example for example in found if not contradiction(example.question, example.sql)), []
 
     examples, notes = yield from do(find)
     if settings.regular_examples:
         examples = tuple(map(regular_example, examples))
     own = sum(example.owner == identity for example in examples)
     run.emit({"event": "retrieved", "examples": len(examples), "own": own})
-    update: dict[str, Any] = {"examples": dump_all(examples), "next": then}
     if own:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
-        notes = (*notes, f"{note} of this database shown to the model")
-    if notes:
-        update["notes"] = [*state.get("notes", []), *notes]
-    return update
+        notes.append(f"{note} of this database shown to the model")
+    return {"turn": dump(replace(turn, examples=examples)), "notes": notes, "next": then}

@@ -6,12 +6,11 @@ from typing import Any
 
 from ...prompts.revise import ReviseTask
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..context.inputs import generate_task
 from ..effects import Body, ask
-from ..feedback import Feedback
-from ..material import generate_task
-from ..records import Attempt, load
 from ..resources import Run
-from ..state import AgentState
+from ..state import AgentState, attempts_of, turn_of
+from .updates import end_turn, error_kind, run_next
 
 
 def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -19,30 +18,20 @@ def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     A revision that cannot be had ends the loop with what there is.
     """
-    last = load(Attempt, state["attempts"][-1])
-    feedback = load(Feedback, state.get("feedback") or {})
+    turn, last = turn_of(state), attempts_of(state)[-1]
     base = yield from generate_task(state, run)
     task = ReviseTask(
         generate=base,
         sql=last.sql,
-        feedback=feedback.problems,
+        feedback=turn.feedback.problems,
         error_kind=last.error_kind,
-        explanation=feedback.explanation,
-        result_csv=feedback.result,
-        contents=feedback.contents,
-        code_result=feedback.code,
+        explanation=turn.feedback.explanation,
+        result_csv=turn.feedback.result,
+        contents=turn.feedback.contents,
+        code_result=turn.feedback.code,
     )
-    notes = list(state.get("notes", []))
     try:
         done = yield from ask(task)
     except (ReplyError, ModelError, NotUnderstood) as error:
-        why = f"no revision: {error}"
-        return {"notes": [*notes, why], "stop": "capped", "stopped": why, "next": "respond"}
-    return {
-        "sql": done.reply.sql,
-        "sql_source": "revision",
-        "sql_confidence": done.reply.confidence,
-        "caveats": list(done.reply.caveats),
-        "notes": [*notes, *done.notes, *done.reply.notes],
-        "next": "execute",
-    }
+        return end_turn(turn, error_kind(error), f"no revision: {error}", "capped")
+    return run_next(turn, done, "revision")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...tools.frames import Aggregate, Term
+from .frames import Aggregate, Term
 from .reading import Found, Reading, reads
 
 ASKED_SO_FAR = re.compile(

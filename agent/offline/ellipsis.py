@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...tools.frames import Frame, Term
 from .counting import function_of
+from .frames import Frame, Term
 from .ranking import ranked
 from .reading import Found, Reading, reads
 from .rows import compared
@@ -17,10 +17,10 @@ _ORDERED = ("<", "<=", ">", ">=", "between")
 @reads("pointed")
 def pointed(found: Found) -> str | None:
     """`those students` is `those`, where students are what the conversation is about."""
-    mark, said = found.mark("said"), found["said"]
-    told = mark.column.table if said[1] == "c" and mark.column and found["by"] else mark.table
+    mark, marker = found.mark("subject"), found["subject"]
+    table = mark.column.table if marker[1] == "c" and mark.column and found["by"] else mark.table
     counted = found["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", found.before)
-    return None if counted or told not in found.reading.base.used() else f"of {found['those']}"
+    return None if counted or table not in found.reading.base.used() else f"of {found['those']}"
 
 
 def _numbers(reading: Reading) -> list[Term]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...tools.frames import Aggregate, Column, Frame, Term, complement, counted, holder, narrowed, per_group, picked
-from ...tools.mentions import NameIndex
+from .frames import Aggregate, Column, Frame, Term, complement, counted, holder, narrowed, per_group, picked
+from .mentions import NameIndex
 from .reading import CUES, Reading, read_stages
 from .select import combined, order_of, select_terms, subject_key
 

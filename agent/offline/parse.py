@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...tools.frames import Column, Frame
-from ...tools.mentions import Mention, find_mentions, resolve, words_of
 from . import counting, ellipsis, ranking, rows
+from .frames import Column, Frame
+from .mentions import Mention, find_mentions, resolve, words_of
 from .reading import CUES, NOTHING, Asked, Reading, read_stages
 from .select import to_frame
 

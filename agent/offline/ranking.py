@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ...tools.errors import NotUnderstood
-from ...tools.frames import Term
-from ...tools.mentions.lexicon import ORDINALS
+from .frames import Term
+from .mentions.lexicon import ORDINALS
 from .reading import Found, reads
 
 _LAST = ("last", "bottom")

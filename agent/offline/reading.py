@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import cast
 
-from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term, Value
-from ...tools.mentions import Mention, NameIndex
 from ...tools.values.match import ValueMatch
+from .frames import Column, Condition, Frame, Operator, Scalar, Term, Value
+from .mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
@@ -192,11 +192,11 @@ class Found:
         return literal
 
     def operator(self, column: Column | None = None) -> Operator:
-        """The comparison said, or that of `or more`; an older person has the smaller birth date."""
+        """The comparison operator, or that of `or more`; an older person has the smaller birth date."""
         mark = self.mark("o") if self["o"] else None
-        said: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
+        operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
-        return _FLIPPED.get(said, said) if born else said  # type: ignore[return-value]
+        return _FLIPPED.get(operator, operator) if born else operator  # type: ignore[return-value]
 
 
 Handler = Callable[[Found], str | None]

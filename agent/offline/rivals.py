@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...tools.frames import Frame, give_me
-from ...tools.mentions import spelled_out, stem, words_of
-from .dangling import dangling
+from .frames import Frame, give_me
+from .mentions import spelled_out, stem, words_of
 from .parse import parse
+from .pronouns import unresolved_pronoun
 from .reading import CUES, NOTHING, Asked, Reading
 
 _MOST = 4
@@ -50,26 +50,26 @@ def ask_back(choices: Iterable[str]) -> str:
     return f"Do you mean {', '.join(others)} or {last}?"
 
 
-def settled(asked: Asked, base: Frame, back: str, said: str) -> Reading | str:
+def settled(asked: Asked, base: Frame, question: str, answer: str) -> Reading | str:
     """The reading that the person chose when asked back, else the question with what they said in it."""
     reading = parse(asked)
-    agrees = CUES["agrees"].match(said)
-    if base is NOTHING and not agrees and (pronoun := dangling(asked.text, reading)):
-        return f"{asked.text[: pronoun.start()]}{said.strip(' .?!')}{asked.text[pronoun.end() :]}"
+    agrees = CUES["agrees"].match(answer)
+    if base is NOTHING and not agrees and (pronoun := unresolved_pronoun(asked.text, reading)):
+        return f"{asked.text[: pronoun.start()]}{answer.strip(' .?!')}{asked.text[pronoun.end() :]}"
     options = rivals(reading)
-    if chosen := _chosen(said, options):
+    if chosen := _chosen(answer, options):
         return chosen.reading
     if agrees:
-        return asked.text if options else CUES["offer"].sub("", back)
-    return f"{asked.text.rstrip(' ?.!')}. {said}"
+        return asked.text if options else CUES["offer"].sub("", question)
+    return f"{asked.text.rstrip(' ?.!')}. {answer}"
 
 
-def _chosen(said: str, options: Iterable[Rival]) -> Rival | None:
+def _chosen(answer: str, options: Iterable[Rival]) -> Rival | None:
     """The reading that a person's answer picks: by its phrase, or by naming its table and none of a longer name."""
-    stems = {word.stem for word in words_of(said)}
+    stems = {word.stem for word in words_of(answer)}
     fits: dict[int, list[Rival]] = {}
     for one in options:
-        if said.strip(" .?!").casefold() == one.phrase.casefold():
+        if answer.strip(" .?!").casefold() == one.phrase.casefold():
             return one
         if (table := {stem(word) for word in spelled_out(one.table)}) <= stems:
             fits.setdefault(len(table), []).append(one)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ...tools.frames import Column, Condition, Frame, Operator, Scalar, Term
-from ...tools.mentions import Mention
-from ...tools.mentions.lexicon import ORDINALS
 from .counting import ASKED_SO_FAR
+from .frames import Column, Condition, Frame, Operator, Scalar, Term
+from .mentions import Mention
+from .mentions.lexicon import ORDINALS
 from .reading import Found, Reading, reads
 
 _DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
@@ -43,8 +43,8 @@ def against(found: Found) -> str | None:
     """`above the average age`, `more than the lowest price of any novel`, `older than all students in Math`."""
     reading, scope = found.reading, found["scope"]
     inner = reading.term(found["a"]) if found["a"] else None
-    said = found["c"] or found["d"]
-    term = reading.term(said) if said else Term(inner.column) if inner else _suggested(found)
+    marker = found["c"] or found["d"]
+    term = reading.term(marker) if marker else Term(inner.column) if inner else _suggested(found)
     if term is None or (inner and inner.column is None) or (term.column and not reading.names.numeric(term.column)):
         return None
     operator = found.operator(term.column)
@@ -57,21 +57,21 @@ def against(found: Found) -> str | None:
 @reads("contains")
 def contains(found: Found) -> str | None:
     """`whose name contains 'Hey'`, `starting with A`."""
-    reading, verb, said = found.reading, found["verb"], found["said"]
+    reading, verb, content = found.reading, found["verb"], found["content"]
     marker = found["d"] or found["c"] or found["e"]
     if not verb.startswith("#"):
         part = found["d"] or re.search(r"word|letter|string|phrase", found.text)
-        if not marker or not (part or (verb != "with" and said[1:2] == "q" and not found["e"])):
+        if not marker or not (part or (verb != "with" and content[1:2] == "q" and not found["e"])):
             return None
-    elif said.startswith("@v") and verb == "#contain" and not marker:
+    elif content.startswith("@v") and verb == "#contain" and not marker:
         return None
-    mark = reading.mark(said) if said.startswith("@") else None
+    mark = reading.mark(content) if content.startswith("@") else None
     tables = [reading.table(marker)] if marker.startswith("@t") else reading.near()
     column = None if marker.startswith("@t") else reading.mark(marker).column if marker else mark and mark.column
     if column is None and not tables:
         return None
     term = Term(column or reading.names.title(tables[0])[0])
-    text = mark.text if mark else said
+    text = mark.text if mark else content
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     shown = ASKED_SO_FAR.match(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
     return f"{found['c'] if shown else ''} {reading.add(term, 'not like' if found['no'] else 'like', like)}"
@@ -107,8 +107,8 @@ def flag(found: Found) -> str | None:
 def compare(found: Found) -> str | None:
     """`age is above 20`, `above age 20`, `aged 20 or older`, `older than 20`, `after 2010`, `between 5 and 10`."""
     reading, mark, literal = found.reading, found.mark("l"), found.literal("l")
-    said = found["c"] or found["d"]
-    term = reading.term(said) if said else _suggested(found, literal)
+    marker = found["c"] or found["d"]
+    term = reading.term(marker) if marker else _suggested(found, literal)
     if term is None:
         return None
     if found["m"]:
@@ -119,7 +119,7 @@ def compare(found: Found) -> str | None:
     column = term.column
     assert column is not None
     fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
-    if said and mark.kind == "v":
+    if marker and mark.kind == "v":
         fits = _value_in(mark, column) is not None
     return compared(reading, term, found.operator(column), literal) if fits else None
 
@@ -161,10 +161,10 @@ def equal(found: Found) -> str | None:
     column = reading.column(found["c"])
     same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
     column = same[0] if mark.kind == "v" and same and column not in same else column
-    said = f" {found.text[: found.text.rindex(found['l'])].replace(found['c'], '', 1)} "
-    if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in said):
+    clause = f" {found.text[: found.text.rindex(found['l'])].replace(found['c'], '', 1)} "
+    if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in clause):
         return None
-    is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", said)
+    is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", clause)
     samples = reading.names.column(column).samples
     years = reading.names.kind(column) == "time" or (bool(samples) and all(map(is_year, samples)))
     when = is_year(mark.literal) and years
@@ -179,7 +179,7 @@ def equal(found: Found) -> str | None:
         stood = reading.stands(*(Condition(Term(column), "like", f"%{v.literal}%") for v in values))
     else:
         stood = reading.stands(*(Condition(Term(column), "=", _value_in(v, column) or v.literal) for v in values))
-    return " ".join([*reading.markers("t", said), stood])
+    return " ".join([*reading.markers("t", clause), stood])
 
 
 @reads("value")
@@ -217,12 +217,12 @@ def without(found: Found) -> str | None:
     heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
     if not heads:
         return None
-    said = [found["t"], *reading.markers("t", rest)] if found["t"] else []
-    table = next((table for marker in said if (table := reading.table(marker)) != heads[0]), heads[0])
-    key = None if said else names.key(heads[0])
+    markers = [found["t"], *reading.markers("t", rest)] if found["t"] else []
+    table = next((table for marker in markers if (table := reading.table(marker)) != heads[0]), heads[0])
+    key = None if markers else names.key(heads[0])
     link = names.link(heads[0], table) if table != heads[0] else key and (key, key)
     inner = reading.inner(f"{found['value']} {found['t']} {rest}", "ranking", "rows")
-    if link is None or not (said or inner.where or inner.having):
+    if link is None or not (markers or inner.where or inner.having):
         return None
     reading.tables.append(heads[0])
     group = (link[1],) if inner.having else ()
@@ -235,6 +235,6 @@ def without(found: Found) -> str | None:
 def _tables_before(found: Found) -> list[str]:
     """The tables that are spoken of before the clause, the subject first."""
     reading = found.reading
-    said = [reading.table(marker) for marker in reading.markers("atx", found.before)]
+    tables = [reading.table(marker) for marker in reading.markers("atx", found.before)]
     columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]
-    return [table for table in (*said, *columns) if table] or list(reading.base.used()[:1])
+    return [table for table in (*tables, *columns) if table] or list(reading.base.used()[:1])

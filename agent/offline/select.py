@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from ...tools.frames import Column, Frame, Term, meeting, rows_of
-from ...tools.mentions.lexicon import ASKED
+from .frames import Column, Frame, Term, meeting, rows_of
+from .mentions.lexicon import ASKED
 from .reading import Reading
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
@@ -23,10 +23,10 @@ def select_terms(reading: Reading) -> tuple[Term, ...]:
     terms: list[Term] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
-        said = sentence[: cut.start()] if cut else sentence
-        if not reading.markers("cxa", said) and (not reading.markers("t", said) or reading.markers("a", sentence)):
-            said = sentence
-        terms.extend(_listed(reading, said.split(), bool(terms)))
+        clause = sentence[: cut.start()] if cut else sentence
+        if not reading.markers("cxa", clause) and (not reading.markers("t", clause) or reading.markers("a", sentence)):
+            clause = sentence
+        terms.extend(_listed(reading, clause.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
 
 
@@ -134,10 +134,10 @@ def _implied(reading: Reading, head: str | None) -> list[Term]:
         return [Term()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
-    said = [hints for words, hints in ASKED.items() if re.search(rf"(?:^|\. ){words}\b", reading.text)]
+    hinted = [hints for words, hints in ASKED.items() if re.search(rf"(?:^|\. ){words}\b", reading.text)]
     about = [table] if table else reading.near()[:1]
-    answers = [found for hints in said if (found := reading.names.called(hints, about))]
-    if table and not answers and not reading.names.telling(table):
+    answers = [found for hints in hinted if (found := reading.names.called(hints, about))]
+    if table and not answers and not reading.names.distinctive(table):
         return [Term()]
     return [Term(column) for column in answers[:1] or (reading.names.title(table) if table else ())]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import TypeVar, cast
 
@@ -15,13 +14,13 @@ from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Database
 from ...tools.errors import NotUnderstood
-from ...tools.frames import give_me
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
-from ..translator import Done
-from .dangling import Dangling
-from .engine import Answer, Engine
+from ..effects import Body, Do, Done
+from .frames import give_me
+from .parser import Answer, Engine
+from .pronouns import UnresolvedPronoun
 from .reading import CUES
 from .rivals import ask_back
 
@@ -50,23 +49,24 @@ class OfflineTranslator:
     name = "offline"
     model = "offline"
     reads_examples = False
+    understands = False
 
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
         self._engine = Engine(database, values if values is not None else ValueIndex.open(database))
         self._lock = threading.Lock()
         self._read: dict[tuple[str, str, str, str], Answer] = {}
 
+    def perform(self, task: Task[R]) -> Body[Done[R]]:
+        """See `Translator`."""
+        return (yield Do(lambda: self.do(task)))
+
     def do(self, task: Task[R]) -> Done[R]:
-        """See `Translator.do`.
+        """Does a task, blocking.
 
         Raises:
             NotUnderstood: The question cannot be read, or the task needs a model.
         """
         return Done(cast("R", self._reply(task)))
-
-    async def ado(self, task: Task[R]) -> Done[R]:
-        """As `do`, in a worker thread."""
-        return await asyncio.to_thread(self.do, task)
 
     def _reply(self, task: object) -> object:
         match task:
@@ -92,7 +92,7 @@ class OfflineTranslator:
         base = _base(task.history)
         try:
             answer = self._engine.answer(task.question, base, task.clarification)
-        except Dangling as error:
+        except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
             tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)

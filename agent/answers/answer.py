@@ -1,0 +1,169 @@
+"""What a caller gets for a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ...prompts.replies import Intent
+from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage
+from ..state import AgentState, turn_of, usage_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ...tools.database import Rights
+    from ..effects import Translator
+
+JSON_KEYS = (
+    "question",
+    "rephrased",
+    "intent",
+    "sql",
+    "columns",
+    "rows",
+    "row_count",
+    "truncated",
+    "status",
+    "text",
+    "confidence",
+    "attempts",
+    "usage",
+    "translator",
+    "model",
+    "stop_kind",
+    "notes",
+    "answered",
+    "explanation",
+)
+"""The keys of an answer's JSON form, in order: a contract with the programs that read it."""
+
+
+class Answer:
+    """An answer to one question.
+
+    Attributes:
+        record: All of it, as frozen data.
+        question: As asked.
+        rephrased: Self-contained, in one regular form.
+        intent: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
+        sql: The query behind the answer; None where there is none.
+        columns: The result's column names.
+        rows: The result's rows, at most `Settings.rows`.
+        row_count: Rows held.
+        truncated: Whether the query had more.
+        status: `converged`, `capped`, `needs_clarification` (also where a query waits for approval), `unanswerable` or
+            `failed`.
+        text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
+        confidence: From 0 to 1.
+        attempts: Every query run for it, with its error or row count and the feedback that led to the next.
+        usage: What the turn cost; `usage_by_node` has it node by node.
+        translator: `prompted` or `offline`.
+        model: The model's name.
+        notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
+        stopped: Why no further attempt was made, in words.
+        stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
+            `declined`, `asked` or `error`; None in an answer that an earlier version saved.
+        explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
+        choices: For `needs_clarification`, the readings on offer.
+        simplified: The question in plain common words; `rephrased` where it was not simplified.
+        self_contained: Whether `rephrased` can be understood without the turns before it.
+        database: `tableturn.tools.examples.database_identity` of the database that was asked.
+        withheld: Whether rows that may not leave are missing here: `SQLAgent.deliver` gives them to whoever asked.
+        thread: The conversation's thread in the checkpointer; empty for a question of its own.
+    """
+
+    def __init__(self, record: AnswerRecord, thread: str = "") -> None:
+        self.record = record
+        self.thread = thread
+        self.question: str = record.question
+        self.rephrased: str = record.rephrased
+        self.intent: Intent = record.intent
+        self.sql: str | None = record.sql
+        self.columns: tuple[str, ...] = record.columns
+        self.rows: tuple[tuple[PlainCell, ...], ...] = record.rows
+        self.row_count: int = record.row_count
+        self.truncated: bool = record.truncated
+        self.status: Status = record.status
+        self.text: str = record.text
+        self.confidence: float = record.confidence
+        self.attempts: tuple[AttemptView, ...] = record.attempts
+        self.usage: Usage = record.usage
+        self.usage_by_node: dict[str, Usage] = record.usage_by_node
+        self.translator: str = record.translator
+        self.model: str = record.model
+        self.notes: tuple[str, ...] = record.notes
+        self.stopped: str = record.stopped
+        self.stop_kind: StopKind | None = record.stop_kind
+        self.explanation: str = record.explanation
+        self.choices: tuple[str, ...] = record.choices
+        self.simplified: str = record.simplified
+        self.self_contained: bool = record.self_contained
+        self.database: str = record.database
+        self.withheld: bool = bool(record.withheld)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a result to rely on."""
+        return self.status in ("converged", "capped")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The rows as a data frame; repeated column names stay as they are."""
+        import pandas as pd
+
+        return pd.DataFrame([list(row) for row in self.rows], columns=pd.Index(list(self.columns), dtype="object"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`.
+
+        `text` ends with the choices on offer, numbered, a line each, where there are any.
+        """
+        whole = asdict(self.record) | {"answered": self.answered}
+        whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
+        return {key: whole[key] for key in JSON_KEYS}
+
+    def to_json(self) -> str:
+        """`to_dict` on one line."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return f"Answer(status={self.status!r}, sql={self.sql!r}, row_count={self.row_count}, text={self.text!r})"
+
+
+def pending_answer(
+    state: AgentState, asked: Mapping[str, Any], translator: Translator, rights: Rights | None = None
+) -> AnswerRecord:
+    """The answer of a turn that waits for a person.
+
+    Args:
+        state: The graph's state at the interrupt.
+        asked: The interrupt's value: the question asked back, the choices on offer, and the query to approve if any.
+        translator: Who read the question.
+        rights: Of the person who asked.
+    """
+    turn, by_node = turn_of(state), usage_of(state)
+    return AnswerRecord(
+        question=turn.question,
+        rephrased=turn.rephrasing.rephrased,
+        intent=turn.rephrasing.intent,
+        sql=asked.get("sql"),
+        columns=(),
+        rows=(),
+        row_count=0,
+        truncated=False,
+        status="needs_clarification",
+        text=str(asked.get("question", "")),
+        confidence=0.0,
+        attempts=(),
+        usage=sum(by_node.values(), Usage()),
+        translator=translator.name,
+        model=translator.model,
+        notes=tuple(state.get("notes", ())),
+        choices=tuple(asked.get("choices", ())),
+        usage_by_node=by_node,
+        stop_kind="asked",
+        explanation=str(asked.get("explanation", "")),
+        rights=rights,
+    )

@@ -1,0 +1,83 @@
+"""What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...tools.database import Database
+from ...tools.sql import explain
+from ..attempts.compare import is_empty
+from ..records import Attempt, PlainCell, Result, Status
+
+ROWS_IN_WORDS = 5
+"""Longest result that is spelled out."""
+
+TEXT_CHARACTERS = 60
+"""Longest value in words; longer ones are cut with an ellipsis."""
+
+
+def phrase(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
+    """The result as a sentence: spelled out where it is short, counted where it is long."""
+    if not rows:
+        return "No rows match."
+    if len(rows) == 1 and len(columns) == 1:
+        return f"{columns[0]}: {_value(rows[0][0])}."
+    if len(rows) <= ROWS_IN_WORDS and len(columns) == 1:
+        return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
+    if len(rows) == 1:
+        return ", ".join(f"{name}: {_value(cell)}" for name, cell in zip(columns, rows[0], strict=True)) + "."
+    return f"{'More than ' if truncated else ''}{len(rows):,} rows of {', '.join(columns)}."
+
+
+WITHHELD = "The rows are for whoever asked: they hold what may not leave."
+"""Stands for the words of a result that are made for the person alone; see `delivery`."""
+
+
+def phrased(result: Result) -> str:
+    """What an answer says of a result."""
+    return WITHHELD if result.withheld else phrase(result.columns, result.rows, result.truncated)
+
+
+def summary(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
+    """The result in one line, for later turns: its shape and its first row."""
+    if not rows:
+        return f"no rows of {', '.join(columns)}"
+    first = ", ".join(_value(cell) for cell in rows[0])
+    return f"{len(rows)}{'+' if truncated else ''} rows of {', '.join(columns)}; first: {first}"
+
+
+def explained(sql: str | None, database: Database) -> str:
+    """What a query means in plain words, read from the SQL itself; empty where there is none."""
+    if sql is None:
+        return ""
+    try:
+        return explain(sql, database.schema())
+    except Exception:  # noqa: BLE001 - a reading beside the answer must not cost the answer
+        return ""
+
+
+def remarks(attempt: Attempt, result: Result, status: Status) -> list[str]:
+    """What a reader should know before relying on the result."""
+    found = [] if result.withheld else about(result)
+    if attempt.faults:
+        found.append("Uncertain: checks still find fault with the query.")
+    elif status == "capped":
+        found.append("Uncertain: the query did not converge.")
+    return found
+
+
+def about(result: Result) -> list[str]:
+    """What a reader should know of the rows themselves."""
+    found: list[str] = []
+    if result.truncated:
+        found.append(f"Only the first {result.row_count:,} rows are shown.")
+    if is_empty(result) and result.rows:
+        found.append("The result is a single NULL: nothing matched.")
+    return found
+
+
+def _value(cell: PlainCell) -> str:
+    if cell is None:
+        return "NULL"
+    text = str(cell)
+    return text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…"

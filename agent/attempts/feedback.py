@@ -1,0 +1,137 @@
+"""What a revision is told about the attempt before it, each part switchable by settings."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ...prompts.tokens import estimate_tokens
+from ...tools.database import Schema
+from ...tools.errors import SQLParseError
+from ...tools.sql import Finding, used_items
+from ...tools.values import ValueMatch
+from ..records import Attempt, CodeResult, Result
+from ..settings import Settings
+
+P = TypeVar("P", int, str)
+
+COLUMNS_SHOWN = 12
+"""Columns whose contents are shown at most."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of the database one part of a feedback shows.
+
+    Attributes:
+        rows: Of a result.
+        cell: Characters of one value.
+        tokens: Of the part, by our own estimate.
+    """
+
+    rows: int = 10
+    cell: int = 80
+    tokens: int = 1_500
+
+
+def bounds(settings: Settings) -> Bounds:
+    """Those of a run."""
+    return Bounds(settings.feedback_rows, settings.feedback_cell, settings.feedback_tokens)
+
+
+def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
+    """The error and the findings, one a line."""
+    lines: list[str] = []
+    if attempt.error and settings.feedback_error:
+        lines.append(_error(attempt, findings) if settings.feedback_names else attempt.error)
+    elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
+        lines.append("The query ran but gave no rows.")
+    if settings.feedback_findings:
+        lines += [describe(finding) for finding in findings if finding.severity != "info"]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _error(attempt: Attempt, findings: Sequence[Finding]) -> str:
+    """The error with its class and the nearest right names, which the checks know."""
+    hints = [finding.suggestion for finding in findings if finding.severity == "error" and finding.suggestion]
+    hint = f" ({'; '.join(hints)})" if hints else ""
+    return f"The query failed ({attempt.error_kind}): {attempt.error}{hint}"
+
+
+def describe(finding: Finding) -> str:
+    """A finding in one line; a doubt is put as a question, as a model takes every other wording for an order."""
+    if not finding.proof:
+        return (
+            f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
+        )
+    hint = f" {finding.suggestion}" if finding.suggestion else ""
+    return f"{finding.message}{hint}"
+
+
+def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch], within: Bounds) -> str:
+    """The values that the question mentions, then sample values of the columns that the query uses."""
+    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in mentioned]
+    shown = 0
+    for table, name in _columns(sql, schema):
+        column = schema.column(table, name)
+        if column is None or not column.samples or shown == COLUMNS_SHOWN:
+            continue
+        shown += 1
+        lines.append(f"{table}.{column.name}: {', '.join(_cell(value, within.cell) for value in column.samples)}, ...")
+    return "\n".join(_first(lines, within.tokens))
+
+
+def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:
+    try:
+        return sorted(used_items(sql, schema).columns)
+    except SQLParseError:
+        return []
+
+
+def result_csv(result: Result, within: Bounds) -> str:
+    """The first rows as CSV, and the first columns where one row would be too much, with how many there were."""
+    head = [_cell(name, within.cell) for name in result.columns]
+    rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
+    # The widest column names and values have to leave room for a second line.
+    costs = (max(estimate_tokens(row[number]) for row in [head, *rows]) + 1 for number in range(len(head)))
+    wide = max(len(_first(costs, within.tokens // 2)), 1)
+    shown = _first([_line(row[:wide]) for row in [head, *rows]], within.tokens) or [_line(head[:1])]
+    if len(shown) <= result.row_count or result.truncated:
+        shown.append(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)")
+    if wide < len(head):
+        shown.append(f"... ({len(head)} columns in all)")
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _line(cells: Sequence[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(cells)
+    return out.getvalue()
+
+
+def code_csv(code: CodeResult | None, within: Bounds) -> str:
+    """The code's result as `result_csv`, and of which tables it saw only a sample."""
+    if code is None:
+        return ""
+    seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
+    return seen + result_csv(code.result, within)
+
+
+def _first(parts: Iterable[P], tokens: int) -> list[P]:
+    """As many of the parts as fit: lines by their length, numbers as what they cost."""
+    fitting: list[P] = []
+    for part in parts:
+        tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1
+        if tokens < 0:
+            break
+        fitting.append(part)
+    return fitting
+
+
+def _cell(value: object, characters: int) -> str:
+    text = "NULL" if value is None else repr(value) if isinstance(value, bytes) else str(value)
+    text = " ".join(text.split())
+    return text if len(text) <= characters else text[: characters - 1] + "…"

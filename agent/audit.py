@@ -1,0 +1,148 @@
+"""An audit trail: who asked what, which query answered it, and what was refused. A line of JSON a turn, only added."""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..tools.database import Identity
+from ..tools.errors import AuditError, SettingsError
+from .records import AnswerRecord, Attempt
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    """One turn.
+
+    Cells of the database are nowhere in it, but for those that a question or a query names.
+
+    Attributes:
+        time: When it was written, in ISO 8601, UTC.
+        user: The person's name; the login name of this process where nobody is named.
+        thread: The conversation; a name of its own for a single question.
+        database: Which was asked, as answers name it.
+        question: As asked.
+        sql: The query behind the answer; None where there is none.
+        rows: Rows given.
+        status: As answers have it; `error` where the turn raised an error, `cancelled` where a person ended it.
+        refused: Queries that were turned down: they write, or reach for what may not be read.
+        queries: All queries that were sent to the database, the refused ones included.
+        error: For `error`, the kind of error.
+    """
+
+    time: str
+    user: str
+    thread: str
+    database: str
+    question: str
+    sql: str | None = None
+    rows: int = 0
+    status: str = ""
+    refused: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+    error: str = ""
+
+
+class AuditTrail:
+    """A file of `AuditRecord` lines. May be used from any number of threads and processes.
+
+    Args:
+        path: The file; made, for its owner alone, where there is none.
+
+    Raises:
+        SettingsError: It cannot be written, or is something else than an audit trail.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = self._open()
+        except OSError as error:
+            raise SettingsError(f"cannot keep an audit trail in {path}: {error.strerror or error}") from None
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or (found.st_size and os.pread(descriptor, 1, 0) != b"{"):
+                raise SettingsError(f"{path} is not an audit trail: name a new file, or one that was begun by --audit")
+        finally:
+            os.close(descriptor)
+
+    def write(self, record: AuditRecord) -> None:
+        """Adds a line; it is on the disk when this returns.
+
+        Raises:
+            AuditError: It could not be written.
+        """
+        line = json.dumps(asdict(record)).encode() + b"\n"
+        try:
+            descriptor = self._open()
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _append(descriptor, line)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            reason = error.strerror or error
+            raise AuditError(
+                f"the audit trail {self.path} cannot be written ({reason}), so the answer is not given"
+            ) from None
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    """Writes all of a line, or leaves none of it."""
+    before = os.fstat(descriptor).st_size
+    if before and os.pread(descriptor, 1, before - 1) != b"\n":
+        line = b"\n" + line  # a process was killed while it wrote
+    left = memoryview(line)
+    try:
+        while left:
+            left = left[os.write(descriptor, left) :]
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
+
+
+def answered(answer: AnswerRecord, attempts: Sequence[Attempt], identity: Identity, thread: str) -> AuditRecord:
+    """The record of a turn that has an answer."""
+    return AuditRecord(
+        _now(),
+        _name(identity),
+        thread,
+        answer.database,
+        answer.question,
+        answer.sql,
+        answer.row_count,
+        answer.status,
+        tuple(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"),
+        tuple(attempt.sql for attempt in attempts),
+    )
+
+
+def unanswered(question: str, status: str, identity: Identity, thread: str, **more: Any) -> AuditRecord:
+    """The record of a turn that has none."""
+    return AuditRecord(_now(), _name(identity), thread, more.pop("database", ""), question, status=status, **more)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _name(identity: Identity) -> str:
+    if identity.name:
+        return identity.name
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return str(os.getuid())

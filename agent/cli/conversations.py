@@ -1,0 +1,81 @@
+"""The file that keeps conversations between runs of the command line."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...tools.errors import SettingsError
+from ...tools.folders import data_folder
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_OWN_TABLES = {"checkpoints", "writes"}
+"""What LangGraph's SQLite checkpointer makes."""
+
+_SIDECARS = ("-wal", "-shm", "-journal")
+"""How the files end that SQLite keeps beside a database."""
+
+_HEADER = b"SQLite format 3\x00"
+
+
+@contextmanager
+def kept_conversations(thread: str | None, path: Path | None) -> Generator[BaseCheckpointSaver[Any] | None]:
+    """The checkpointer of a conversation that is to be kept; None where it has no name.
+
+    The file is its owner's alone: it holds questions and rows. One that holds anything else than conversations, such as
+    the very database that is asked, is not touched.
+
+    Raises:
+        SettingsError: The file cannot be used.
+    """
+    if thread is None:
+        if path is not None:
+            raise SettingsError("--checkpoints needs --thread: name the conversation to keep")
+        yield None
+        return
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    # An absolute path is never read as a URI, which could name another file than the one that is looked into.
+    path = (path or data_folder() / "conversations.sqlite").absolute()
+    try:
+        _refuse_others(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.chmod(path, 0o600)
+        with SqliteSaver.from_conn_string(str(path)) as saver:
+            saver.setup()
+            yield saver
+    except (OSError, sqlite3.Error) as error:
+        raise SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints") from None
+
+
+def _refuse_others(path: Path) -> None:
+    """Looks into a file without writing.
+
+    Raises:
+        SettingsError: It is there, and holds something else than conversations.
+    """
+    if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
+        raise SettingsError(f"cannot keep conversations in {path}: give --checkpoints a plain file name")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise SettingsError(f"cannot keep conversations in {path}: it is not a file; choose one with --checkpoints")
+    with path.open("rb") as file:
+        start = file.read(len(_HEADER))
+    if not start:
+        return
+    tables: set[str] = set()
+    if start == _HEADER:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not (tables >= _OWN_TABLES and all(name in _OWN_TABLES or name.startswith("sqlite_") for name in tables)):
+        raise SettingsError(
+            f"{path} holds something else than conversations, and is left alone: name another file with --checkpoints"
+        )

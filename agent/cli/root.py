@@ -1,0 +1,74 @@
+"""What holds for every command: how errors are told, and where commands of other parts of the package come from.
+
+An entry point of the group `tableturn.commands` names a `typer.Typer`, whose commands stand beside the agent's own:
+
+    [project.entry-points."tableturn.commands"]
+    shop = "shop.commands:app"
+
+It is loaded for `tableturn --help`, too: what a command needs is better imported when the command runs.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from ...tools.errors import TableturnError
+from ...tools.terminal import warn
+
+GROUP = "tableturn.commands"
+USAGE_ERROR = 2
+
+
+class Root(TyperGroup):
+    """The command line's outermost group.
+
+    Typer's contexts and commands have no public type, hence `Any`.
+    """
+
+    _complete = False
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; an error of ours is one line on standard error and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except TableturnError as error:
+            warn(f"tableturn: {error}")
+            raise typer.Exit(USAGE_ERROR) from error
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The agent's own commands, then those of plug-ins."""
+        self._add_plugins()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; plug-ins are loaded only for one that is not the agent's own."""
+        if cmd_name not in self.commands:
+            self._add_plugins()
+        return super().get_command(ctx, cmd_name)
+
+    def _add_plugins(self) -> None:
+        if self._complete:
+            return
+        self._complete = True
+        for entry in entry_points(group=GROUP):
+            try:
+                found = _commands(entry)
+            except Exception as error:  # noqa: BLE001 - whatever a plug-in raises, the others must work
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                message = f"the commands of plug-in {entry.name!r} ({entry.value}) are left out: {reason}"
+                warn(f"tableturn: {message}")
+            else:
+                for name, command in found.items():
+                    self.commands.setdefault(name, command)
+
+
+def _commands(entry: EntryPoint) -> dict[str, Any]:
+    """The commands of a plug-in, by name."""
+    app = entry.load()
+    if not isinstance(app, typer.Typer):
+        raise TypeError(f"expected a typer.Typer, got {type(app).__name__}")
+    return dict(typer.main.get_group(app).commands)

@@ -1,0 +1,152 @@
+"""Has a model describe a schema's columns, then its tables (Track-SQL B.3): bounded, and resumed where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
+from ...tools.annotations import Annotations, AnnotationStore
+from ...tools.database import Schema
+from ...tools.errors import ModelError, NotUnderstood, ReplyError
+from ..effects import Body, ask, do
+from ..resources import Run
+
+Name = TypeVar("Name")
+
+COLUMNS_A_CALL = 50
+TABLES_A_CALL = 20
+
+_TOKENS_A_COLUMN = 80
+_TOKENS_A_TABLE = 600
+"""Tokens of a prompt that a column with its samples takes at most, and a table with its columns."""
+
+_SHARE = 4
+"""Descriptions take a quarter of a turn's calls at most: the question is what the turn is for."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """How far it went.
+
+    Attributes:
+        calls: Requests that were made, as tasks: second tries not counted.
+        left: Columns and tables that are not described yet.
+        cut: Replies that were cut at the output limit.
+        unusable: Replies that described nothing: what they were asked about counts as done, without a description.
+    """
+
+    calls: int
+    left: int
+    cut: int = 0
+    unusable: int = 0
+
+
+def annotate(run: Run) -> Body[list[str]]:
+    """Describes what this turn's share of calls reaches; a model that cannot costs the turn nothing but that part.
+
+    Returns:
+        Notes for the answer.
+    """
+    resources, settings = run.resources, run.settings
+    calls = min(settings.annotation_calls, settings.turn_calls // _SHARE)
+    schema = yield from do(resources.database.schema)
+    store = yield from do(resources.schemas.annotations)
+    try:
+        done = yield from describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
+    except (ModelError, NotUnderstood) as error:
+        return [f"the schema was not described further: {error}"]
+    notes: list[str] = []
+    if done.left:
+        cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
+        notes.append(f"{done.left} columns and tables are not described yet{cut}")
+    if done.unusable:
+        notes.append(f"{done.unusable} replies described nothing: `tableturn annotate --again` asks again")
+    return notes
+
+
+def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int) -> Body[Described]:
+    """Describes what is not described, as far as the calls reach; each reply is saved before the next is asked for.
+
+    Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
+    missing because a reply was cut at the output limit is, fewer at once.
+
+    Args:
+        schema: As the database has it.
+        store: Its annotations.
+        calls: Tasks at most.
+        prompt_tokens: Budget of one prompt.
+
+    Raises:
+        ModelError: The model cannot be asked; what was described so far is saved.
+        NotUnderstood: There is no model.
+    """
+    known = store.read()
+    most = _Most(
+        max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN)),
+        max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE)),
+    )
+    made = cut = unusable = 0
+    while made < calls:
+        found = yield from _columns(schema, known, most.columns)
+        found = found or (yield from _tables(schema, known, most.tables))
+        if found is None:
+            break
+        if found.cut:
+            most, cut = most.fewer(), cut + 1
+        elif not any((*found.phrases.tables.values(), *found.phrases.columns.values())):
+            unusable += 1
+        known = yield from do(lambda found=found: store.add(found.phrases))
+        made += 1
+    left = len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema))
+    return Described(made, left, cut, unusable)
+
+
+@dataclass(frozen=True)
+class _Most:
+    """How many columns and tables a call asks for."""
+
+    columns: int
+    tables: int
+
+    def fewer(self) -> _Most:
+        return _Most(max(1, self.columns // 2), max(1, self.tables // 2))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a call found, and whether its reply was cut."""
+
+    phrases: Annotations
+    cut: bool
+
+
+def _columns(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
+    missing = tuple(known.undescribed_columns(schema)[:most])
+    if not missing:
+        return None
+    phrases = yield from _phrases(AnnotateColumnsTask(missing, schema.dialect), len(missing))
+    names = [(table.name, column.name) for table, column in missing]
+    return _Found(Annotations(columns=_by_name(names, phrases)), None in phrases)
+
+
+def _tables(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
+    missing = tuple(known.undescribed_tables(known.on(schema))[:most])
+    if not missing:
+        return None
+    phrases = yield from _phrases(AnnotateTablesTask(missing, schema.dialect), len(missing))
+    return _Found(Annotations(tables=_by_name([table.name for table in missing], phrases)), None in phrases)
+
+
+def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
+    return {name: phrase for name, phrase in zip(names, phrases, strict=True) if phrase is not None}
+
+
+def _phrases(task: AnnotateColumnsTask | AnnotateTablesTask, count: int) -> Body[Phrases]:
+    """The reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
+    try:
+        done = yield from ask(task)
+    except ReplyError as error:
+        return (None if error.kind == "cut" and count > 1 else "",) * count
+    return done.reply

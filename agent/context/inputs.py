@@ -1,0 +1,127 @@
+"""What the state holds, gathered into the inputs of tasks."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ...prompts.generate import GenerateTask
+from ...prompts.replies import Rephrasing
+from ...prompts.understanding import ReplyForm
+from ...tools.database import Schema
+from ...tools.examples import database_identity
+from ...tools.linking import STAR, PastTurn, requested, widen
+from ...tools.sql import dialect_notes
+from ..effects import Body, do
+from ..records import Turn
+from ..resources import Run
+from ..settings import Settings
+from ..state import AgentState, attempts_of, turn_of
+from .history import as_asked, window
+
+MOST_COLUMNS = 400
+"""Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
+
+LIKELY = 0.5
+"""Probability from which schema items are named as what the question is probably about."""
+
+_MOST_LIKELY_TABLES, _MOST_LIKELY_COLUMNS = 4, 8
+
+MOST_UNSHOWN = 60
+"""Names of tables beyond those shown; they leave the prompt before anything else does."""
+
+
+def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
+    """The schema as far as it helps to understand a question: the whole, or of a large one the most probable part.
+
+    Returns:
+        It, and whether it is in order of probability.
+    """
+
+    def look() -> tuple[Schema, bool]:
+        schema = run.schema()
+        if schema.shown_columns <= MOST_COLUMNS:
+            return schema, False
+        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept, True
+
+    return (yield from do(look))
+
+
+def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
+    """The part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
+    schema = yield from do(run.schema)
+    part = schema.part(turn_of(state).shown)
+    for attempt in attempts_of(state):
+        part = widen(schema, part, attempt.sql)
+    return part
+
+
+def _unshown(turn: Turn, shown: Schema, schema: Schema) -> tuple[str, ...]:
+    """Names of tables that are not shown, most probable first."""
+    likely = [table for table, column, _ in turn.items if column is None]
+    names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
+    return tuple(name for name in names if shown.table(name) is None)[:MOST_UNSHOWN]
+
+
+def _likely(turn: Turn) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The tables and columns that the question is probably about."""
+    items = [(table, column) for table, column, p in turn.items if p >= LIKELY and column != STAR]
+    tables = list(dict.fromkeys(table for table, column in items if column is None))[:_MOST_LIKELY_TABLES]
+    columns = [(table, column) for table, column in items if column is not None and table in tables]
+    shown = columns[:_MOST_LIKELY_COLUMNS]
+    return tuple((table, tuple(column for of, column in shown if of == table)) for table in tables)
+
+
+def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
+    """What the reply that writes the SQL may be."""
+    if settings.rephrase != "auto" or turn.understood or settings.prompt_style != "full":
+        return "sql"
+    if not settings.clarify:
+        return "answer"
+    return "any" if turn.clarifications < settings.max_clarifications else "settle"
+
+
+def _declared(shown: Schema, run: Run) -> Schema | None:
+    """The schema as it is declared, where the prompt's form shows it so: all of it is to be seen anyway."""
+    settings, schema = run.settings, run.schema()
+    whole = schema.shown_columns == shown.shown_columns and len(schema.tables) == len(shown.tables)
+    return schema if whole and settings.prompt_style == "full" else None
+
+
+def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
+    """The task of writing SQL for this turn; revision and reasoning build on it."""
+    settings, turn, database = run.settings, turn_of(state), run.resources.database
+    schema = yield from shown_schema(state, run)
+    unshown = yield from do(lambda: _unshown(turn, schema, run.schema()))
+    declared = yield from do(lambda: _declared(schema, run))
+    own_form = settings.prompt_style == "full"
+    return GenerateTask(
+        question=turn.question,
+        rephrasing=turn.rephrasing if turn.rephrasing.rephrased != as_asked(turn) else Rephrasing("", ""),
+        schema=schema,
+        history=window(state, run),
+        base=turn.base,
+        values=(*turn.values, *turn.carried)[: settings.values],
+        examples=turn.examples,
+        style=settings.prompt_style,
+        schema_style=settings.schema_style,
+        unshown=unshown,
+        requested=frozenset[str]().union(*(requested(schema, attempt.sql) for attempt in attempts_of(state))),
+        ranked=settings.link_schema,
+        all_columns=turn.all_columns,
+        marked=frozenset(turn.marked),
+        database=database_identity(database),
+        engine=database.engine.name,
+        reply=_reply_form(turn, settings),
+        clarified=turn.clarified,
+        declared=declared,
+        likely=_likely(turn) if own_form and settings.link_schema else (),
+        dialect_notes=dialect_notes(database.dialect) if own_form else (),
+        conventions=settings.conventions,
+        today=_today(settings) if own_form else "",
+    )
+
+
+def _today(settings: Settings) -> str:
+    """Today's date as a prompt tells it."""
+    day = date.today()
+    return f"{day.isoformat()}, a {day:%A}" if settings.today == "clock" else ""

@@ -1,0 +1,182 @@
+"""What a turn may still cost, and the error that says that it may cost no more."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+
+from ...tools.errors import ModelError
+from ..records import Usage
+from ..settings import Settings
+
+LEAST_REPLY = 50
+"""Tokens of a reply that are worth asking for."""
+
+LEAST_SECONDS = 0.1
+"""What a query or code gets where the turn's time is up: most need less, and it may be the one answer there is."""
+
+
+class BudgetReached(ModelError):
+    """One more request would pass a budget of the turn; the message names it."""
+
+
+TRIES = 3
+"""Requests that one task makes at most: the first, one for an unusable reply, one for a cut one."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is left of a turn's budgets.
+
+    Attributes:
+        calls: Requests to a model.
+        tokens: Of prompts and replies together.
+        until: When the time is over, by `time.monotonic`.
+        task_seconds: Seconds that one task may take, its retries included, however slowly a reply trickles in.
+    """
+
+    calls: int
+    tokens: int
+    until: float
+    task_seconds: float = math.inf
+
+    def after(self, spent: Usage) -> Budget:
+        """What is left once this is spent of it."""
+        calls, tokens = max(self.calls - spent.llm_calls, 0), max(self.tokens - spent.tokens, 0)
+        return Budget(calls, tokens, self.until, self.task_seconds)
+
+    @property
+    def seconds(self) -> float:
+        """Time that is left."""
+        return self.until - time.monotonic()
+
+    @property
+    def wait(self) -> float:
+        """How long one task may be waited for."""
+        return min(self.seconds, self.task_seconds)
+
+    def reply_tokens(self, prompt: int, wanted: int | None) -> int:
+        """How long the reply to one more request may be.
+
+        Args:
+            prompt: Estimated tokens of the request.
+            wanted: The reply's own limit, if any.
+
+        Raises:
+            BudgetReached: There must be no further request.
+        """
+        self.check_seconds()
+        self.check_calls()
+        tokens = self.tokens - prompt
+        if tokens < LEAST_REPLY:
+            raise BudgetReached("the turn's budget of tokens is spent (turn_tokens)")
+        return tokens if wanted is None else min(tokens, wanted)
+
+    def check_seconds(self) -> None:
+        """Whether there is time left.
+
+        Raises:
+            BudgetReached: There is none.
+        """
+        if self.seconds <= 0:
+            raise BudgetReached("the turn's time is up (turn_seconds)")
+
+    def check_calls(self) -> None:
+        """Whether there is a call left.
+
+        Raises:
+            BudgetReached: There is none.
+        """
+        if not self.calls:
+            raise BudgetReached("the turn's budget of calls is spent (turn_calls)")
+
+
+@dataclass
+class Allowance:
+    """A budget while one task or function of a node lasts.
+
+    Attributes:
+        budget: What it may cost.
+        spent: What it has cost so far, requests that a client repeats by itself included.
+        called_off: Nobody waits for it any more: nothing more is to be sent.
+    """
+
+    budget: Budget
+    spent: Usage = field(default_factory=Usage)
+    called_off: bool = False
+
+    @property
+    def sent(self) -> int:
+        """Requests that went out for it."""
+        return self.spent.llm_calls
+
+    @property
+    def left(self) -> Budget:
+        """What it may still cost."""
+        return self.budget.after(self.spent)
+
+    def send(self) -> None:
+        """Counts a request that is about to go out.
+
+        Raises:
+            BudgetReached: It must not.
+        """
+        self.budget.check_seconds()
+        if self.called_off:
+            raise BudgetReached("nobody waits for the reply any more (request_seconds)")
+        self.left.check_calls()
+        self.spent += Usage(1)
+
+
+def left_of(
+    settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
+) -> Budget:
+    """What is left for a node.
+
+    Args:
+        settings: The run's.
+        usage: What the turn's nodes have cost so far.
+        shares: How many nodes run side by side and divide it.
+        number: Which of them this is, from 0.
+        elapsed: Seconds that have passed since they were started.
+    """
+    spent = sum(usage.values(), Usage())
+    until = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
+    task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
+    left = Budget(settings.turn_calls, settings.turn_tokens, until, task_seconds).after(spent)
+    calls = left.calls // shares + (number < left.calls % shares)
+    return replace(left, calls=calls, tokens=left.tokens // shares)
+
+
+_current: ContextVar[Allowance | None] = ContextVar("tableturn_allowance", default=None)
+
+
+@contextmanager
+def spending(allowance: Allowance) -> Generator[None]:
+    """Within it, whoever asks a model keeps to this allowance; threads and tasks of their own do not share it."""
+    token = _current.set(allowance)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_allowance() -> Allowance | None:
+    """The allowance of what runs; None outside a graph."""
+    return _current.get()
+
+
+def seconds_left(wanted: float) -> float:
+    """How long something may run: as wanted, or as long as the turn's time lasts, but `LEAST_SECONDS` always."""
+    allowance = _current.get()
+    return wanted if allowance is None else min(wanted, max(allowance.budget.seconds, LEAST_SECONDS))
+
+
+def calls_left() -> float:
+    """Requests that may still be made; infinite outside a graph."""
+    allowance = _current.get()
+    return math.inf if allowance is None else allowance.left.calls

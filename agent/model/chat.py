@@ -1,0 +1,194 @@
+"""Having tasks done by a chat model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from ...prompts.simplify import SimplifyTask
+from ...prompts.task import Message, Prompt, Task
+from ...prompts.tokens import PromptTooLarge, estimate_tokens
+from ...tools.errors import ModelError, ReplyError
+from ..effects import Body, Done, Request
+from .budget import current_allowance
+from .errors import model_error, rejects_temperature
+from .reply import reply_text, was_cut, was_refused
+from .resolve import model_label
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+R = TypeVar("R")
+
+_LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+"""What chat models call their output limit."""
+
+
+_LONGEST_REPLY = 400_000
+"""Characters of a reply that are read: a server that does not keep to the output limit must not keep us busy."""
+
+
+@dataclass(frozen=True)
+class TranslatorOptions:
+    """How tasks are put to a model.
+
+    Attributes:
+        prompt_tokens: Budget of a prompt, by the estimate of prompts/tokens.py.
+        max_output_tokens: Limit of a reply; None leaves the model's own. A reply that is cut there is asked for once
+            more with twice as many. 4,000 leave room for models that reason before they answer.
+        temperature: Of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
+        simplify_temperature: The same for simplification, which the revision chain (4.1.1) samples at 1.0; None takes
+            `temperature`.
+    """
+
+    prompt_tokens: int = 12_000
+    max_output_tokens: int | None = 4_000
+    temperature: float | None = 0.0
+    simplify_temperature: float | None = None
+
+    def tuning(self, task: str) -> Tuning:
+        """What the model is set to for the task of that name."""
+        own = self.simplify_temperature if task == SimplifyTask.name else None
+        return Tuning(self.temperature if own is None else own, self.max_output_tokens)
+
+
+class Tuning(NamedTuple):
+    """A model's settings for one request; None leaves its own."""
+
+    temperature: float | None
+    max_output: int | None
+
+
+class PromptedTranslator:
+    """Does tasks with a chat model: render, ask, read; a second try where it helps."""
+
+    def __init__(self, model: BaseChatModel, options: TranslatorOptions | None = None) -> None:
+        self._model = model
+        self._options = options or TranslatorOptions()
+        self._tuned: dict[Tuning, BaseChatModel] = {}
+        self._takes_temperature = True
+
+    @property
+    def name(self) -> str:
+        """See `Translator`."""
+        return "prompted"
+
+    @property
+    def model(self) -> str:
+        """See `Translator`."""
+        return model_label(self._model)
+
+    @property
+    def reads_examples(self) -> bool:
+        """See `Translator`."""
+        return True
+
+    @property
+    def understands(self) -> bool:
+        """See `Translator`."""
+        return True
+
+    def perform(self, task: Task[R]) -> Body[Done[R]]:
+        """See `Translator`; at most one further try for an unusable reply, and one for a cut reply."""
+        tuning = self._options.tuning(task.name)
+        prompt = task.render(self._options.prompt_tokens)
+        notes = list(prompt.left_out)
+        hinted, doubled = False, False
+        while True:
+            message = yield from self._request(prompt, _within_budget(tuning, prompt))
+            if was_cut(message) and not doubled and tuning.max_output is not None:
+                doubled = True
+                tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
+                continue
+            try:
+                reply = _read(task, message)
+            except ReplyError as error:
+                retry = None if hinted else _with_hint(task, self._options.prompt_tokens, error)
+                if retry is None:
+                    raise
+                hinted, prompt = True, retry
+                continue
+            if hinted:
+                notes.append("The model's first reply could not be used; it was asked once more.")
+            return Done(reply, tuple(notes))
+
+    def _request(self, prompt: Prompt, tuning: Tuning) -> Body[AIMessage]:
+        """One request, and another without a temperature where the model turns that down."""
+        messages = [_chat_message(message) for message in prompt.messages]
+        while True:
+            try:
+                return (yield Request(self._tuned_model(tuning), messages, prompt.tokens))
+            except ModelError:
+                raise  # no failure of the model's: a budget was reached, or the reply was late
+            except Exception as error:
+                if not (self._takes_temperature and rejects_temperature(error)):
+                    raise model_error(self.model, error) from error
+            self._takes_temperature = False
+
+    def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
+        """The model with the options set, as far as it has such fields; clients are shared with the original."""
+        wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
+        found = self._tuned.get(wanted)
+        if found is None:
+            found = self._tuned[wanted] = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
+        return found
+
+
+def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:
+    fields = getattr(type(model), "model_fields", {})
+    update: dict[str, object] = {}
+    if "temperature" in fields and (tuning.temperature is not None or drop_temperature):
+        update["temperature"] = tuning.temperature
+    limit = next((name for name in _LIMIT_FIELDS if name in fields), None)
+    if limit is not None and tuning.max_output is not None:
+        update[limit] = tuning.max_output
+    return model.model_copy(update=update) if update else model
+
+
+def _within_budget(tuning: Tuning, prompt: Prompt) -> Tuning:
+    """The tuning with as long a reply as the turn may still afford.
+
+    Raises:
+        BudgetReached: There must be no further request.
+    """
+    allowance = current_allowance()
+    if allowance is None:
+        return tuning
+    return tuning._replace(max_output=allowance.left.reply_tokens(prompt.tokens, tuning.max_output))
+
+
+def _read(task: Task[R], message: AIMessage) -> R:
+    text = reply_text(message)
+    if len(text) > _LONGEST_REPLY:
+        raise ReplyError(
+            f"the model's reply has {len(text):,} characters, and {_LONGEST_REPLY:,} are the most that are read",
+            "malformed",
+            "It was far too long. Write one short query.",
+        )
+    if was_cut(message):
+        return task.parse_cut(text)
+    if was_refused(message) and not text.strip():
+        raise ReplyError("the model refused to answer", "refused", "Only a database query is asked for.")
+    return task.parse(text)
+
+
+def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
+    """The prompt once more with the hint at its end, still within the budget; None if there is no room.
+
+    The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
+    as the model's own, would be an example to follow.
+    """
+    note = f"\n\nA first reply to this could not be used. {error.hint}".rstrip()
+    try:
+        prompt = task.render(budget - estimate_tokens(note))
+    except PromptTooLarge:
+        return None
+    *before, last = prompt.messages
+    hinted = (*before, Message(last.role, last.content + note))
+    return Prompt(hinted, prompt.tokens + estimate_tokens(note), prompt.left_out)
+
+
+def _chat_message(message: Message) -> BaseMessage:
+    return SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)

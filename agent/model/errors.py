@@ -1,0 +1,85 @@
+"""Saying in one line what a model's provider did: every chat model raises errors of its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...tools.errors import ModelError
+
+_BY_STATUS: Final = {
+    400: ("refused the request", "check the model's name and options"),
+    401: ("does not accept the key", "check the API key"),
+    403: ("does not allow this model", "check the key's permissions"),
+    404: ("does not know the model or the address", "check the model's name and the base URL"),
+    413: ("finds the prompt too long", "lower the token budget"),
+    429: ("keeps saying that there are too many requests or no quota left", "wait, or check the plan and its limits"),
+}
+_BY_NAME: Final = (
+    ("ContextOverflow", "finds the prompt too long", "lower the token budget"),
+    ("Timeout", "did not answer in time", "try again, or raise the timeout"),
+    ("Connect", "could not be reached or broke the connection off", "check the address and that the server runs"),
+    ("RemoteProtocol", "broke the connection off", "check that the server runs"),
+)
+_OF_THE_REPLY: Final = (LookupError, AttributeError)
+"""What clients raise over a reply that lacks its parts."""
+_TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
+_OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
+
+
+def model_error(label: str, error: Exception) -> ModelError:
+    """One line: which model, what happened, what to do.
+
+    Args:
+        label: The model's name.
+        error: What its chat model raised, after the tries of its own.
+    """
+    happened, advice = _cause(error)
+    detail = _detail(error)
+    return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
+
+
+def rejects_temperature(error: Exception) -> bool:
+    """Whether the provider turned the request down for its temperature, as reasoning models do."""
+    return status_of(error) == 400 and "temperature" in str(error).lower()
+
+
+def loop_is_gone(error: Exception) -> bool:
+    """Whether a kept-alive connection belonged to an event loop that has ended; a further try takes another."""
+    return isinstance(error, RuntimeError) and "Event loop is closed" in str(error)
+
+
+def refuses_prompt(error: Exception) -> bool:
+    """Whether the provider turned down this very prompt, and always will: too long, or against its rules."""
+    too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
+    text = str(error).lower()
+    refused = status_of(error) == 400 and any(words in text for words in _OF_THE_PROMPT)
+    return too_long or refused or status_of(error) == 413
+
+
+def status_of(error: Exception) -> int | None:
+    """The HTTP status that the error stands for; None if it isn't one."""
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def _cause(error: Exception) -> tuple[str, str]:
+    names = [base.__name__ for base in type(error).__mro__]
+    if isinstance(error, _OF_THE_REPLY):
+        return "gave a reply that is not in the form of one", "check that the server speaks the protocol asked of it"
+    for part, happened, advice in _BY_NAME:
+        if any(part in name for name in names):
+            return happened, advice
+    status = status_of(error)
+    if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
+        return _BY_STATUS[413]
+    if status is not None and status >= 500:
+        return f"has trouble of its own, status {status}", "try again later"
+    return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))
+
+
+def _detail(error: Exception) -> str:
+    if isinstance(error, _OF_THE_REPLY):
+        return ""
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    return " ".join(str(message or error or type(error).__name__).split())[:160]

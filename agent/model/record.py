@@ -1,0 +1,104 @@
+"""A model's record: how often it was right, on which database, at what cost; one line a run, only ever added to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from ...tools.errors import SettingsError
+from ...tools.folders import data_folder
+
+RECORD_FILE = "models.jsonl"
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="ignore"))
+class Record:
+    """What a run showed of a model on a database.
+
+    Attributes:
+        model: Its name.
+        database: The database's short name.
+        n: Questions.
+        right_gold: Right by gold, or by what the questions accept; None where nothing told.
+        right_verdict: Right by verdicts; None where there are none.
+        calls: Replies of the model.
+        prompt_tokens: Of all of them.
+        time: When the run ended, ISO 8601.
+    """
+
+    model: str
+    database: str
+    n: int
+    right_gold: int | None
+    right_verdict: int | None
+    calls: int
+    prompt_tokens: int
+    time: str
+
+
+_READER = TypeAdapter(Record)
+
+
+def record_file(setting: str | Path | None = None) -> Path | None:
+    """The file that a setting `record` names: None or empty for the one in the data folder, `off` for none."""
+    if setting == "off":
+        return None
+    return Path(setting) if setting else data_folder() / RECORD_FILE
+
+
+def add_record(record: Record, path: Path) -> None:
+    """Adds a line; several processes may do so at once.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
+    line = json.dumps(asdict(record), ensure_ascii=False).encode() + b"\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            with suppress(ImportError):  # not a POSIX system: one short write to the end is whole all the same
+                import fcntl
+
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise SettingsError(f"{path} cannot keep the record of models: {error}") from error
+
+
+def read_records(path: Path) -> Sequence[Record]:
+    """All lines; none where there is no file. A line that a killed process left half written is passed over.
+
+    Raises:
+        SettingsError: A whole line is no record.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    records: list[Record] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(_READER.validate_json(line))
+        except ValidationError as error:
+            if number == len(lines):
+                break
+            raise SettingsError(f"{path}, line {number}: not a record of a model: {_first(error)}") from error
+    return records
+
+
+def _first(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()

@@ -1,0 +1,145 @@
+"""Which chat model to use, by what was passed and what the environment says.
+
+Nothing of langchain-openai is imported before it is needed: it takes longer to load than all of tableturn.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from ...tools.errors import ModelError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+OFFLINE: Final = "offline"
+DEFAULT_MODEL: Final = "gpt-5-mini"
+"""What an OpenAI key alone selects."""
+
+KNOWN_FORMS: Final = "openai:NAME, azure:DEPLOYMENT, offline"
+
+_NO_KEY: Final = "none"
+"""Sent as the key to servers of one's own, which mostly want none, while the client library insists on one."""
+
+
+def resolve_model(
+    spec: str | BaseChatModel | None = None,
+    *,
+    base_url: str | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    timeout: float = 60.0,
+    max_retries: int = 2,
+) -> BaseChatModel | None:
+    """The chat model to use, or None for the offline translator.
+
+    In order: `spec`; the environment's TABLETURN_MODEL; an OpenAI key or base URL, or an Azure endpoint and
+    deployment, in the environment; else offline.
+
+    Args:
+        spec: A chat model, which is taken as it is, or a name: `openai:NAME`, `azure:DEPLOYMENT`, `offline`.
+        base_url: Of an OpenAI-compatible server; else OPENAI_BASE_URL or OPENAI_API_BASE of the environment.
+        temperature: Sampling temperature; None leaves the model's own.
+        max_tokens: Tokens of a reply; None leaves the model's own.
+        timeout: Seconds that one request may stay silent.
+        max_retries: Further tries of one request after 408, 409, 429 (as Retry-After says), 5xx and lost connections.
+
+    Raises:
+        ModelError: For a name of no known form, or where a key, an endpoint or a model's name is missing.
+    """
+    if spec is not None and not isinstance(spec, str):
+        return spec
+    options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
+    if temperature is not None:
+        options["temperature"] = temperature
+    if max_tokens is not None:
+        options["max_tokens"] = max_tokens
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
+    name = spec or os.environ.get("TABLETURN_MODEL") or _from_environment(url)
+    provider, _, rest = name.strip().partition(":")
+    if provider == OFFLINE and not rest:
+        return None
+    if provider == "openai" and rest:
+        return _openai(rest, url, options)
+    if provider == "azure" and rest:
+        return _azure(rest, options)
+    raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
+
+
+def model_label(model: BaseChatModel | None) -> str:
+    """The model's name, as answers and error messages give it."""
+    if model is None:
+        return OFFLINE
+    for field in ("model_name", "model", "deployment_name", "model_id"):
+        value = getattr(model, field, None)
+        if isinstance(value, str) and value:
+            return value
+    return type(model).__name__
+
+
+def _from_environment(base_url: str | None) -> str:
+    if base_url:
+        return f"openai:{_served_model(base_url)}"
+    if os.environ.get("OPENAI_API_KEY"):
+        return f"openai:{DEFAULT_MODEL}"
+    deployment = os.environ.get("AZURE_OPENAI_DEPLOYMENT")
+    if deployment and os.environ.get("AZURE_OPENAI_ENDPOINT"):
+        return f"azure:{deployment}"
+    return OFFLINE
+
+
+def _served_model(base_url: str) -> str:
+    """What the server at a base URL is to be asked for, where nobody named a model: its own first one."""
+    import openai
+
+    if "api.openai.com" in base_url:
+        return DEFAULT_MODEL
+    key = os.environ.get("OPENAI_API_KEY") or _NO_KEY
+    try:
+        with openai.OpenAI(base_url=base_url, api_key=key, timeout=5.0, max_retries=0) as client:
+            served = next((model.id for model in client.models.list()), "")
+    except openai.OpenAIError as error:
+        raise ModelError(
+            f"the server at {base_url} does not say which models it has ({_line(error)}): name one, as openai:NAME"
+        ) from error
+    if not served:
+        raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
+    return served
+
+
+def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
+    key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
+    if not key:
+        raise ModelError(f"openai:{name} needs OPENAI_API_KEY, or a base URL where a server of your own runs")
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    from .http import bounded_clients
+
+    http, ahttp = bounded_clients(options["timeout"])
+    options |= {"http_client": http, "http_async_client": ahttp}
+    try:
+        return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), **options)
+    except ValueError as error:
+        raise ModelError(f"openai:{name} cannot be used: {_line(error)}") from error
+
+
+def _azure(deployment: str, options: dict[str, Any]) -> BaseChatModel:
+    if not os.environ.get("AZURE_OPENAI_ENDPOINT"):
+        raise ModelError(f"azure:{deployment} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")
+    from langchain_openai import AzureChatOpenAI
+    from openai import OpenAIError
+
+    from .http import bounded_clients
+
+    http, ahttp = bounded_clients(options["timeout"])
+    options |= {"http_client": http, "http_async_client": ahttp}
+    try:
+        return AzureChatOpenAI(azure_deployment=deployment, **options)
+    except (ValueError, OpenAIError) as error:
+        raise ModelError(f"azure:{deployment} cannot be used: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

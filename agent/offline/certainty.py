@@ -1,0 +1,118 @@
+"""What a reading left out, and how sure it is: a logistic score of what it left open, fitted on training databases.
+
+The weights are in `data/confidence.json`; `tableturn train confidence` fits them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import cast
+
+from ...tools.database.table import Cell
+from .mentions import Mention, unused
+from .mentions.lexicon import HARMLESS
+from .reading import Reading
+
+_WEIGHTS = cast(
+    "dict[str, float]",
+    json.loads(files(__name__.rpartition(".")[0]).joinpath("data/confidence.json").read_text("utf-8")),
+)
+
+_STEEPEST = 50.0
+"""Log-odds against a reading that are told apart."""
+_FIND_OUT = re.compile(r"\bfind out\b")
+_EDITING = frozenset({"only", "same"})
+"""Words that say no more than that the query before is edited."""
+_KINDS = (
+    re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d"),
+    re.compile(r"(?<!\S)(?:in|from|at|by|with|for|named|called) ([a-z]{3,})(?= |$)"),
+    re.compile(r"(?<!\S)(?:is|are|was|were|been|#who) ([a-z]{3,})(?=$| \.)"),
+)
+"""Words that say which rows are meant: before a table (`cancelled visits`, but not the verb in `who made visits`),
+after a preposition, and in the end (`which were cancelled`)."""
+_OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
+
+
+def unread_words(reading: Reading) -> tuple[str, ...]:
+    """The words of a question that may matter and have no part in its frame."""
+    return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
+
+
+def omits_content(reading: Reading) -> bool:
+    """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
+    operations = _OPERATIONS & {*_words_left(reading)}
+    kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
+    return bool(operations or kinds or _literals_left(reading) or _lost(reading))
+
+
+def _words_left(reading: Reading) -> list[str]:
+    """Words that no mention and no pattern took, and operations that the frame lacks."""
+    text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
+    frames = list(reading.frame.nested())
+    harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
+    harmless = harmless | {"#both"} if len(frames) > 1 else harmless
+    harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in reading.frame.select) else harmless
+    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
+    if "#sort" in text and not any(one.order for one in frames):
+        left.append("sort")
+    if "each" in reading.fired and reading.frame.limit is not None and not any(one.group for one in frames):
+        left.append("each")
+    return left
+
+
+def _literals_left(reading: Reading) -> list[str]:
+    """Values, numbers, comparisons and superlatives that no pattern took."""
+    return [reading.mark(marker).text for marker in reading.markers("onvqs")]
+
+
+def _lost(reading: Reading) -> list[Mention]:
+    """The mentions that came to nothing."""
+    return unused(reading.marks, reading.frame, reading.names.schema)
+
+
+def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """What the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
+    frame = reading.frame
+    names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
+    columns = [mark for mark in names if mark.kind != "t" and mark.column]
+    values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
+    tables = len(frame.used())
+    found: dict[str, float] = {
+        "one": 1,
+        "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
+        "literals left": len(_literals_left(reading)),
+        "mentions lost": min(len(_lost(reading)), 3),
+        "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
+        "weakest column": min((mark.hits[0].score for mark in columns), default=1),
+        "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
+        "a title": any(mark.text.lower() in ("name", "names", "title") for mark in columns),
+        "tables said": min(sum(mark.kind == "t" for mark in reading.marks), 4),
+        "loose value": any(mark.matches[0].score < 0.95 for mark in values),
+        "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
+        "patterns": len(reading.fired),
+        "how many": reading.asked.text.lower().startswith("how many"),
+        "nothing asked": not reading.editing and not reading.markers("cxa"),
+        "joined": tables > 1,
+        "tables": max(min(tables - 2, 3), 0),
+        "nested": len(list(frame.nested())) > 1,
+        "combined": frame.combine is not None,
+        "rows counted": any(term.column is None and term.aggregate for term in frame.select),
+        "limit": bool(frame.limit),
+        "conditions": len(frame.where),
+        "shown": len(frame.select) > 2,
+        "one shown": len(frame.select) == 1,
+        "different": frame.distinct,
+        "no row": rows == (),
+        "a row twice": rows is not None and len({*rows}) < len(rows),
+        "editing": reading.editing,
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
+def confidence(found: Mapping[str, float]) -> float:
+    """Probability that a reading with these signals is right."""
+    return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -1,0 +1,319 @@
+"""A schema's names, found by the stems of a question's words; and what a schema says about its tables."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+
+from ....tools.database.schema import ColumnSchema, Schema
+from ....tools.values.schema_words import name_words
+from ..frames.frame import Column, Scalar
+from .lexicon import GENERIC, SYNONYMS
+from .question_words import spelled_out, stem
+
+_VIEW = 0.9
+"""What the score of a view's names counts: a table that serves as well comes first."""
+_MOST = 200
+"""Hits that are told of one run of words."""
+_DISTINCTIVE = 0.8
+"""The share of different values among rows from which a column that is no name says which row is meant."""
+_CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
+_FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
+_QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
+_NAMES = ("name", "title")
+_NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "email"}
+"""Words of columns by which nothing is known."""
+_PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
+_YES = frozenset({"1", "y", "yes", "t", "true"})
+_NO = frozenset({"0", "n", "no", "f", "false"})
+_IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
+_KINDS = ("date", "name", "type", "code", "time", "year", "number")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A table, or a column, that some words may stand for; `score` is 1 for its full name."""
+
+    score: float
+    table: str
+    column: str | None = None
+
+
+class NameIndex:
+    """Finds tables and columns by stems, and answers what the grammar asks about a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._hits: dict[tuple[str, ...], dict[tuple[str, str | None], float]] = defaultdict(dict)
+        self._distances: dict[str, dict[str, int]] = {}
+        self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
+        for table in schema.tables:
+            table_words = [stem(word) for word in spelled_out(table.name)]
+            self._add_table(table.name, table_words)
+            for column in table.columns:
+                self._add_column(table.name, column.name, table_words)
+        self.known = frozenset(word for key in self._hits for word in key)
+        self.vocabulary = sorted(word for word in self.known if len(word) > 4)
+        self.short = frozenset(word for word in self.known if 3 <= len(word) <= 4)
+
+    def _put(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
+        key = tuple(words)
+        if key:
+            slot = self._hits[key]
+            score *= _VIEW if table in self._views else 1.0
+            slot[table, column] = max(score, slot.get((table, column), 0.0))
+
+    def _add_table(self, table: str, words: list[str]) -> None:
+        for variant, factor in _variants(words):
+            self._put(variant, factor, table)
+        content = [word for word in words if word not in _FILLERS]
+        if content and content != words:
+            for variant, factor in _variants(content):
+                self._put(variant, 0.95 * factor, table)
+        for part, share in _parts(content):
+            self._put(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
+
+    def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
+        words = [stem(word) for word in spelled_out(column)]
+        if len(words) > 1 and 3 <= len(words[0]) <= 4:
+            words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
+        bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
+        written = [stem(word) for word in name_words(column)]
+        self._put(written, 1.0, table, column)
+        for variant, factor in (*_variants(words), *_variants(bare)):
+            self._put(variant, factor, table, column)
+        if len(words) == 3 and words[1] == "of":
+            self._put([words[2], words[0]], 0.97, table, column)
+        if len(bare) == 2:
+            self._put(bare[::-1], 0.85, table, column)
+            self._put([stem("".join(spelled_out(column)))], 0.9, table, column)
+        if len(bare) > 2:
+            self._put([bare[0], bare[-1]], 0.6, table, column)
+        rest = bare
+        while len(rest) > 1 and (rest[0] in table_words or (len(rest[0]) == 1 and table_words[0][:1] == rest[0])):
+            rest = rest[1:]
+        if rest != bare:
+            for variant, factor in _variants(rest):
+                self._put(variant, 0.97 * factor, table, column)
+        if self.references(Column(table, column)) != table:
+            for start in range(len(table_words)):
+                for variant, factor in _variants(rest):
+                    self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
+        for part, share in _parts(bare):
+            head = part[-1] == bare[-1]
+            score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
+            if len(part) == 1 and (part[0] in GENERIC and not head):
+                if part[0] not in _KINDS:
+                    continue
+                score = 0.41
+            self._put(part, score, table, column)
+            for variant, factor in _variants(list(part))[1:]:
+                self._put(variant, score * factor, table, column)
+
+    def find(self, stems: tuple[str, ...]) -> list[Hit]:
+        """The tables and columns that these stems may stand for, best first."""
+        found = self._hits.get(stems)
+        if not found:
+            return []
+        best = nlargest(_MOST, found.items(), key=lambda item: item[1])
+        return [Hit(score, table, column) for (table, column), score in best]
+
+    def column(self, column: Column) -> ColumnSchema:
+        """The schema's own entry of a column."""
+        found = self.schema.column(column.table, column.name)
+        assert found is not None
+        return found
+
+    def kind(self, column: Column) -> str:
+        """What the column holds."""
+        return self.column(column).kind
+
+    def numeric(self, column: Column) -> bool:
+        """Whether the column holds quantities or times, in text too."""
+        schema = self.column(column)
+        texts = [sample for sample in schema.samples if isinstance(sample, str)]
+        return schema.kind in ("number", "time") or bool(schema.samples and all(map(_QUANTITY.match, texts)))
+
+    @staticmethod
+    def says_key(text: str) -> bool:
+        """Whether words ask for an identifier itself, not for what it stands for."""
+        return text.lower().split()[-1] in _IDENTIFIERS
+
+    def yes(self, column: Column) -> Scalar | None:
+        """What a column of yes and no holds for yes; None for other columns."""
+        samples = {str(sample).lower(): sample for sample in self.column(column).samples}
+        if not samples or not set(samples) <= _YES | _NO:
+            return None
+        for word, sample in samples.items():
+            if word in _YES and isinstance(sample, int | str):
+                return sample
+        return 1 if "0" in samples else None
+
+    def quantity(self, column: Column) -> bool:
+        """Whether the column measures something, rather than naming a row."""
+        return self.numeric(column) and self.key(column.table) != column and self.references(column) is None
+
+    def key(self, table: str) -> Column | None:
+        """The column that tells the table's rows apart, if one does."""
+        found = self.schema.table(table)
+        if found is None or len(found.primary_key) > 1:
+            return None
+        if found.primary_key:
+            return Column(found.name, found.primary_key[0])
+        first = found.columns[0].name if found.columns else ""
+        return Column(found.name, first) if spelled_out(first)[-1:] == ("id",) else None
+
+    def title(self, table: str) -> tuple[Column, ...]:
+        """The columns by which people know the table's rows: a name or title, else first and last name, else a text."""
+        found = self.schema.table(table)
+        assert found is not None
+        own = {stem(word) for word in spelled_out(table)}
+        named: list[tuple[int, Column]] = []
+        for column in found.columns:
+            words = spelled_out(column.name)
+            if words and words[-1] in _NAMES and column.kind != "number":
+                others = [word for word in words[:-1] if stem(word) not in own]
+                named.append((len(others), Column(found.name, column.name)))
+        people = [c for _, c in named if {"first", "last"} & set(spelled_out(c.name))]
+        plain = [column for others, column in named if others == 0]
+        if plain and (len(people) < 2 or spelled_out(plain[0].name)[-1] == "name"):
+            return (plain[0],)
+        if len(people) >= 2:
+            return tuple(people[:2])
+        if named:
+            return (min(named, key=lambda pair: pair[0])[1],)
+        for column in found.columns[:3]:
+            parent = self.references(Column(found.name, column.name))
+            if parent and parent != table and set(spelled_out(parent)) & _PEOPLE and self.named(parent):
+                return self.title(parent)
+        for column in found.columns:
+            words, here = spelled_out(column.name), Column(found.name, column.name)
+            own_text = column.kind == "text" and not column.primary_key
+            if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.yes(here) is None:
+                return (here,)
+        key = self.key(table)
+        return (key,) if key else (Column(found.name, found.columns[0].name),)
+
+    def identity(self, table: str) -> Column:
+        """The column that stands for the table's rows: the one that tells them apart, else what they are called."""
+        return self.key(table) or self.title(table)[0]
+
+    def is_junction(self, table: str) -> bool:
+        """Whether a table does little but connect others."""
+        found = self.schema.table(table)
+        keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
+        return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
+
+    def called(self, hints: Sequence[str], tables: Sequence[str]) -> Column | None:
+        """The first column of these tables, of any kind, that one of these words names."""
+        for hint in hints:
+            for name in tables:
+                table = self.schema.table(name)
+                for column in table.columns if table else ():
+                    if hint in spelled_out(column.name):
+                        return Column(name, column.name)
+        return None
+
+    def named(self, table: str) -> bool:
+        """Whether the table's rows have a name or title of their own."""
+        return any(c.table == table and spelled_out(c.name)[-1] in _NAMES for c in self.title(table))
+
+    def distinctive(self, table: str) -> bool:
+        """Whether the title says which row is meant: a status, that many rows share, does not."""
+        found, column = self.schema.table(table), self.title(table)[0]
+        assert found is not None
+        own = {stem(word) for word in spelled_out(table)}
+        if column.table != table or self.named(table) or own & {stem(word) for word in spelled_out(column.name)}:
+            return True
+        distinct = self.column(column).distinct
+        return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
+
+    def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
+        """The column of the nearest of `tables` that one of these words names; earlier words weigh more."""
+        best: tuple[tuple[int, int, int], Column] | None = None
+        for table in self.schema.tables:
+            distance = min((self.distance(table.name, other) for other in tables), default=0)
+            if distance > within:
+                continue
+            for column in table.columns:
+                words = spelled_out(column.name)
+                own = Column(table.name, column.name)
+                if words[-1:] == ("id",) or not (self.numeric(own) or {"date", "time"} & set(words)):
+                    continue
+                names = (*words, "date", "time") if column.kind == "time" else words
+                for rank, hint in enumerate(hints):
+                    if hint in names:
+                        order = (distance + (table.name in self._views), rank, len(words))
+                        if best is None or order < best[0]:
+                            best = order, own
+        return best[1] if best else None
+
+    @cached_property
+    def _neighbours(self) -> dict[str, set[str]]:
+        near: dict[str, set[str]] = defaultdict(set)
+        for key in self.schema.foreign_keys:
+            near[key.table].add(key.ref_table)
+            near[key.ref_table].add(key.table)
+        return near
+
+    def distance(self, one: str, other: str) -> int:
+        """How many foreign keys lie between two tables; 9 where none lead there."""
+        if (known := self._distances.get(one)) is None:
+            known, reached = {one: 0}, {one}
+            for step in range(1, 6):
+                reached = {near for table in reached for near in self._neighbours.get(table, ())} - known.keys()
+                known |= dict.fromkeys(reached, step)
+            self._distances[one] = known
+        return known.get(other, 9)
+
+    def references_table(self, table: str, other: str) -> bool:
+        """Whether a foreign key of the first table points to the second."""
+        return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
+
+    def link(self, table: str, other: str) -> tuple[Column, Column] | None:
+        """The columns by which rows of two tables are told to be connected.
+
+        They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
+        joins lead from one to the other, that key on both sides.
+        """
+        own = self.key(table)
+        over: tuple[Column, Column] | None = None
+        for key in self.schema.foreign_keys:
+            if len(key.columns) != 1 or not key.ref_columns:
+                continue
+            here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
+            if {table, other} == {key.table, key.ref_table}:
+                return (here, there) if table == key.table else (there, here)
+            if over is None and own == there and self.distance(key.table, other) == 1:
+                over = there, here
+        if own is None or self.distance(table, other) > 3:
+            return None
+        return over or (own, own)
+
+    def references(self, column: Column) -> str | None:
+        """The table that a foreign key column points to."""
+        own = (column.table, (column.name,))
+        return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
+
+
+def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
+    """The words themselves, then with one word replaced by a synonym."""
+    found: list[tuple[list[str], float]] = [(list(words), 1.0)]
+    for position, word in enumerate(words):
+        for other in _STEMMED_SYNONYMS.get(word, ()):
+            found.append(([*words[:position], other, *words[position + 1 :]], 0.85))
+    return found
+
+
+_STEMMED_SYNONYMS = {stem(word): tuple(stem(other) for other in others) for word, others in SYNONYMS.items()}
+
+
+def _parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
+    """Proper contiguous parts of a name that begin and end with a word of meaning, with their share of it."""
+    size = len(words)
+    parts = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
+    return [(part, share) for part, share in parts if not {part[0], part[-1]} & _CONNECTING]

@@ -1,0 +1,98 @@
+"""Words of a question and of identifiers, with their stems."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ....tools.stemming import english_stem
+from ....tools.values.schema_words import name_words
+from ....tools.values.text_words import fold
+from .lexicon import ABBREVIATIONS, IRREGULAR, SUFFIXES
+
+_TOKEN = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|(?<![A-Za-z])'[^']+'(?![A-Za-z])|(?<![A-Za-z])`[^`']+[`']"
+    r"|\d{4}-\d\d?-\d\d?(?: \d\d?:\d\d(?::\d\d)?)?|\d+/\d+/\d+|\d+(?:,\d{3})+(?:\.\d+)?"
+    r"|(?<!\w)-?\d+(?:\.\d+)?(?![A-Za-z0-9])"
+    r"|[^\W_]+n't\b|[^\W_]+(?:[-.&/_][^\W_]+)*|'s\b|[<>]=?|!=|[=,;?!%$@]|\.(?=\s+[^a-z\s]|\s*$)"
+)
+_NUMBER = re.compile(r"(?<=\w )no\. (?!no\b)", re.IGNORECASE)
+_STRAIGHT = str.maketrans("‘’´", "'''")
+_PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
+_QUOTES = "\"'“”`"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word, number, punctuation mark or quoted text of a question.
+
+    Attributes:
+        text: As written; without its quotes.
+        lower: In lower case.
+        stem: Stem of `lower`.
+        start: Character offset in the question.
+        end: Offset just past it.
+        quoted: Whether it stood in quotes.
+    """
+
+    text: str
+    lower: str
+    stem: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """The stem of a lower-case word, irregular plurals included."""
+    word = IRREGULAR.get(word, word)
+    return english_stem(word) if len(word) > 2 else word
+
+
+def words_of(question: str) -> tuple[Word, ...]:
+    """The words of a question; hyphenated ones stay whole."""
+    found: list[Word] = []
+    # `room no.` is no negation; as long as before, so that offsets stay.
+    for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
+        text = match.group()
+        quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
+        text = text[1:-1].strip() if quoted else text
+        lower = text.lower()
+        found.append(Word(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
+    return tuple(_shared_noun(found))
+
+
+def _shared_noun(words: list[Word]) -> list[Word]:
+    """`first and last name` as `first name and last name`; the word put in has no width."""
+    found: list[Word] = []
+    for at, word in enumerate(words):
+        found.append(word)
+        if word.lower not in _PAIRED:
+            continue
+        end = at + 1
+        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIRED):
+            end += 1
+        if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
+            noun = words[end]
+            found.append(Word(noun.text, noun.lower, noun.stem, word.end, word.end))
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def spelled_out(identifier: str) -> tuple[str, ...]:
+    """A name's words with more abbreviations spelled out and glued words split: `LName`, `productname`, `dob`."""
+    chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
+    words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else name_words(chunk) for chunk in chunks]
+    return tuple(part for chunk in words for word in chunk for part in _split(word))
+
+
+def _split(part: str) -> tuple[str, ...]:
+    if part in ABBREVIATIONS:
+        return ABBREVIATIONS[part]
+    for suffix in SUFFIXES:
+        head = part.removesuffix(suffix)
+        if head and head != part and part not in IRREGULAR and (len(head) > 3 or spelled_out(head) != (head,)):
+            return (*spelled_out(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+    return (part,)

@@ -1,0 +1,45 @@
+"""Ask a database questions, turn after turn, and get SQL and rows you can check.
+
+    from tableturn import SQLAgent
+
+    with SQLAgent("shop.db", model="openai:gpt-5-mini") as agent:
+        print(agent.ask("Which customers spent the most?").to_dataframe())
+
+The build makes this folder the installed package `tableturn` and puts the rooms beside it, hence the absolute imports.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tableturn.agent import Answer, Settings, SQLAgent, TableturnError
+    from tableturn.tools.database import Database
+
+    __version__: str
+
+_HOMES = {
+    "Answer": "tableturn.agent",
+    "Database": "tableturn.tools.database",
+    "SQLAgent": "tableturn.agent",
+    "Settings": "tableturn.agent",
+    "TableturnError": "tableturn.agent",
+}
+
+__all__ = ["Answer", "Database", "SQLAgent", "Settings", "TableturnError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when first used: `tableturn --help` must answer before LangGraph has loaded."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("tableturn")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

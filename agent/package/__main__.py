@@ -1,0 +1,5 @@
+"""`python -m tableturn`: the command line."""
+
+from tableturn.agent.cli import main
+
+main()

@@ -1,0 +1,170 @@
+"""Opens what an agent needs: the database and its value index, the example store, and the translator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from ...tools.database import Access, Database, Egress, Identity, Policy, Session
+from ...tools.errors import SettingsError
+from ...tools.toolset import Toolset
+from ...tools.values import ValueIndex
+from ..model.chat import PromptedTranslator, TranslatorOptions
+from ..model.resolve import resolve_model
+from ..settings import Settings
+from .examples import AgentExamples
+from .resources import Others, Resources
+from .schemas import Schemas
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ...tools.database.objects import DatabaseSource
+    from ...tools.examples import ExampleStore
+    from ...tools.sandbox import SandboxLimits
+    from ..audit import AuditTrail
+    from ..effects import Translator
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Resources, and how to close those that were opened here."""
+
+    resources: Resources
+    close: Callable[[], None]
+
+
+def open_resources(
+    database: DatabaseSource | Database,
+    *,
+    model: str | BaseChatModel | None,
+    settings: Settings,
+    examples: ExampleStore | str | Path | None,
+    embedding: str = "hashed",
+    base_url: str | None,
+    sandbox: SandboxLimits | None = None,
+    access: Access | None = None,
+    identity: Identity | None = None,
+    audit: AuditTrail | None = None,
+    egress: Egress | Mapping[str, object] | None = None,
+) -> Opened:
+    """Opens everything; what fails closes what was opened before it.
+
+    A database that is given open keeps its person and its policy, which `access` and the settings can only narrow;
+    `identity` names another person.
+
+    Raises:
+        SettingsError: `egress` is given for a database that is open already, under a policy of its own.
+    """
+    stack = ExitStack()
+    if isinstance(database, Database) and egress is not None:
+        raise SettingsError("this database is open already: give egress to Database.open")
+    own = Session(policy=Policy(egress=Egress.of(egress)))
+    base = database.session if isinstance(database, Database) else own
+    store = AgentExamples(examples, embedding, stack)
+    shared = _Shared(_translators(model, base_url), settings, store, sandbox, access or Access(), audit)
+    house = _House(shared, base.policy)
+    stack.callback(house.close)
+    try:
+        session = house.session(identity or base.identity)
+        if not isinstance(database, Database):
+            database = stack.enter_context(Database.open(database, session=session))
+        elif database.session != session:
+            database = stack.enter_context(database.for_user(session.identity, session.policy))
+        resources = house.furnish(database)
+        resources.translator(settings)
+    except BaseException:
+        stack.close()
+        raise
+    return Opened(resources, stack.close)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What all people share whose questions one agent answers.
+
+    Attributes:
+        translator: Asks a model; None where none is chosen.
+        settings: The agent's own.
+        examples: The example store.
+        sandbox: Limits and boundary of pandas code.
+        access: Who may read what.
+        audit: Where turns are written down, if anywhere.
+    """
+
+    translator: Callable[[Settings], Translator | None]
+    settings: Settings
+    examples: AgentExamples
+    sandbox: SandboxLimits | None
+    access: Access
+    audit: AuditTrail | None
+
+
+class _House:
+    """Makes the resources of one person after the other over what they share."""
+
+    def __init__(self, shared: _Shared, base: Policy) -> None:
+        self._shared = shared
+        self._base = base
+        self._databases = WeakSet[Database]()
+
+    def session(self, identity: Identity) -> Session:
+        """A person's session."""
+        return self._shared.access.session(identity, self._base).narrowed(self._shared.settings.permissions)
+
+    def furnish(self, database: Database) -> Resources:
+        """The resources over a database under somebody's session."""
+        shared, values = self._shared, ValueIndex.open(database)
+
+        @lru_cache(maxsize=1)
+        def offline() -> Translator:
+            from ..offline import OfflineTranslator
+
+            return OfflineTranslator(database, values)
+
+        def other(session: Session) -> Resources:
+            opened = database.for_user(session.identity, session.policy)
+            self._databases.add(opened)
+            return self.furnish(opened)
+
+        return Resources(
+            database,
+            values,
+            Toolset(database, values, shared.examples.store, shared.sandbox),
+            lambda settings: shared.translator(settings) or offline(),
+            shared.settings,
+            Schemas(database, values),
+            shared.examples,
+            Others(database.session, self.session, other),
+            shared.audit,
+        )
+
+    def close(self) -> None:
+        """Closes the databases that were opened for other people."""
+        for database in list(self._databases):
+            database.close()
+
+
+def _translators(model: str | BaseChatModel | None, base_url: str | None) -> Callable[[Settings], Translator | None]:
+    """The translator that asks a model, made once for a run's settings; None where no model is chosen."""
+
+    @lru_cache(maxsize=32)
+    def made(options: TranslatorOptions, seconds: float, retries: int) -> Translator | None:
+        chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
+        return None if chat_model is None else PromptedTranslator(chat_model, options)
+
+    def translator(settings: Settings) -> Translator | None:
+        options = TranslatorOptions(
+            prompt_tokens=settings.prompt_tokens,
+            max_output_tokens=settings.max_output_tokens,
+            temperature=settings.temperature,
+            simplify_temperature=settings.simplify_temperature,
+        )
+        return made(options, settings.request_seconds, settings.request_retries)
+
+    return translator

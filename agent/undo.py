@@ -1,0 +1,120 @@
+"""Ends a turn from outside, and leaves the conversation as it was before a turn that came to no end of its own."""
+
+from __future__ import annotations
+
+import copy
+import signal
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from ..tools.database import Cancellation
+
+S = TypeVar("S", bound=BaseCheckpointSaver[Any])
+
+KEY = "__tableturn_turn"
+"""Where a run's configuration carries its `OpenTurn`; names that start so are not written into checkpoints."""
+
+
+class OpenTurn:
+    """A turn that is being taken.
+
+    A turn is written at its end alone (LangGraph's `durability="exit"`), so that one which is undone before that leaves
+    nothing behind. Whichever comes first decides: being undone, or being written.
+
+    Attributes:
+        cancellation: Ends what runs for it.
+        written: Whether it was kept.
+        interrupted: Whether Ctrl-C ended it.
+    """
+
+    def __init__(self) -> None:
+        self.cancellation = Cancellation()
+        self.written = False
+        self.interrupted = False
+        self._failed = False
+        self._lock = threading.Lock()
+
+    def fail(self) -> None:
+        """Undoes it."""
+        self._failed = True
+
+    @property
+    def undone(self) -> bool:
+        """Whether nothing of it is to be kept."""
+        return not self.written and (self._failed or self.cancellation.cancelled)
+
+    def write(self) -> bool:
+        """Whether it may be written now; from then on it counts as kept."""
+        with self._lock:
+            self.written = not self.undone
+            return self.written
+
+
+def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
+    """The turn that a run is of; None where the graph is run by somebody else than `Conversation`."""
+    found = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
+    return found if isinstance(found, OpenTurn) else None
+
+
+def undoable(saver: S) -> S:
+    """A copy of a checkpointer, over the same store, that writes nothing of a turn that was undone."""
+    clone = copy.copy(saver)
+
+    def put(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
+        turn = open_turn(config)
+        return saver.put(config, *args, **kwargs) if turn is None or turn.write() else config
+
+    async def aput(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
+        turn = open_turn(config)
+        return await saver.aput(config, *args, **kwargs) if turn is None or turn.write() else config
+
+    def put_writes(config: RunnableConfig, *args: Any, **kwargs: Any) -> None:
+        turn = open_turn(config)
+        if turn is None or turn.write():
+            saver.put_writes(config, *args, **kwargs)
+
+    async def aput_writes(config: RunnableConfig, *args: Any, **kwargs: Any) -> None:
+        turn = open_turn(config)
+        if turn is None or turn.write():
+            await saver.aput_writes(config, *args, **kwargs)
+
+    for method in (put, aput, put_writes, aput_writes):
+        setattr(clone, method.__name__, method)
+    return clone
+
+
+@contextmanager
+def interruptible(turn: OpenTurn) -> Generator[None]:
+    """Within it, Ctrl-C ends the turn in order, instead of breaking off whatever happens to run.
+
+    Only where Python's own handling of the signal is in place, and in the main thread, which alone can have another.
+
+    Raises:
+        KeyboardInterrupt: There was one, and the turn was undone.
+    """
+    here = threading.current_thread() is threading.main_thread()
+    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if turn.interrupted:
+            raise KeyboardInterrupt  # twice: at once, whatever it breaks
+        turn.interrupted = True
+        turn.cancellation.cancel()
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except Exception:
+        if turn.interrupted and turn.undone:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
