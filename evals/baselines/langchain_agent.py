@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -16,19 +18,18 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
-from ...agent.model_reply import reply_usage
-from ...agent.models import model_label
-from ...agent.translator import Usage
+from ...agent.model.reply import reply_usage
+from ...agent.model.resolve import model_label
+from ...agent.records import Usage
 from ...prompts.tokens import estimate_tokens
 from ...tools.database import Database
-from ...tools.database.connection import connect
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
 from ..runner.answering import asked_text
-from ..runner.record import TurnRecord
 from ..runner.spec import History
-from .turns import Said, turn_by_turn
+from ..sqlite_files import lenient_text, open_read_only
+from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -47,30 +48,24 @@ with warnings.catch_warnings():
 _QUERY_TOOL = "sql_db_query"
 
 
-class LangChainAgent:
+class LangChainAgent(TurnByTurn):
     """One agent run a turn; its answer is the last query that it ran.
 
-    Args:
-        dataset: What is asked.
-        model: Must be able to call tools.
-        settings: The limits of queries count here.
-        history: What a turn sees of the turns before it.
+    Raises:
+        ModelError: The model cannot call tools.
     """
 
     def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
-        self._dataset = dataset
-        self._model = model
-        self._settings = settings
-        self._history: History = history
+        super().__init__(dataset, model, settings, history)
+        try:
+            model.bind_tools([])
+        except NotImplementedError:
+            raise ModelError(
+                f"the model {model_label(model)} cannot call tools, as LangChain's SQL agent has it do"
+            ) from None
 
-    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
-        return turn_by_turn(turns, kept, self._history, self._dataset.database, self._settings.limits, self._take)
-
-    def close(self) -> None:
-        """See `Answering`; nothing stays open."""
-
-    async def _take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> Said:
+    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+        """See `TurnByTurn`."""
         reached = _ReadOnly(database, self._settings)
         try:
             agent = create_sql_agent(
@@ -86,7 +81,7 @@ class LangChainAgent:
             reached.close()
         steps = cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])
         tried = tuple(_query(action.tool_input) for action, _ in steps if action.tool == _QUERY_TOOL)
-        return Said(tried[-1] if tried else "", counted.usage, text=str(found["output"]), tried=tried)
+        return TurnReply(tried[-1] if tried else "", counted.usage, text=str(found["output"]), tried=tried)
 
 
 class _ReadOnly(SQLDatabase):
@@ -97,7 +92,7 @@ class _ReadOnly(SQLDatabase):
         self._limits = settings.limits
         self._reading = create_engine(
             "sqlite://",
-            creator=lambda: connect(database.path).sqlite,
+            creator=lambda: _connection(Path(database.location)),
             poolclass=StaticPool,
             isolation_level="AUTOCOMMIT",
         )
@@ -115,6 +110,12 @@ class _ReadOnly(SQLDatabase):
             raise DatabaseError(str(command), None, error) from error
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         return rows[:1] if fetch == "one" else rows
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    connection = open_read_only(path)
+    connection.text_factory = lenient_text
+    return connection
 
 
 class _Counted(BaseCallbackHandler):
@@ -141,23 +142,8 @@ class _Counted(BaseCallbackHandler):
                     self.usage += reply_usage(generation.message, prompt)
 
 
-def make(dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> LangChainAgent:
-    """See `Baseline.module`.
-
-    Raises:
-        ModelError: The model cannot call tools.
-    """
-    try:
-        model.bind_tools([])
-    except NotImplementedError:
-        raise ModelError(
-            f"the model {model_label(model)} cannot call tools, as LangChain's SQL agent has it do"
-        ) from None
-    return LangChainAgent(dataset, model, settings, history)
-
-
 def _asked(turn: Question, past: Sequence[PastTurn]) -> str:
-    """The agent has no memory: what was said before stands before the question."""
+    """The agent has no memory: the earlier turns are put before the question."""
     if not past:
         return asked_text(turn)
     earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
@@ -167,3 +153,7 @@ def _asked(turn: Question, past: Sequence[PastTurn]) -> str:
 def _query(tool_input: object) -> str:
     given = cast("Mapping[str, object]", tool_input).get("query", "") if isinstance(tool_input, Mapping) else tool_input
     return str(given)
+
+
+make = LangChainAgent
+"""See `Baseline.module`."""

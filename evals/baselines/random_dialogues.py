@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ...agent import Settings
-from ...agent.prompted import PromptedTranslator, TranslatorOptions
+from ...agent.effects import Tally, arun, ask
+from ...agent.model.budget import left_of
+from ...agent.model.chat import PromptedTranslator, TranslatorOptions
 from ...prompts.dialogues import Dialogue, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
 from ..runner.answering import asked_text
-from ..runner.record import TurnRecord
 from ..runner.spec import History
-from .turns import Said, turn_by_turn
+from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -29,48 +30,29 @@ _SEED = 0
 _SCHEMA = "credit"
 
 
-class RandomDialogues:
-    """One request a turn; the same dialogues, of databases that are not asked about, stand before every question.
+class RandomDialogues(TurnByTurn):
+    """One request a turn; the same dialogues, of databases that are not asked about, precede every question.
 
-    Args:
-        dataset: What is asked; its own training split gives the dialogues.
-        model: Who is asked.
-        settings: `prompt_tokens`, `max_output_tokens`, `temperature` and the limits of queries count here.
-        history: What a turn sees of the turns before it.
+    The dialogues are from the dataset's own training split; `prompt_tokens`, `max_output_tokens` and `temperature` of
+    the settings count too.
 
     Raises:
         SettingsError: The dataset has no training split.
     """
 
     def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
+        super().__init__(dataset, model, settings, history)
         options = TranslatorOptions(settings.prompt_tokens, settings.max_output_tokens, settings.temperature)
         self._translator = PromptedTranslator(model, options)
-        self._dataset = dataset
-        self._settings = settings
-        self._history: History = history
         self._dialogues = _sampled(dataset)
 
-    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
-        return turn_by_turn(turns, kept, self._history, self._dataset.database, self._settings.limits, self._take)
-
-    def close(self) -> None:
-        """See `Answering`; nothing stays open."""
-
-    async def _take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> Said:
+    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+        """See `TurnByTurn`."""
         schema = render_schema(database.schema(), _SCHEMA)
         task = DialoguesTask(asked_text(turn), schema, tuple(past), self._dialogues)
-        done = await self._translator.ado(task)
-        return Said(done.reply.sql, done.usage, notes=(*done.notes, *done.reply.notes))
-
-
-def make(dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> RandomDialogues:
-    """See `Baseline.module`.
-
-    Raises:
-        SettingsError: The dataset has no training split.
-    """
-    return RandomDialogues(dataset, model, settings, history)
+        tally = Tally(left_of(self._settings, {}))
+        done = await arun(ask(task), self._translator, tally)
+        return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
 
 
 def _sampled(dataset: Dataset) -> tuple[Dialogue, ...]:
@@ -95,3 +77,7 @@ def _sampled(dataset: Dataset) -> tuple[Dialogue, ...]:
         if len(found) == DIALOGUES:
             break
     return tuple(found)
+
+
+make = RandomDialogues
+"""See `Baseline.module`."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from ...agent.records import Result, plain_result
-from ...agent.translator import Usage
-from ...tools.database import Database, Limits
+from langchain_core.language_models import BaseChatModel
+
+from ...agent import Settings
+from ...agent.records import Result, Usage, plain_result
+from ...tools.database import Database
 from ...tools.errors import QueryError
 from ...tools.linking import PastTurn
-from ..datasets import Question
+from ..datasets import Dataset, Question
 from ..runner.answering import failed, not_asked
 from ..runner.record import SHOWN_ROWS, TurnRecord
 from ..runner.replay import asked_about
@@ -20,8 +22,8 @@ from ..runner.watch import watched
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a baseline gave for one turn.
+class TurnReply:
+    """A baseline's answer to one turn.
 
     Attributes:
         sql: Its query; empty where it wrote none.
@@ -38,74 +40,77 @@ class Said:
     notes: tuple[str, ...] = ()
 
 
-Take = Callable[[Question, Sequence[PastTurn], Database], Awaitable[Said]]
-"""Answers one turn, given the turns before it."""
-
-
-async def turn_by_turn(
-    turns: Sequence[Question],
-    kept: Mapping[str, TurnRecord],
-    history: History,
-    locate: Callable[[str], object],
-    limits: Limits,
-    take: Take,
-) -> AsyncIterator[TurnRecord]:
-    """Answers an interaction's turns as `Answering.answers` wants it.
+class TurnByTurn:
+    """Answers an interaction's turns one after the other, as `Answering` asks for.
 
     Args:
-        turns: Of the interaction.
-        kept: Records that are there already.
+        dataset: What is asked.
+        model: Who is asked.
+        settings: The limits of queries count here.
         history: Whether a turn sees the gold SQL of the turns before it, or their answers.
-        locate: Gives a database's file, or raises DatabaseUnavailable.
-        limits: Of the query that a record shows the rows of.
-        take: Answers one turn.
     """
-    past: list[PastTurn] = []
-    for turn in turns:
-        record = kept.get(turn.id)
-        if record is None:
-            asked_about.set(turn.id)
-            start = time.perf_counter()
-            with watched() as requests:
-                try:
-                    with Database.open(str(locate(turn.database))) as database:
-                        said = await take(turn, tuple(past), database)
-                        record = _record(turn, said, database, limits, time.perf_counter() - start)
-                except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the others still count
-                    record = failed(turn, error)
-            if why := requests.unanswered(record.sql):
-                record = not_asked(turn, why)
-            yield record
-            if not record.asked and history == "predicted":
-                return
-        past.append(PastTurn(turn.text, sql=turn.golds[0] if history == "gold" else record.sql))
 
+    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
+        self._dataset = dataset
+        self._model = model
+        self._settings = settings
+        self._history: History = history
 
-def _record(turn: Question, said: Said, database: Database, limits: Limits, seconds: float) -> TurnRecord:
-    usage = {**asdict(said.usage), "seconds": round(seconds, 4)}
-    shown: Result | None = None
-    attempts: list[dict[str, object]] = []
-    for sql in said.tried or ((said.sql,) if said.sql else ()):
-        result, error = _run(sql, database, limits)
-        attempts.append({"sql": sql, "error": error, "row_count": result and result.row_count, "feedback": ""})
-        shown = result if sql == said.sql else shown
-    return TurnRecord(
-        id=turn.id,
-        sql=said.sql,
-        status="converged" if shown else "failed",
-        text=said.text,
-        columns=shown.columns if shown else (),
-        rows=shown.rows[:SHOWN_ROWS] if shown else (),
-        row_count=shown.row_count if shown else 0,
-        attempts=tuple(attempts),
-        usage=usage,
-        notes=said.notes,
-        seconds=round(seconds, 4),
-    )
+    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+        """Answers one turn, given the turns before it."""
+        raise NotImplementedError
 
+    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        past: list[PastTurn] = []
+        for turn in turns:
+            record = recorded.get(turn.id)
+            if record is None:
+                record = await self._record(turn, tuple(past))
+                yield record
+                if not record.asked and self._history == "predicted":
+                    return
+            past.append(PastTurn(turn.text, sql=turn.golds[0] if self._history == "gold" else record.sql))
 
-def _run(sql: str, database: Database, limits: Limits) -> tuple[Result | None, str | None]:
-    try:
-        return plain_result(database.execute(sql, limits)), None
-    except QueryError as error:
-        return None, str(error)
+    def close(self) -> None:
+        """See `Answering`; nothing stays open."""
+
+    async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
+        asked_about.set(turn.id)
+        start = time.perf_counter()
+        with watched() as requests:
+            try:
+                with Database.open(str(self._dataset.database(turn.database))) as database:
+                    reply = await self.take(turn, past, database)
+                    record = self._with_results(turn, reply, database, round(time.perf_counter() - start, 4))
+            except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the others still count
+                record = failed(turn, error)
+        why = requests.unanswered(record.sql)
+        return not_asked(turn, why) if why else record
+
+    def _with_results(self, turn: Question, reply: TurnReply, database: Database, seconds: float) -> TurnRecord:
+        shown: Result | None = None
+        attempts: list[dict[str, object]] = []
+        for sql in reply.tried or ((reply.sql,) if reply.sql else ()):
+            result, error = self._run(sql, database)
+            attempts.append({"sql": sql, "error": error, "row_count": result and result.row_count, "feedback": ""})
+            shown = result if sql == reply.sql else shown
+        return TurnRecord(
+            id=turn.id,
+            sql=reply.sql,
+            status="converged" if shown else "failed",
+            text=reply.text,
+            columns=shown.columns if shown else (),
+            rows=shown.rows[:SHOWN_ROWS] if shown else (),
+            row_count=shown.row_count if shown else 0,
+            attempts=tuple(attempts),
+            usage=asdict(replace(reply.usage, seconds=seconds)),
+            notes=reply.notes,
+            seconds=seconds,
+        )
+
+    def _run(self, sql: str, database: Database) -> tuple[Result | None, str | None]:
+        try:
+            return plain_result(database.execute(sql, self._settings.limits)), None
+        except QueryError as error:
+            return None, str(error)

@@ -1,9 +1,6 @@
-"""How well the confidence of answers tells how often they are right, on drafts of published systems."""
+"""How well the confidence of answers predicts how often they are right, on drafts of published systems."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +24,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
     `ece_shipped` is that of the confidence as answers give it; its table was counted on all of these databases.
     """
-    replayed = Replayed.load(cast("Path", options.data), options.limit)
+    replayed = Replayed.load(options.folder, options.limit)
     database = {question.id: question.database for question in replayed.asked.questions}
     judged = [one for name in DRAFTED_BY for one in replayed.play([replayed.predictions[name]], {"max_attempts": 1})]
     answered = [one for one in judged if one.record.confidence > 0]

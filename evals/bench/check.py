@@ -9,10 +9,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import cast
 
 from ...tools.errors import QueryError
 from ...tools.sql import Asked, Finding, check
@@ -21,13 +21,15 @@ from ..metrics import read_predictions
 from .gold import Databases, golds
 from .registry import BenchOptions
 
+_COUNTED = ("predictions", "failing", "foreseen", "right_reason", "with_suggestion", "false_alarms")
+
 
 def run(options: BenchOptions) -> dict[str, object]:
     """Errors on Spider's training golds; of the published predictions that fail to run, those foreseen with the reason.
 
-    `false_alarms` are predictions that run although their running was said to fail.
+    `false_alarms` are predictions that run although the check foresaw a failure.
     """
-    data = cast("Path", options.data)
+    data = options.folder
     with Databases(load_dataset("spider", "dev", data)) as databases:
         return _on_golds(databases, data, options.limit) | _on_predictions(databases, data, options.limit)
 
@@ -56,19 +58,20 @@ def _on_golds(databases: Databases, data: Path, limit: int | None) -> dict[str, 
 
 
 def _on_predictions(databases: Databases, data: Path, limit: int | None) -> dict[str, object]:
-    counts: Counter[str] = Counter()
+    counts = Counter(dict.fromkeys(_COUNTED, 0))
     missed: list[str] = []
-    seen: dict[tuple[str, str], tuple[QueryError | None, Finding | None]] = {}
+
+    @cache
+    def outcome(database: str, sql: str) -> tuple[QueryError | None, Finding | None]:
+        ran = databases.run(database, sql)
+        findings = _errors(check(sql, databases.open(database).schema()))
+        foreseen = [finding for finding in findings if finding.kind != "always_empty"]
+        return ran if isinstance(ran, QueryError) else None, foreseen[0] if foreseen else None
+
     for database, sql in islice(_predictions(data), limit):
-        schema = databases.schema(database)
-        if schema is None:
+        if databases.get(database) is None:
             continue
-        if (database, sql) not in seen:
-            outcome = databases.run(database, sql)
-            failed = outcome if isinstance(outcome, QueryError) else None
-            foreseen = [finding for finding in _errors(check(sql, schema)) if finding.kind != "always_empty"]
-            seen[database, sql] = failed, foreseen[0] if foreseen else None
-        failed, finding = seen[database, sql]
+        failed, finding = outcome(database, sql)
         kind = finding.kind if finding is not None else None
         counts["predictions"] += 1
         counts["false_alarms"] += failed is None and kind is not None
@@ -79,12 +82,8 @@ def _on_predictions(databases: Databases, data: Path, limit: int | None) -> dict
             counts["with_suggestion"] += finding is not None and bool(finding.suggestion)
             if kind != failed.kind:
                 missed.append(f"{database}: {failed.kind} ({failed}), foreseen {kind}: {sql}")
-    figures: dict[str, object] = {
-        key: counts[key]
-        for key in ("predictions", "failing", "foreseen", "right_reason", "with_suggestion", "false_alarms")
-    }
     share = counts["right_reason"] / counts["failing"] if counts["failing"] else 1.0
-    return figures | {"failing_predictions_foreseen": round(share, 4), "missed": missed[:20]}
+    return {**counts, "failing_predictions_foreseen": round(share, 4), "missed": missed[:20]}
 
 
 def _errors(findings: tuple[Finding, ...]) -> list[Finding]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import cast
 
-from ...tools.database import Database, Schema, render_schema
-from ...tools.errors import DatabaseUnavailable, SQLParseError
+from ...tools.database import render_schema
+from ...tools.errors import SQLParseError
 from ...tools.examples import Example, ExampleQuery, ExampleStore, SelectorKind, make_selector
 from ...tools.sql import sql_skeleton
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import read_predictions
+from .gold import Databases
 from .registry import BenchOptions
 
 K = 8
@@ -20,7 +20,6 @@ FOLDS = 5
 """Training databases are dealt into so many parts for development; the first is held out here."""
 
 _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
-_skeleton = cache(sql_skeleton)
 
 
 def run(options: BenchOptions) -> dict[str, object]:
@@ -32,18 +31,17 @@ def run(options: BenchOptions) -> dict[str, object]:
     skeletons without votes (`plain`), nearest whole questions, random ones, the most that retrieval can reach, and for
     each system's drafts how often the draft itself has the gold's skeleton.
     """
-    data = cast("Path", options.data)
+    data = options.folder
     train = [load_dataset("spider", split, data) for split in ("train", "train_others")]
     whole = load_dataset("spider", "dev", data)
     dev = whole.first(options.limit)
-    schemas = _Schemas([*train, dev])
     questions = [question for part in train for question in part.questions]
     databases = sorted({question.database for question in train[0].questions})
     held_out = set(databases[::FOLDS])
-    with _store([question for question in questions if question.database not in held_out], schemas) as store:
-        asked = [question for question in train[0].questions if question.database in held_out]
-        developed = _agreement(store, asked[: options.limit], schemas, "skeleton")
-    with _store(questions, schemas) as store:
+    rest = [question for question in questions if question.database not in held_out]
+    asked = [question for question in train[0].questions if question.database in held_out]
+    with Databases(whole) as schemas, _store(rest, schemas) as held, _store(questions, schemas) as store:
+        developed = _agreement(held, asked[: options.limit], schemas, "skeleton")
         details = {
             "plain": _agreement(store, dev.questions, schemas, "skeleton", pool=0),
             "question": _agreement(store, dev.questions, schemas, "question", k=K),
@@ -61,43 +59,26 @@ def run(options: BenchOptions) -> dict[str, object]:
     }
 
 
-class _Schemas:
-    """Schemas by database name; None where a benchmark lacks the database."""
-
-    def __init__(self, datasets: Sequence[Dataset]) -> None:
-        self._datasets = datasets
-        self.get = cache(self._read)
-        self.text = cache(self._text)
-
-    def _read(self, name: str) -> Schema | None:
-        for dataset in self._datasets:
-            try:
-                with Database.open(dataset.database(name)) as database:
-                    return database.schema()
-            except DatabaseUnavailable:
-                continue
-        return None
-
-    def _text(self, name: str) -> str:
-        schema = self.get(name)
-        return render_schema(schema, samples=0) if schema else ""
-
-
-def _store(questions: Sequence[Question], schemas: _Schemas) -> ExampleStore:
+def _store(questions: Sequence[Question], schemas: Databases) -> ExampleStore:
     store = ExampleStore.open()
     store.add(_examples(questions, schemas), strict=False)
     return store
 
 
-def _examples(questions: Sequence[Question], schemas: _Schemas) -> Iterator[Example]:
+def _examples(questions: Sequence[Question], schemas: Databases) -> Iterator[Example]:
+    @cache
+    def text(name: str) -> str:
+        schema = schemas.schema(name)
+        return render_schema(schema, samples=0) if schema else ""
+
     for question in questions:
-        yield Example(question.text, question.golds[0], question.database, schemas.text(question.database))
+        yield Example(question.text, question.golds[0], question.database, text(question.database))
 
 
 def _agreement(
     store: ExampleStore,
     questions: Sequence[Question],
-    schemas: _Schemas,
+    schemas: Databases,
     kind: SelectorKind,
     draft: Callable[[Question], str] = lambda question: "",
     **numbers: int,
@@ -105,33 +86,29 @@ def _agreement(
     selector = make_selector(kind, store, **numbers)
     hits = 0
     for question in questions:
-        query = ExampleQuery(question.text, schema=schemas.get(question.database), draft_sql=draft(question))
+        query = ExampleQuery(question.text, schema=schemas.schema(question.database), draft_sql=draft(question))
         wanted = _skeleton(question.golds[0])
         hits += any(_skeleton(example.sql) == wanted for example in selector.select(query))
     return round(hits / len(questions), 4)
 
 
-def _by_draft(store: ExampleStore, dev: Dataset, schemas: _Schemas, drafts: dict[str, str]) -> dict[str, float]:
-    right = sum(_same(drafts[question.id], question.golds[0]) for question in dev.questions)
+def _by_draft(store: ExampleStore, dev: Dataset, schemas: Databases, drafts: dict[str, str]) -> dict[str, float]:
+    right = sum(_skeleton(drafts[question.id]) == _skeleton(question.golds[0]) for question in dev.questions)
     hit = _agreement(store, dev.questions, schemas, "draft", lambda question: drafts[question.id], k=K)
     return {"hit_at_8": hit, "draft_itself": round(right / len(dev.questions), 4)}
 
 
-def _same(draft: str, gold: str) -> bool:
-    try:
-        return _skeleton(draft) == _skeleton(gold)
-    except SQLParseError:
-        return False
-
-
 def _most(train: Sequence[Question], dev: Sequence[Question]) -> float:
-    known: set[str] = set()
-    for question in train:
-        try:
-            known.add(_skeleton(question.golds[0]))
-        except SQLParseError:
-            continue
+    known = {_skeleton(question.golds[0]) for question in train}
     return round(sum(_skeleton(question.golds[0]) in known for question in dev) / len(dev), 4)
+
+
+@cache
+def _skeleton(sql: str) -> str | None:
+    try:
+        return sql_skeleton(sql)
+    except SQLParseError:
+        return None
 
 
 def published(data: Path, name: str, whole: Dataset) -> dict[str, str]:

@@ -7,16 +7,15 @@ import re
 import time
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
-from typing import cast
 
 import numpy as np
 
-from ...tools.database import Database, Schema
-from ...tools.errors import DatabaseUnavailable, SQLParseError
+from ...tools.database import Schema
+from ...tools.errors import SQLParseError
 from ...tools.examples.diversity import Matrix, Method, diverse, voted
 from ...tools.sql import regularize, vectorize
 from ..datasets import Dataset, Question, load_dataset
+from .gold import Databases
 from .registry import BenchOptions
 
 N, M, RUNS = 18, 20, 5
@@ -54,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     vector is chosen: hundreds of queries share a vector, and which of them is nearest to a centroid is a matter of
     order. Both by k-means; the details have the alternatives of the paper's table 4.
     """
-    data = cast("Path", options.data)
+    data = options.folder
     dataset = load_dataset("cosql", "train", data).first(options.limit)
     start = time.perf_counter()
     questions, vectors = _vectors(dataset)
@@ -96,23 +95,15 @@ def _overlap(sets: Sequence[Sequence[int]]) -> float:
 
 def _rows_of_paper(dataset: Dataset, questions: Sequence[Question]) -> list[int]:
     """Where the paper's queries are; the first of those that are the same."""
-    schemas = {name: schema for name in _PAPER if (schema := _schema(dataset, name))}
     found: dict[str, int] = {}
-    for row, question in enumerate(questions):
-        schema = schemas.get(question.database)
-        if schema and _digest(question.golds[0], schema) == _PAPER[question.database]:
-            found.setdefault(question.database, row)
+    with Databases(dataset) as databases:
+        for row, question in enumerate(questions):
+            schema = databases.schema(question.database) if question.database in _PAPER else None
+            if schema and _digest(question.golds[0], schema) == _PAPER[question.database]:
+                found.setdefault(question.database, row)
     return list(found.values())
 
 
 def _digest(sql: str, schema: Schema) -> str:
     text = re.sub(r"\s+", "", regularize(sql, schema).lower())
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _schema(dataset: Dataset, name: str) -> Schema | None:
-    try:
-        with Database.open(dataset.database(name)) as database:
-            return database.schema()
-    except DatabaseUnavailable:
-        return None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...tools.database import Database, Limits
 from ...tools.errors import QueryError
-from .fuzz_statements import SCHEMA, statements
+from .corpus import corpus
 from .registry import BenchOptions
 
 _STATEMENTS = 1_000_000
@@ -25,18 +25,22 @@ def run(options: BenchOptions) -> dict[str, object]:
     """Figures: `statements`, `file_unchanged` (hash and folder listing), how many ran, how the others were refused.
 
     Anything but a result or a `QueryError` ends the benchmark with that error.
+
+    Raises:
+        SettingsError: This is no checkout: the statements are part of the tests.
     """
     count = options.limit or _STATEMENTS
+    hostile = corpus("statements")
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         folder = Path(name)
         path = folder / "fuzzed.db"
         connection = sqlite3.connect(path)
-        connection.executescript(SCHEMA)
+        connection.executescript(hostile.SCHEMA)
         connection.close()
         before = _trace(folder)
         start = time.monotonic()
         with Database.open(path) as database:
-            outcomes = Counter(_outcome(database, sql) for sql in islice(statements(_SEED, name), count))
+            outcomes = Counter(_outcome(database, sql) for sql in islice(hostile.statements(_SEED, name), count))
         elapsed = time.monotonic() - start
         unchanged = _trace(folder) == before
     return {

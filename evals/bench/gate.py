@@ -1,9 +1,6 @@
-"""What the gate saves: how many questions end after one call, and how right those are against the rest."""
+"""What the gate saves: how many questions end after one call, and their EX against that of the rest."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import cast
 
 from .registry import BenchOptions
 from .replayed import SYSTEMS, Replayed, share
@@ -11,7 +8,7 @@ from .replayed import SYSTEMS, Replayed, share
 
 def run(options: BenchOptions) -> dict[str, object]:
     """`one_call_share`, `ex_gated`, `ex_rest`, from 0 to 1, with DAIL-SQL's drafts revised by DIN-SQL's."""
-    replayed = Replayed.load(cast("Path", options.data), options.limit)
+    replayed = Replayed.load(options.folder, options.limit)
     judged = replayed.play([replayed.predictions[name] for name in SYSTEMS[:2]], {})
     return {
         "n": len(judged),

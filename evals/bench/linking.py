@@ -17,8 +17,8 @@ from ...tools.linking.associations import shipped
 from ...tools.linking.scoring import score
 from ...tools.linking.vocabulary import Shares
 from ..datasets import load_dataset
-from ..fit_linker_scores import SHOWN, measure
-from ..fit_linker_turns import Dialogue, LinkedTurn, gold_answers, linked_turns, own_answers, read_dialogues
+from ..training.fit_linker_scores import SHOWN, measure
+from ..training.fit_linker_turns import Dialogue, LinkedTurn, gold_answers, linked_turns, own_answers, read_dialogues
 from .registry import BenchOptions
 
 _TIMED = 400
@@ -39,7 +39,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
 
 def _found(turn: LinkedTurn) -> tuple[Shares, Shares]:
-    tables, columns, _ = score(turn.evidence, turn.place.shape)
+    tables, columns, _ = score(turn.evidence, turn.database.shape)
     return tables, columns
 
 
@@ -51,13 +51,13 @@ def _measured(dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
 def _milliseconds(dialogues: Sequence[Dialogue]) -> float:
     """Mean processor time of a whole `link` with its history, without looking values up."""
-    linkers = {dialogue.place: SchemaLinker(dialogue.place.names.schema) for dialogue in dialogues}
+    linkers = {dialogue.database: SchemaLinker(dialogue.database.names.schema) for dialogue in dialogues}
     asked = [
-        (linkers[dialogue.place], question, dialogue.past(number))
+        (linkers[dialogue.database], question, dialogue.past(number))
         for dialogue in dialogues
         for number, question in enumerate(dialogue.questions)
     ][:_TIMED]
-    began = time.process_time()
+    start = time.process_time()
     for linker, question, history in asked:
         linker.link(question.text, history, question.values, threshold=SHOWN)
-    return round(1000 * (time.process_time() - began) / len(asked), 2)
+    return round(1000 * (time.process_time() - start) / len(asked), 2)

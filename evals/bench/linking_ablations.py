@@ -22,10 +22,10 @@ from ...tools.linking.associations import shipped
 from ...tools.linking.context import divergence, relevance
 from ...tools.linking.vocabulary import Shares
 from ..datasets import Dataset, Question, load_dataset
-from ..fit_linker_scores import column_redundancy, measure, table_redundancy
-from ..fit_linker_turns import WINDOW, Asked, Dialogue, LinkedTurn, linked_turn, read_dialogues
 from ..metrics.clauses import ClauseJudge
 from ..official import OfficialDatabases
+from ..training.fit_linker_scores import column_redundancy, measure, table_redundancy
+from ..training.fit_linker_turns import WINDOW, Asked, Dialogue, LinkedTurn, linked_turn, read_dialogues
 from .registry import BenchOptions
 
 Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
@@ -53,7 +53,7 @@ class _Linked:
 
     def shares(self) -> tuple[Shares, Shares]:
         """Probabilities of tables and columns, in schema order."""
-        names = self.turn.place.names
+        names = self.turn.database.names
         tables, columns = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
         for item in self.found.items:
             if item.column is None:
@@ -104,16 +104,13 @@ def _with_questions(dataset: Dataset, dialogues: Sequence[Dialogue]) -> list[Ask
 
 
 def _linked(
-    dialogues: Sequence[Asking],
-    given: Given = lambda asked, past: (asked, past),
-    *,
-    keys: bool = True,
+    dialogues: Sequence[Asking], given: Given = lambda asked, past: (asked, past), *, keys: bool = True
 ) -> list[_Linked]:
     """All turns whose gold SQL can be read, linked one after another."""
     linkers: dict[str, SchemaLinker] = {}
     found: list[_Linked] = []
     for questions, dialogue in dialogues:
-        schema = dialogue.place.names.schema
+        schema = dialogue.database.names.schema
         if schema.name not in linkers:
             linkers[schema.name] = SchemaLinker(schema if keys else replace(schema, foreign_keys=()))
         history: list[PastTurn] = []
@@ -152,13 +149,13 @@ def _redundancy(linked: Sequence[_Linked]) -> dict[str, float]:
 
 def _stars(linked: Sequence[_Linked], threshold: float) -> dict[str, float]:
     """Precision and recall of tables whose columns are all asked for."""
-    gold = said = both = 0
+    gold = found_tables = both = 0
     for one in linked:
-        names = one.turn.place.names.table_number
+        names = one.turn.database.names.table_number
         used = {table for table, number in names.items() if one.turn.stars[number]}
         found = {item.table for item in one.found.items if item.column == STAR and item.p >= threshold}
-        gold, said, both = gold + len(used), said + len(found), both + len(used & found)
-    return {"precision": round(both / max(said, 1), 4), "recall": round(both / max(gold, 1), 4), "gold": gold}
+        gold, found_tables, both = gold + len(used), found_tables + len(found), both + len(used & found)
+    return {"precision": round(both / max(found_tables, 1), 4), "recall": round(both / max(gold, 1), 4), "gold": gold}
 
 
 def _bases(linked: Sequence[_Linked]) -> dict[str, float]:
@@ -188,7 +185,7 @@ def _chosen(one: _Linked, past: Sequence[PastTurn]) -> dict[str, PastTurn | None
 
 
 def _used(one: _Linked, sql: str) -> frozenset[object]:
-    use = one.turn.place.names.past_use(sql)
+    use = one.turn.database.names.past_use(sql)
     return frozenset[object](use.tables | use.columns)
 
 

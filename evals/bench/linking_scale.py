@@ -16,13 +16,13 @@ from typing import cast
 
 import numpy as np
 
-from ...agent.material import MOST_COLUMNS
+from ...agent.context.inputs import MOST_COLUMNS
 from ...tools.database import ColumnSchema, Database, ForeignKey, Schema, TableSchema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import STAR, PastTurn, SchemaLinker
 from ...tools.linking.keep import keep
 from ..datasets import Dataset, load_dataset
-from ..fit_linker_turns import WINDOW, Place, read_dialogues, stand_in
+from ..training.fit_linker_turns import WINDOW, LinkedDatabase, read_dialogues, stand_in
 from .registry import BenchOptions
 
 _TABLES = 1_000
@@ -44,8 +44,8 @@ def run(options: BenchOptions) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as cache:
         dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
     crowd = _Crowd()
-    for place in {dialogue.place.names.schema.name: dialogue.place for dialogue in dialogues}.values():
-        crowd.add(place.names.schema)
+    for database in {dialogue.database.names.schema.name: dialogue.database for dialogue in dialogues}.values():
+        crowd.add(database.names.schema)
     for schema in _schemas(load_dataset("spider", "train", data), crowd.renamed):
         crowd.add(schema)
     schema = crowd.filled()
@@ -55,22 +55,22 @@ def run(options: BenchOptions) -> dict[str, object]:
     columns: list[tuple[int, int, int]] = []
     spent = 0.0
     for dialogue in dialogues:
-        names = crowd.renamed[dialogue.place.names.schema.name]
+        names = crowd.renamed[dialogue.database.names.schema.name]
         history: list[PastTurn] = []
         for question in dialogue.questions:
             values = [replace(match, table=names[match.table]) for match in question.values]
-            began = time.process_time()
+            start = time.process_time()
             linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
-            spent += time.process_time() - began
+            spent += time.process_time() - start
             asked += 1
-            used = dialogue.place.names.past_use(question.gold)
+            used = dialogue.database.names.past_use(question.gold)
             first = [item.table for item in linked.items if item.column is None][:_FIRST]
             gold += len(used.tables)
             found += len({names[table] for table in used.tables} & set(first))
             needed = {(names[table], column) for table, column in used.columns if column != STAR}
             cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
             columns.append((len(needed), _shown(needed, linked.kept), _shown(needed, cut)))
-            history.append(PastTurn(question.text, sql=_renamed(question.gold, dialogue.place, names)))
+            history.append(PastTurn(question.text, sql=_renamed(question.gold, dialogue.database, names)))
     needed, shown, cut = map(sum, zip(*columns, strict=True))
     return {
         "tables": len(schema.tables),
@@ -101,14 +101,14 @@ def _schemas(dataset: Dataset, known: Iterable[str]) -> list[Schema]:
     return schemas
 
 
-def _renamed(sql: str, place: Place, names: dict[str, str]) -> str:
+def _renamed(sql: str, database: LinkedDatabase, names: dict[str, str]) -> str:
     """A query that uses what another uses, under its tables' new names."""
-    use = place.names.past_use(sql)
-    tables = np.array([float(table in use.tables) for table in place.names.table_number])
-    columns = np.array([float(column in use.columns) for column in place.names.columns])
+    use = database.names.past_use(sql)
+    tables = np.array([float(table in use.tables) for table in database.names.table_number])
+    columns = np.array([float(column in use.columns) for column in database.names.columns])
     return stand_in(
-        [names[table] for table in place.names.table_number],
-        [(names[table], column) for table, column in place.names.columns],
+        [names[table] for table in database.names.table_number],
+        [(names[table], column) for table, column in database.names.columns],
         tables,
         columns,
     )

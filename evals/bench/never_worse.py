@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import cast
 
 from ..datasets import Dataset
 from .mutations import MUTATIONS, mutated
@@ -21,7 +19,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     Of the mutations (`mutations.MUTATIONS`), `changed` says how many drafts each has something to change in.
     `next_best` is the system second to the draft's; `better_of_two` is the better one's EX.
     """
-    replayed = Replayed.load(cast("Path", options.data), options.limit)
+    replayed = Replayed.load(options.folder, options.limit)
     drafts, next_best = (replayed.predictions[name] for name in SYSTEMS[:2])
     right = replayed.right(drafts)
     mutants = {name: mutations(replayed.asked, drafts, name) for name in MUTATIONS}

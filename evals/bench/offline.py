@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import cast
 
 from ...agent.offline import OfflineTranslator
 from ...prompts.generate import GenerateTask
@@ -22,13 +21,14 @@ from ...tools.errors import NotUnderstood
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import OfficialJudge, Summary, Verdict, summarize
-from .offline_limits import foreign_questions, thousand_tables_ms, through_graph
+from .gold import Databases
 from .registry import BenchOptions
 
 _GATE = 0.8
 """Confidence from which a draft is taken without another look."""
 
 _PARTIAL = "wta_1"
+_OTHERS = ("sparc", "cosql", "spider-syn", "spider-dk")
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,15 @@ class _Answered:
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """EX by dataset, the gate's share of answers and their EX, milliseconds a question, and what it must stand."""
-    data = cast("Path", options.data)
+    """EX by dataset, the gate's share of answers and their EX, and milliseconds a question."""
+    data = options.folder
     spider, drafts = _judged(_dataset("spider", data, options.limit))
     kept = {draft.question.id for draft in drafts if draft.confidence >= _GATE}
     gated = [verdict.ex for verdict in spider if verdict.question.id in kept and verdict.ex is not None]
     offered = {draft.question.id for draft in drafts if draft.offered}
     taken = [verdict.ex for verdict in spider if verdict.question.id in offered and verdict.ex is not None]
     summary = summarize(spider)
+    others = {name: summarize(_judged(_dataset(name, data, options.limit))[0]) for name in _OTHERS}
     return {
         "spider_dev": {
             "ex": summary.all.ex,
@@ -59,17 +60,12 @@ def run(options: BenchOptions) -> dict[str, object]:
                 "ex_of_answered": sum(taken) / len(taken) if taken else None,
             },
         },
-        **{
-            f"{name}_dev": _match(summarize(_judged(_dataset(name, data, options.limit))[0]))
-            for name in ("sparc", "cosql")
-        },
-        "spider_syn": summarize(_judged(_dataset("spider-syn", data, options.limit))[0]).all.ex,
-        "spider_dk": summarize(_judged(_dataset("spider-dk", data, options.limit))[0]).all.ex,
+        "sparc_dev": _match(others["sparc"]),
+        "cosql_dev": _match(others["cosql"]),
+        "spider_syn": others["spider-syn"].all.ex,
+        "spider_dk": others["spider-dk"].all.ex,
         "gate": {"share": len(kept) / len(drafts), "ex": sum(gated) / len(gated) if gated else None},
         "ms": round(1000 * median(draft.seconds for draft in drafts), 2),
-        "through_graph": through_graph(_dataset("spider", data, options.limit)),
-        "fuzz": foreign_questions(_dataset("spider", data, options.limit)),
-        "thousand_tables_ms": thousand_tables_ms(),
     }
 
 
@@ -91,28 +87,27 @@ def _judged(dataset: Dataset) -> tuple[list[Verdict], list[_Answered]]:
 
 
 def _drafts(dataset: Dataset) -> Iterator[_Answered]:
-    translators: dict[str, tuple[OfflineTranslator, Database]] = {}
-    for turns in dataset.interactions:
-        name = turns[0].database
-        if name not in translators:
-            database = Database.open(dataset.database(name))
-            translators[name] = OfflineTranslator(database), database
-            _answer(*translators[name], "How many are there?", ())
-        yield from _interaction(*translators[name], turns)
-    for _, database in translators.values():
-        database.close()
+    translators: dict[str, OfflineTranslator] = {}
+    with Databases(dataset) as databases:
+        for turns in dataset.interactions:
+            name = turns[0].database
+            database = databases.open(name)
+            if name not in translators:
+                translators[name] = OfflineTranslator(database)
+                answer(translators[name], database, "How many are there?", ())
+            yield from _interaction(translators[name], database, turns)
 
 
 def _interaction(offline: OfflineTranslator, database: Database, turns: Sequence[Question]) -> Iterator[_Answered]:
     history: tuple[PastTurn, ...] = ()
     for question in turns:
         start = perf_counter()
-        sql, confidence, offered = _answer(offline, database, question.text, history)
+        sql, confidence, offered = answer(offline, database, question.text, history)
         yield _Answered(question, sql, confidence, perf_counter() - start, offered)
         history = (*history, PastTurn(question.text, sql=sql))
 
 
-def _answer(
+def answer(
     offline: OfflineTranslator, database: Database, text: str, history: tuple[PastTurn, ...]
 ) -> tuple[str, float, bool]:
     """The SQL, its confidence, and whether a person is given it by default; no SQL where the translator declines."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TypedDict, cast
 
 from ..datasets import load_dataset
@@ -21,13 +20,14 @@ class Outcome(TypedDict):
 
 def run(options: BenchOptions) -> dict[str, object]:
     """Differences by system; the first few questions that differ are named."""
-    data = cast("Path", options.data)
-    dataset = load_dataset("spider", "dev", data).first(options.limit)
+    data = options.folder
+    whole = load_dataset("spider", "dev", data)
+    dataset = whole.first(options.limit)
     figures: dict[str, object] = {}
     for path in sorted((data / "predictions" / "spider_dev").glob("*.sql")):
         outcomes = data / "official_scores" / f"spider_dev.{path.stem}.json"
         expected = cast("list[Outcome]", json.loads(outcomes.read_text(encoding="utf-8")))
-        predictions = read_predictions(path, load_dataset("spider", "dev", data))
+        predictions = read_predictions(path, whole)
         with OfficialJudge(dataset) as judge:
             verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
         figures[path.stem] = compare(verdicts, expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -17,77 +17,89 @@ DATA_VARIABLE = "TABLETURN_DATA"
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """What a benchmark may be told.
+    """Options of a benchmark.
 
     Attributes:
         data: The folder of benchmark data; never None for a benchmark that needs it.
         limit: How many items to measure, for a quick look; None for all.
         official: The folder of the official evaluator, for figures that compare with it.
+        replies: A file of stored replies, for figures that a model has a part in.
+        model: Whom to ask for replies that are not stored; None asks nobody.
+        base_url: Of an OpenAI-compatible server.
     """
 
     data: Path | None = None
     limit: int | None = None
     official: Path | None = None
+    replies: Path | None = None
+    model: str | None = None
+    base_url: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """`data`, of a benchmark that needs it."""
+        assert self.data is not None
+        return self.data
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One benchmark.
+    """One benchmark: the module of its name, whose `run(options: BenchOptions) -> dict[str, object]` measures.
 
     Attributes:
-        module: Module of this package whose `run(options: BenchOptions) -> dict[str, object]` returns the figures.
         summary: One line: what is measured.
         needs_data: Whether it reads benchmark data.
     """
 
-    module: str
     summary: str
-    needs_data: bool = False
+    needs_data: bool = True
 
 
 BENCHES: Mapping[str, Bench] = {
-    "calibration": Bench("calibration", "expected calibration error of answers' confidence", needs_data=True),
-    "check": Bench("check", "errors found in gold SQL, and failing predictions foreseen", needs_data=True),
-    "concurrency": Bench("concurrency", "turns a second with 200 conversations, as a share of the ideal"),
-    "examples-scale": Bench("examples_scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
-    "examples-skeleton": Bench(
-        "examples_skeleton", "retrieved examples that show the gold query's SQL skeleton", needs_data=True
+    "alarms": Bench("right and wrong drafts that are sent back for a revision"),
+    "calibration": Bench("expected calibration error of answers' confidence"),
+    "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
+    "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
+    "disputes": Bench("gold queries that there is reason to doubt, and how many of a reviewed sample are sound"),
+    "egress": Bench("cells that may not leave, and how many left on any route", needs_data=False),
+    "engines": Bench("gold queries, attacks, cost and large schemas on every engine that can be reached"),
+    "engines-offline": Bench("EX of the offline translator on DuckDB and PostgreSQL, against SQLite"),
+    "examples-scale": Bench("the example store at 10,000, 100,000 and a million pairs (an hour)", needs_data=False),
+    "examples-skeleton": Bench("retrieved examples that show the gold query's SQL skeleton"),
+    "examples-voting": Bench("overlap of independently voted example sets"),
+    "files": Bench("a first question asked of a CSV file of a gigabyte: seconds and memory", needs_data=False),
+    "fuzz": Bench("a million generated statements, and whether the database file stays as it is", needs_data=False),
+    "gate": Bench("drafts that end after one call, and their EX against the rest's"),
+    "grain": Bench("aggregates of repeated rows found where a join is planted, and alarms on gold"),
+    "hidden": Bench("statements that try to read or tell what is hidden, and gold queries refused with a table hidden"),
+    "impact": Bench(
+        "past answers that change found on changed databases, and how many without a model", needs_data=False
     ),
-    "examples-voting": Bench("examples_voting", "overlap of independently voted example sets", needs_data=True),
-    "fuzz": Bench("fuzz", "a million generated statements, and whether the database file stays as it is"),
-    "gate": Bench("gate", "drafts that end after one call, and their EX against the rest's", needs_data=True),
-    "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev", needs_data=True),
-    "linking-ablations": Bench(
-        "linking_ablations",
-        "schema linker and choice of base SQL, a part taken away at a time",
-        needs_data=True,
-    ),
-    "linking-scale": Bench(
-        "linking_scale", "the schema linker on a thousand tables and ten thousand columns", needs_data=True
-    ),
-    "never-worse": Bench("never_worse", "EX after revisions that make drafts worse", needs_data=True),
-    "offline": Bench("offline", "EX of the offline translator on the published dev sets", needs_data=True),
-    "overhead": Bench("overhead", "milliseconds a turn of everything but the model"),
-    "parity": Bench("parity", "differences from the official evaluator's outcomes", needs_data=True),
-    "readonly-cost": Bench(
-        "readonly_cost",
-        "gold queries behind the guard: same rows, and time against an open connection",
-        needs_data=True,
-    ),
-    "regularize": Bench("regularize", "gold SQL with the same result once regularised", needs_data=True),
-    "revisions": Bench("revisions", "mutated gold queries of Spider train as drafts and as revisions", needs_data=True),
-    "sandbox": Bench("sandbox", "escapes held, milliseconds that a warm run adds, and what 10,000 runs leave behind"),
-    "schema-scale": Bench("schema_scale", "reading and rendering a schema of a thousand tables"),
-    "score-speed": Bench(
-        "score_speed", "seconds to judge 1,034 predictions, ours and the official tool's", needs_data=True
-    ),
-    "selection": Bench("selection", "choosing among six published systems on Spider dev", needs_data=True),
-    "selection-multiturn": Bench(
-        "selection_multiturn", "choosing between two systems turn by turn on SParC dev", needs_data=True
-    ),
-    "startup": Bench("startup", "seconds of --help and of the first answer in a fresh process"),
-    "suite": Bench("suite", "mutants of gold queries that built test suites tell apart", needs_data=True),
-    "values": Bench("values", "gold SQL's text literals found among the values of a question", needs_data=True),
+    "judge-agreement": Bench("a judge's verdicts beside readers' and on mutated golds, from stored replies"),
+    "limits": Bench("time, memory and temporary files that bombs take beyond their limits", needs_data=False),
+    "linking": Bench("redundancy and recall of the schema linker on SParC and CoSQL dev"),
+    "linking-ablations": Bench("schema linker and choice of base SQL, a part taken away at a time"),
+    "linking-scale": Bench("the schema linker on a thousand tables and ten thousand columns"),
+    "never-worse": Bench("EX after revisions that make drafts worse"),
+    "non-interference": Bench("turns over databases that differ in what may not leave or is hidden", needs_data=False),
+    "offline": Bench("EX of the offline translator on the published dev sets"),
+    "overhead": Bench("milliseconds a turn of everything but the model", needs_data=False),
+    "parity": Bench("differences from the official evaluator's outcomes"),
+    "poisoned": Bench("cells, comments and names that give orders, and how many left their fence", needs_data=False),
+    "query-process": Bench("what a process of its own adds to a query, against the same in process", needs_data=False),
+    "readonly-cost": Bench("gold queries behind the guard: same rows, and time against an open connection"),
+    "regularize": Bench("gold SQL with the same result once regularised"),
+    "revisions": Bench("mutated gold queries of Spider train as drafts and as revisions"),
+    "sandbox": Bench("escapes held, cost of a warm run, and what 10,000 runs leave behind", needs_data=False),
+    "schema-scale": Bench("reading and rendering a schema of a thousand tables", needs_data=False),
+    "score-speed": Bench("seconds to judge 1,034 predictions, ours and the official tool's"),
+    "selection": Bench("choosing among six published systems on Spider dev"),
+    "selection-multiturn": Bench("choosing between two systems turn by turn on SParC dev"),
+    "startup": Bench("seconds of --help and of the first answer in a fresh process", needs_data=False),
+    "suite": Bench("mutants of gold queries killed by the test suites built from them"),
+    "trial": Bench("seconds and calls of a trial of thirty questions on the sample database", needs_data=False),
+    "turn-cost": Bench("requests and prompt tokens a turn, and what of a prompt repeats the one before"),
+    "values": Bench("gold SQL's text literals found among the values of a question"),
 }
 """One line a benchmark; names in alphabetical order."""
 
@@ -108,18 +120,14 @@ def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
     bench = BENCHES.get(name)
     if bench is None:
         raise SettingsError(f"no benchmark is called {name!r}; known: {', '.join(BENCHES)}")
-    data = options.data or _data_from_environment()
+    variable = os.environ.get(DATA_VARIABLE)
+    data = options.data or (Path(variable) if variable else None)
     if bench.needs_data and data is None:
         raise SettingsError(
             f"benchmark {name!r} reads benchmark data: set {DATA_VARIABLE} to its folder, or pass --data"
         )
     if data is not None and not data.is_dir():
         raise SettingsError(f"benchmark data: {data} is no folder")
-    module = import_module(f".{bench.module}", __package__)
+    module = import_module(f".{name.replace('-', '_')}", __package__)
     run = cast("Callable[[BenchOptions], dict[str, object]]", module.run)
-    return run(BenchOptions(data, options.limit, options.official))
-
-
-def _data_from_environment() -> Path | None:
-    root = os.environ.get(DATA_VARIABLE)
-    return Path(root) if root else None
+    return run(replace(options, data=data))

@@ -5,24 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 from statistics import median
-from typing import cast
 
 from ...tools.errors import QueryError, SQLParseError
 from ...tools.sql import regularize
 from ..datasets import load_dataset
-from .gold import Databases, golds
+from .gold import ALL_SPLITS, Databases, golds
 from .registry import BenchOptions
-
-_SPLITS = (
-    ("spider", "train"),
-    ("spider", "train_others"),
-    ("spider", "dev"),
-    ("sparc", "dev"),
-    ("cosql", "train"),
-    ("cosql", "dev"),
-)
 
 
 def run(options: BenchOptions) -> dict[str, object]:
@@ -30,12 +19,12 @@ def run(options: BenchOptions) -> dict[str, object]:
 
     `changed` lists what did not: at most ten queries.
     """
-    data = cast("Path", options.data)
+    data = options.folder
     counts: Counter[str] = Counter()
     seconds: list[float] = []
     changed: list[str] = []
     with Databases(load_dataset("spider", "dev", data)) as databases:
-        for gold in islice(golds(data, _SPLITS), options.limit):
+        for gold in islice(golds(data, ALL_SPLITS), options.limit):
             schema = databases.schema(gold.database)
             if schema is None:
                 counts["without_database"] += 1

@@ -107,4 +107,4 @@ def _write(predictions: Mapping[str, str], path: Path) -> Path:
 
 
 def _silent(record: TurnRecord, verdict: Verdict) -> None:
-    """Nobody watches."""
+    """Shows nothing."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import cast
 
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics import OfficialJudge
@@ -30,7 +28,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     `kept` is EX with the gold query as the draft and the mutation as its revision. `mended` is EX with the mutation as
     the draft and the gold query as its revision, of those mutations that are wrong.
     """
-    whole = load_dataset("spider", "train", cast("Path", options.data)).without(WITHOUT)
+    whole = load_dataset("spider", "train", options.folder).without(WITHOUT)
     step = EVERY if options.limit is None else max(len(whole.questions) // options.limit, 1)
     asked = replace(whole, questions=whole.questions[::step])
     golds = {question.id: question.golds[0] for question in asked.questions}

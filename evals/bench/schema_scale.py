@@ -6,6 +6,7 @@ import random
 import sqlite3
 import tempfile
 import time
+import timeit
 from pathlib import Path
 from typing import get_args
 
@@ -44,12 +45,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
 
 def _render_ms(schema: Schema, style: SchemaStyle) -> float:
-    best = float("inf")
-    for _ in range(_PASSES):
-        start = time.perf_counter()
-        render_schema(schema, style)
-        best = min(best, time.perf_counter() - start)
-    return round(best * 1000, 1)
+    return round(1000 * min(timeit.repeat(lambda: render_schema(schema, style), number=1, repeat=_PASSES)), 1)
 
 
 def build_large(path: Path, tables: int) -> None:

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 from ...tools.errors import SettingsError
 from ..datasets import Dataset, load_dataset
@@ -38,7 +37,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
     Needs nltk, sqlparse and tqdm for the latter.
     """
-    data = cast("Path", options.data)
+    data = options.folder
     predictions = data / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
@@ -75,8 +74,8 @@ def _suite_figures(
         start = time.perf_counter()
         right = sum(verdict.ex is True for verdict in _judged(dataset.on(Path(folder)), found))
         ours = time.perf_counter() - start
-        official, said = _official_seconds(script, data, predictions, Path(folder), ["--etype", "exec"])
-    shares = next(line.split() for line in said.splitlines() if line.startswith("execution "))
+        official, output = _official_seconds(script, data, predictions, Path(folder), ["--etype", "exec"])
+    shares = next(line.split() for line in output.splitlines() if line.startswith("execution "))
     return {
         "ts": right,
         "ts_official_share": float(shares[-1]),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import cast
 
-from ...agent.comparing import same_answer
+from ...agent.attempts.compare import same_answer
 from ...agent.records import Attempt, plain_result
 from ...tools.errors import QueryError
 from .gold import Databases
@@ -22,7 +20,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 
     Also `lost`: of the questions that some system has right and ours has not, how many systems have it right.
     """
-    replayed = Replayed.load(cast("Path", options.data), options.limit)
+    replayed = Replayed.load(options.folder, options.limit)
     right = {name: replayed.right(found) for name, found in replayed.predictions.items()}
     ids = [question.id for question in replayed.asked.questions]
     ours = replayed.play(list(replayed.predictions.values()), SETTINGS)
@@ -56,9 +54,7 @@ def _majority(replayed: Replayed) -> Mapping[str, str]:
 
 
 def _ran(databases: Databases, database: str, sql: str) -> Attempt:
-    opened = databases.get(database)
-    assert opened is not None
     try:
-        return Attempt(sql, result=plain_result(opened.execute(sql)))
+        return Attempt(sql, result=plain_result(databases.open(database).execute(sql)))
     except QueryError as error:
         return Attempt(sql, error=str(error), error_kind=error.kind)

@@ -13,7 +13,7 @@ from .stand_in import reply_to
 
 
 async def serve(seconds: float) -> None:
-    """Serves until it is ended."""
+    """Serves until the process is terminated."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -34,8 +34,8 @@ async def serve(seconds: float) -> None:
 
 
 def _response(request: dict[str, list[dict[str, str]]]) -> bytes:
-    words = reply_to("\n".join(message["content"] for message in request["messages"]))
-    choice = {"index": 0, "message": {"role": "assistant", "content": words}, "finish_reason": "stop"}
+    text = reply_to("\n".join(message["content"] for message in request["messages"]))
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
     body = json.dumps(reply).encode()

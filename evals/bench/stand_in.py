@@ -29,7 +29,7 @@ TURNS = (
 
 
 def reply_to(prompt: str) -> str:
-    """The stand-in's words: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    """The stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
     turn = max(range(len(TURNS)), key=lambda number: prompt.rfind(TURNS[number][0]))
     question, sql = TURNS[turn]
     if '"intent"' in prompt:

@@ -1,4 +1,4 @@
-"""Test suites for Spider dev's databases: mutants of the gold queries, and how many of them the suites tell."""
+"""Test suites for Spider dev's databases: mutants of the gold queries, and how many of them the suites kill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import BenchOptions
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """Mutants and those told apart, over all schemas; `limit` is a number of schemas."""
+    """Mutants and those killed, over all schemas; `limit` is a number of schemas."""
     dataset = load_dataset("spider", "dev", options.data)
     golds: dict[str, list[str]] = defaultdict(list)
     for question in dataset.questions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...tools.examples import Example
 
@@ -64,23 +63,8 @@ _FORMS = (
 )
 
 
-@dataclass(frozen=True)
-class _Database:
-    """Two tables, the first referring to the second, with a few columns each."""
-
-    table: str
-    other: str
-    columns: tuple[str, ...]
-    labels: tuple[str, ...]
-
-    @property
-    def schema(self) -> str:
-        held = ", ".join((*self.columns, *self.labels))
-        return f"{self.table}({self.table}_id, {self.other}_id, {held})\n{self.other}({self.other}_id, name, {held})"
-
-
 def pairs(seed: int) -> Iterator[Example]:
-    """Pairs over 300 databases, without end; the same for the same seed."""
+    """Pairs over 300 databases of two tables each, without end; the same for the same seed."""
     choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
     databases = _databases()
     names = _NAMES.split()
@@ -89,14 +73,14 @@ def pairs(seed: int) -> Iterator[Example]:
     seen: set[int] = set()
     while True:
         question, sql = choose.choice(_FORMS)
-        database = choose.choice(databases)
+        table, other, columns, labels = choose.choice(databases)
         fields = {
             "o": choose.choice(openings),
             "e": choose.choice(endings),
-            "t": database.table,
-            "u": database.other,
-            "c": choose.choice(database.columns),
-            "l": choose.choice(database.labels),
+            "t": table,
+            "u": other,
+            "c": choose.choice(columns),
+            "l": choose.choice(labels),
             "n": choose.randrange(2, 1_000),
             "v": choose.choice(names),
         }
@@ -104,15 +88,14 @@ def pairs(seed: int) -> Iterator[Example]:
         if hash(asked) in seen:
             continue
         seen.add(hash(asked))
-        name = f"{database.table}_{database.other}"
-        yield Example(asked, sql.format(**fields), name, database.schema, source="import:synthetic")
+        held = ", ".join((*columns, *labels))
+        schema = f"{table}({table}_id, {other}_id, {held})\n{other}({other}_id, name, {held})"
+        yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
 
 
-def _databases() -> list[_Database]:
+def _databases() -> list[tuple[str, str, list[str], list[str]]]:
+    """Two tables, the first referring to the second, and the columns of numbers and of texts that both have."""
     choose = random.Random(0)  # noqa: S311 - made-up data, no secret
-    tables, columns, labels = (text.split() for text in (_TABLES, _COLUMNS, _LABELS))
-    made: list[_Database] = []
-    for _ in range(300):
-        table, other = choose.sample(tables, 2)
-        made.append(_Database(table, other, tuple(choose.sample(columns, 6)), tuple(choose.sample(labels, 6))))
-    return made
+    tables, columns, labels = (list(map(str, text.split())) for text in (_TABLES, _COLUMNS, _LABELS))
+    drawn = ((choose.sample(tables, 2), choose.sample(columns, 6), choose.sample(labels, 6)) for _ in range(300))
+    return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]

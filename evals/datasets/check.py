@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ..metrics import StrictJudge
 from ..official import OfficialDatabases
+from ..sqlite_files import open_read_only
 from .load import LAYOUTS, find_split, load_dataset
 from .question import Dataset, Question
 
@@ -73,7 +76,7 @@ def check_data(root: Path, progress: Callable[[str], None] = lambda _: None) -> 
     reports: list[SplitReport] = []
     for name, layout in LAYOUTS.items():
         for split in layout.splits:
-            if find_split(layout, split, root) is not None:
+            if layout.published and find_split(layout, split, root) is not None:
                 progress(f"{name} {split}")
                 reports.append(check_dataset(load_dataset(name, split, root)))
     return reports
@@ -121,16 +124,12 @@ def _database_finding(dataset: Dataset, name: str) -> Finding | None:
 
 
 def _empty_tables(path: Path) -> list[str]:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    try:
+    with closing(open_read_only(path)) as connection:
         tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         names = [str(row[0]) for row in connection.execute(tables)]
-        quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
         return [
-            name for name in names if connection.execute(f"SELECT 1 FROM {quoted[name]} LIMIT 1").fetchone() is None
+            name for name in names if connection.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() is None
         ]
-    finally:
-        connection.close()
 
 
 def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:

@@ -11,6 +11,8 @@ from typing import cast
 
 from ...tools.errors import SettingsError
 from . import readers
+from .acts import acts
+from .large import LARGE, large
 from .parsing import read_json
 from .plain import SUFFIXES, read_plain
 from .question import Dataset, Question
@@ -29,6 +31,7 @@ class Layout:
         databases: Folders of databases within the folder.
         tables: Files of schemas within the folder.
         shared: Whether Spider's databases and schemas serve it too.
+        published: Whether its questions are as published, and so worth checking; not where we make them of other files.
     """
 
     folders: tuple[str, ...]
@@ -37,6 +40,7 @@ class Layout:
     databases: tuple[str, ...] = ("database", "test_database")
     tables: tuple[str, ...] = ("tables.json",)
     shared: bool = True
+    published: bool = True
 
 
 LAYOUTS: Mapping[str, Layout] = {
@@ -71,12 +75,20 @@ LAYOUTS: Mapping[str, Layout] = {
         },
         readers.interactions,
     ),
+    "cosql-acts": Layout(("cosql", "cosql_dataset"), {"train": ("dialogues_train.json",)}, acts, published=False),
     "bird": Layout(
         ("bird", "dev", "mini_dev_data"),
         {"dev": ("dev.json",), "mini_dev": ("mini_dev_sqlite.json",), "train": ("train.json",)},
         readers.bird,
         databases=("dev_databases", "train_databases", "database"),
         tables=("dev_tables.json", "train_tables.json"),
+        shared=False,
+    ),
+    "kaggle-dbqa": Layout(
+        ("kaggle-dbqa", "KaggleDBQA"),
+        {"test": ("test.json",), "fewshot": ("fewshot.json",)},
+        readers.spider,
+        databases=("database", "databases"),
         shared=False,
     ),
 }
@@ -101,10 +113,12 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         if split not in OWN_SPLITS:
             raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
         return read_plain(Path(name))
+    if name == LARGE:
+        return large(load_dataset("spider", split, root))
     layout = LAYOUTS.get(name)
     if layout is None:
         raise SettingsError(
-            f"no dataset is called {name!r}; known: {', '.join(LAYOUTS)}, or a file of one's own questions"
+            f"no dataset is called {name!r}; known: {', '.join(LAYOUTS)}, {LARGE}, or a file of one's own questions"
         )
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")

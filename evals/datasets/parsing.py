@@ -1,4 +1,4 @@
-"""Reading JSON that a person made, whatever it holds."""
+"""Reading JSON of any content, such as a person's own file."""
 
 from __future__ import annotations
 

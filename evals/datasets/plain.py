@@ -2,7 +2,8 @@
 
 Each record has `question`, `sql` (one query, or a list of accepted ones) and `database` (a file, relative to this
 one); optionally `id`, `interaction` (turns of a conversation share it and follow one another), `evidence`, `level`,
-`disputed`.
+`disputed`. `expects` says what is right where a query is not, or not at once: `decline` (then there is no `sql`) or
+`ask_back`; `meant` is what the person says when asked back. `database` may also be a URL.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import io
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ...tools.errors import SettingsError
 from .parsing import TOO_DEEP, read_json, read_lines
-from .question import Dataset, Question
+from .question import Dataset, Expects, Outcome, Question
 
 SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
-_FIELDS = frozenset({"question", "sql", "database", "id", "interaction", "evidence", "level", "disputed"})
+_FIELDS = frozenset(
+    {"question", "sql", "database", "id", "interaction", "evidence", "level", "disputed", "expects", "meant"}
+)
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 def read_plain(path: Path) -> Dataset:
@@ -30,7 +34,7 @@ def read_plain(path: Path) -> Dataset:
     """
     questions: list[Question] = []
     turns: dict[str, int] = {}
-    for number, record in enumerate(_records(path), 1):
+    for number, record in enumerate(read_records(path), 1):
         question = _question(record, f"{path}, record {number}", str(number), turns)
         if questions and question.turn > 1 and questions[-1].interaction != question.interaction:
             raise SettingsError(
@@ -56,10 +60,16 @@ def _question(record: object, place: str, number: str, turns: dict[str, int]) ->
     fields: dict[str, Any] = {str(key): value for key, value in record.items() if value not in (None, "")}
     if unknown := sorted(set(fields) - _FIELDS):
         raise SettingsError(f"{place}: unknown field {unknown[0]!r}; known: {', '.join(sorted(_FIELDS))}")
-    if missing := [name for name in ("question", "sql", "database") if name not in fields]:
+    expects = _expects(fields, place)
+    declined = expects is not None and expects.outcome == "decline"
+    needed = ("question", "database") if declined else ("question", "sql", "database")
+    if missing := [name for name in needed if name not in fields]:
         raise SettingsError(f"{place}: {missing[0]!r} is missing")
-    golds = fields["sql"] if isinstance(fields["sql"], list) else [fields["sql"]]
-    if not golds or not all(isinstance(gold, str) and gold.strip() for gold in golds):
+    if declined and "sql" in fields:
+        raise SettingsError(f"{place}: a question that is to be declined has no 'sql'")
+    found: Any = fields.get("sql", [])
+    golds = found if isinstance(found, list) else [found]
+    if not (golds or declined) or not all(isinstance(gold, str) and gold.strip() for gold in golds):
         raise SettingsError(f"{place}: 'sql' is a query, or a list of accepted ones, not {fields['sql']!r}")
     identity = str(fields.get("id", number))
     interaction = str(fields.get("interaction", identity))
@@ -74,20 +84,36 @@ def _question(record: object, place: str, number: str, turns: dict[str, int]) ->
         evidence=str(fields.get("evidence", "")),
         level=str(fields.get("level", "")),
         disputed=str(fields.get("disputed", "")),
+        expects=expects,
     )
+
+
+def _expects(fields: Mapping[str, Any], place: str) -> Expects | None:
+    if "expects" not in fields and "meant" not in fields:
+        return None
+    outcome: Any = fields.get("expects", "answer")
+    if outcome not in _OUTCOMES:
+        raise SettingsError(f"{place}: 'expects' is {', '.join(_OUTCOMES)}, not {outcome!r}")
+    return Expects(outcome, str(fields.get("meant", "")))
 
 
 def _writable(question: Question) -> bool:
     """Whether files and pages can hold it: JSON can escape characters that no encoding has."""
     texts = (question.id, question.interaction, question.database, question.text, *question.golds)
+    meant = question.expects.meant if question.expects else ""
     try:
-        "".join((*texts, question.evidence, question.level, question.disputed)).encode()
+        "".join((*texts, question.evidence, question.level, question.disputed, meant)).encode()
     except UnicodeEncodeError:
         return False
     return True
 
 
-def _records(path: Path) -> list[object]:
+def read_records(path: Path) -> list[object]:
+    """The records of a JSON, JSON-lines, CSV or YAML file, unread.
+
+    Raises:
+        SettingsError: It cannot be read, or is no list.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".csv":

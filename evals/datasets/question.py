@@ -1,4 +1,4 @@
-"""What every dataset comes down to: questions with gold SQL, and where their databases are."""
+"""The form of every dataset: questions with gold SQL, and the folders of their databases."""
 
 from __future__ import annotations
 
@@ -6,9 +6,29 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from ...tools.errors import DatabaseUnavailable, SettingsError
+
+Outcome = Literal["answer", "decline", "ask_back"]
+"""What is right to do with a question."""
+
+
+_SQLITE_FILE = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class Expects:
+    """What a question expects besides, or instead of, a query.
+
+    Attributes:
+        outcome: What is right to do.
+        meant: What its asker means, in words: said where the agent asks back, or the choice nearest to it is taken.
+    """
+
+    outcome: Outcome = "answer"
+    meant: str = ""
 
 
 @dataclass(frozen=True)
@@ -19,12 +39,14 @@ class Question:
         id: Unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12.
         database: The name of its database.
         text: As asked; in an interaction it may need the turns before.
-        golds: Accepted SQL, the published one first.
+        golds: Accepted SQL, the published one first; empty only where `expects` says what is right instead.
         interaction: What it is a turn of; a single question is an interaction of its own.
         turn: From 1.
         evidence: A hint that comes with the question (BIRD); empty without.
         level: The dataset's own difficulty (BIRD); empty where Spider's levels hold.
         disputed: Why the published gold is doubtful; empty where it isn't.
+        expects: Where declining or asking back may be right; None where a query is, and nobody can be asked.
+        repeat: Which of several tries at the same question this is; None for the only one.
     """
 
     id: str
@@ -36,6 +58,8 @@ class Question:
     evidence: str = ""
     level: str = ""
     disputed: str = ""
+    expects: Expects | None = None
+    repeat: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +90,10 @@ class Dataset:
         Raises:
             DatabaseUnavailable: None of the folders has it.
         """
+        if name.startswith(_SQLITE_FILE) and not self.moved:
+            return Path(name.removeprefix(_SQLITE_FILE).partition("?")[0])
+        if "://" in name:
+            raise DatabaseUnavailable(f"{self.name} {self.split}: {name} is no SQLite file")
         for root in self.databases:
             if found := next((path for path in self._places(root, name) if path.is_file()), None):
                 return found
@@ -77,9 +105,22 @@ class Dataset:
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
         folder = schema_name(name) if self.moved else name
         yield root / folder / f"{folder}.sqlite"
-        # The file that the questions name would otherwise be taken for the one that should stand in its stead.
+        # The file that the questions name would otherwise be used in place of the one that should replace it.
         if not self.moved or not (Path(name).is_absolute() or ".." in Path(name).parts):
             yield root / name
+
+    def place(self, name: str) -> str | Path:
+        """Where to open a database: its file, or the URL that the questions name it by.
+
+        Raises:
+            DatabaseUnavailable: None of the folders has it.
+        """
+        return name if "://" in name and not self.moved else self.database(name)
+
+    @property
+    def conversational(self) -> bool:
+        """Whether declining or asking back may be right for some question."""
+        return any(question.expects is not None for question in self.questions)
 
     @property
     def interactions(self) -> Sequence[tuple[Question, ...]]:

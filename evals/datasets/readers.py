@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from ..official.execution import whole_operators
 from .question import Question
 
 Records: TypeAlias = Sequence[Mapping[str, Any]]
@@ -15,12 +16,12 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 def spider(records: Records) -> list[Question]:
     """Spider, Spider-DK and Spider-Realistic."""
-    return [_single(number, record, "question", "query") for number, record in enumerate(records)]
+    return _single(records, "question")
 
 
 def spider_syn(records: Records) -> list[Question]:
     """Spider-Syn: the question with synonyms; the original one is Spider's."""
-    return [_single(number, record, "SpiderSynQuestion", "query") for number, record in enumerate(records)]
+    return _single(records, "SpiderSynQuestion")
 
 
 def interactions(records: Records) -> list[Question]:
@@ -55,13 +56,8 @@ def bird(records: Records) -> list[Question]:
     ]
 
 
-def whole_operators(sql: str) -> str:
-    """CoSQL's gold writes `> =`; SQLite reads `>=`."""
-    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
-        sql = sql.replace(split, whole)
-    return sql
-
-
-def _single(number: int, record: Mapping[str, Any], question: str, query: str) -> Question:
-    name = str(number)
-    return Question(id=name, database=record["db_id"], text=record[question], golds=(record[query],), interaction=name)
+def _single(records: Records, question: str) -> list[Question]:
+    return [
+        Question(str(number), record["db_id"], record[question], (record["query"],), interaction=str(number))
+        for number, record in enumerate(records)
+    ]

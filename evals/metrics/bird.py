@@ -10,16 +10,16 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..official import OfficialDatabases
 from ..official.execution import Rows
 from .verdict import Verdict
 
 
-class BirdJudge:
+class BirdJudge(Closing):
     """Judges by the first gold as BIRD's scripts do.
 
     Args:
@@ -32,12 +32,8 @@ class BirdJudge:
         self._timings = timings
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
 
-    def __enter__(self) -> BirdJudge:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """See `Closing`."""
         self._databases.close()
 
     def judge(self, question: Question, sql: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Ties that a gold query's LIMIT cuts through: which of the tied rows it gave is the engine's whim."""
+"""Ties that a gold query's LIMIT cuts through: which of the tied rows the engine returns is arbitrary."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Cutoff:
 
         Args:
             ties: A label for each gold row, its sort keys.
-            unlimited: The gold without its limit, with the sort keys as last columns; perhaps cut later on.
+            unlimited: The gold without its limit, with the sort keys as last columns; perhaps cut off further down.
         """
         keys = len(ties[-1])
         before = sum(label != ties[-1] for label in ties)
@@ -51,7 +51,7 @@ class Cutoff:
         )
 
     def _choices(self, table: Table) -> Iterator[Sequence[_Row]]:
-        """Rows of the tie that might stand in the result: each alone, or those that are there as they are."""
+        """Rows of the tie that the result may contain: each alone, or those that it does contain."""
         wanted = len(self.ties) - len(self.rows)
         if wanted == 1:
             yield from ([row] for row in self.tied)

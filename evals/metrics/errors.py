@@ -1,4 +1,4 @@
-"""Why a wrong answer is wrong, by the papers' categories, as far as they can be told without a person."""
+"""Why a wrong answer is wrong, by the papers' categories, as far as a program can tell them apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .clauses import ClauseJudge
 from .verdict import Verdict
 
 ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imprecise", "logic"]
-"""SQL-CRAFT's table 3, and what never got so far.
+"""SQL-CRAFT's table 3, with the answers that never got that far.
 
 `gold error` is a disputed gold; `DB value` the right query with other constants; `imprecise` columns too many;
 `logic` every other difference. SQL-CRAFT's `ambiguity` takes a reader, and counts as `logic` or `imprecise` here.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..official import OfficialDatabases, execute_both
 from .bird import BirdJudge
@@ -13,7 +12,7 @@ from .verdict import Verdict
 
 
 def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
-    """The judge that stands for a dataset's published evaluator.
+    """The judge that reproduces a dataset's published evaluator.
 
     Args:
         dataset: BIRD has its own; all others share the test-suite evaluator.
@@ -22,7 +21,7 @@ def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJu
     return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
 
 
-class OfficialJudge:
+class OfficialJudge(Closing):
     """Judges by the first gold alone, with the official evaluator's faults.
 
     Where the official tool stops (a gold that it cannot read or run), the verdict has no EX and says why.
@@ -32,12 +31,8 @@ class OfficialJudge:
         self._databases = OfficialDatabases(dataset.database)
         self._clauses = ClauseJudge(dataset, self._databases)
 
-    def __enter__(self) -> OfficialJudge:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """See `Closing`."""
         self._databases.close()
 
     def judge(self, question: Question, sql: str) -> Verdict:

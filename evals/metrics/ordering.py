@@ -29,10 +29,10 @@ class Ordering:
     unlimited: str = ""
 
 
-def ordering(gold: str) -> Ordering:
+def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
     """Reads a gold query's order; one that sqlglot cannot read counts as unordered."""
     try:
-        tree = parse(gold).tree
+        tree = parse(gold, dialect).tree
     except SQLParseError:
         return Ordering(False)
     order = tree.args.get("order")
@@ -50,7 +50,7 @@ def ordering(gold: str) -> Ordering:
     unlimited = keyed.copy()
     unlimited.set("limit", None)
     cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
-    return Ordering(True, keyed.sql("sqlite"), len(keys), unlimited.sql("sqlite") if cut else "")
+    return Ordering(True, keyed.sql(dialect), len(keys), unlimited.sql(dialect) if cut else "")
 
 
 def ties(gold: Table, keyed: Table, keys: int) -> Sequence[tuple[object, ...]] | None:

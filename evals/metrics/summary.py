@@ -40,7 +40,7 @@ class Summary:
         by_turn: By place in the interaction; `>4` from the fifth on, as the official tool has it.
         by_database: By database.
         unjudged: Ids of questions without a verdict on EX, as their gold fails.
-        not_asked: Ids of questions without one as the model could not be asked.
+        not_asked: Ids of questions without a verdict as the model could not be asked.
         disputed: Why a gold is doubtful, by question id; the question counts as any other.
         measures: Means of the dataset's own measures.
     """
@@ -90,16 +90,13 @@ def score(verdicts: Sequence[Verdict]) -> Scores:
 
 def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
     """The form that `tableturn score --json` prints."""
+    fields = asdict(summary)
     return {
-        **asdict(summary.all),
-        **summary.measures,
-        "interactions": asdict(summary.interactions),
-        "by_hardness": {key: asdict(scores) for key, scores in summary.by_hardness.items()},
-        "by_turn": {key: asdict(scores) for key, scores in summary.by_turn.items()},
-        "by_database": {key: asdict(scores) for key, scores in summary.by_database.items()},
+        **fields.pop("all"),
+        **fields.pop("measures"),
+        **fields,
         "unjudged": list(summary.unjudged),
         "not_asked": list(summary.not_asked),
-        "disputed": summary.disputed,
         "per_question": [
             {
                 "id": verdict.question.id,

@@ -1,8 +1,8 @@
-"""The published Spider-family evaluators' judgement, faults included, in our own code: EX, EM and difficulty levels.
+"""The published Spider-family evaluators' judgement in our own code, their faults included: EX, EM and difficulty.
 
 The tool that defines it is the test-suite evaluator (Zhong et al., 2020), which took over exact set match and
-difficulty from Spider's first evaluator (Yu et al., 2018). Where it errs, this package errs alike, and says so at the
-place.
+difficulty from Spider's first evaluator (Yu et al., 2018). Where it errs, this package errs in the same way, and the
+docstring there says so.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from .execution import MANIFEST, Execution, OfficialDatabases, execute_both, suite_files
 from .hardness import Hardness, hardness
 from .matching import differing_clauses, exact_set_match
-from .names import Names, read_foreign_key_maps
 from .parsing import Unparsed, parse
+from .schema_names import Names, read_foreign_key_maps
 
 __all__ = [
     "MANIFEST",

@@ -14,14 +14,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import TypeAlias
 
-from ...tools.database.connection import NOT_UTF8
 from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ..closing import Closing
+from ..sqlite_files import lenient_text, open_read_only
 from .columns import some_column_order
-from .names import Names, declared_keys
+from .schema_names import Names, declared_keys
 
 MANIFEST = "suite.json"
 """What `suite build` leaves in the folder of a suite: which files there are its own."""
@@ -33,6 +34,7 @@ _LEXEME = re.compile(
     r"""--[^\n]*|/\*.*?\*/|'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`[^`]*`|;|\bdistinct\b""", re.IGNORECASE | re.DOTALL
 )
 _THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
+_NOT_UTF8 = "Could not decode to UTF-8"
 _WRITES = ("attempt to write a readonly database", "not authorized")
 _DECLARED_KEYS = """
     SELECT "from", "table", coalesce("to", (SELECT name FROM pragma_table_info("table") WHERE pk = seq + 1))
@@ -59,10 +61,15 @@ def without_distinct(sql: str) -> str:
     return "".join(parts) + sql[end:]
 
 
-def _prepared(sql: str) -> str:
+def whole_operators(sql: str) -> str:
+    """CoSQL's gold writes `> =`; SQLite reads `>=`."""
     for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
         sql = sql.replace(split, whole)
-    return without_distinct(sql)
+    return sql
+
+
+def _prepared(sql: str) -> str:
+    return without_distinct(whole_operators(sql))
 
 
 @dataclass(frozen=True)
@@ -115,13 +122,13 @@ def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
     """Whether some order of the predicted columns makes the rows equal: as lists, or as multisets.
 
     Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
-    type, where 1 and 1.0 may come to stand apart.
+    type, which can separate 1 from 1.0.
     """
     if not gold and not predicted:
         return True
     if len(gold) != len(predicted) or len(gold[0]) != len(predicted[0]):
         return False
-    # Most right predictions give the very rows; text tells 1 from 1.0, for which the sorting below is not sure.
+    # Most right predictions give identical rows; their text distinguishes 1 from 1.0, which the sorting below may not.
     if gold == predicted and repr(gold) == repr(predicted):
         return True
     if len(gold[0]) > 1:
@@ -148,7 +155,7 @@ def suite_files(main: Path, name: str) -> list[Path]:
     return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
 
 
-class OfficialDatabases:
+class OfficialDatabases(Closing):
     """Databases, opened read-only and closed on exit.
 
     Args:
@@ -161,17 +168,9 @@ class OfficialDatabases:
         self._seconds = seconds
         self._deadline = float("inf")
         self._open: OrderedDict[Path, sqlite3.Connection] = OrderedDict()
-        self._golds: OrderedDict[tuple[Path, str], Rows] = OrderedDict()
+        self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
         self._names: dict[str, Names] = {}
         self._files: dict[str, list[Path]] = {}
-
-    def __enter__(self) -> OfficialDatabases:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def files(self, database: str) -> list[Path]:
         """The databases of a schema (`suite_files`).
@@ -187,7 +186,7 @@ class OfficialDatabases:
         """Tables' and columns' names, from the database that is called like its folder."""
         if database not in self._names:
             connection = self._connection(self._locate(database))
-            connection.text_factory = _decoded
+            connection.text_factory = lenient_text
             try:
                 connection.execute("SELECT 1 FROM sqlite_master").close()
             except sqlite3.Error as error:
@@ -223,18 +222,10 @@ class OfficialDatabases:
         Raises:
             QueryFailed: It does not run.
         """
-        key = (file, sql)
-        if key in self._golds:
-            self._golds.move_to_end(key)
-            return self._golds[key]
         try:
-            rows = self.rows(file, sql)
+            return self._kept_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
-        self._golds[key] = rows
-        if len(self._golds) > _KEPT_GOLDS:
-            self._golds.popitem(last=False)
-        return rows
 
     def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
         """Rows of one statement, `at_most` that many; none for a statement that would write.
@@ -253,8 +244,8 @@ class OfficialDatabases:
         except sqlite3.Error as error:
             if any(reason in str(error) for reason in _WRITES):
                 return []
-            if NOT_UTF8 in str(error) and connection.text_factory is str:
-                connection.text_factory = _decoded
+            if _NOT_UTF8 in str(error) and connection.text_factory is str:
+                connection.text_factory = lenient_text
                 return self.rows(file, sql, at_most)
             raise
         finally:
@@ -266,7 +257,7 @@ class OfficialDatabases:
         if file in self._open:
             self._open.move_to_end(file)
             return self._open[file]
-        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        connection = open_read_only(file)
         connection.set_authorizer(_no_other_files)
         connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
         self._open[file] = connection
@@ -279,10 +270,6 @@ class OfficialDatabases:
         for connection in self._open.values():
             connection.close()
         self._open.clear()
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode(errors="ignore")
 
 
 def _no_other_files(action: int, *_: object) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...tools.errors import TableturnError
-from .names import Names
 from .query import ColumnUnit, Condition, Conditions, Order, Output, Query, Value, ValueUnit
+from .schema_names import Names
 from .tokens import OddQuotes, tokenize
 
 CLAUSES = frozenset({"select", "from", "where", "group", "order", "limit", "intersect", "union", "except"})
@@ -31,7 +31,7 @@ def parse(sql: str, names: Names) -> Query:
     """Reads a query.
 
     Raises:
-        Unparsed: As often as the official tool fails, whatever SQL itself says.
+        Unparsed: Wherever the official tool fails, be it valid SQL or not.
     """
     try:
         tokens = tokenize(sql)

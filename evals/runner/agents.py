@@ -59,7 +59,7 @@ class Agents:
     async def remember(self, database: str, conversation: Conversation, turns: Sequence[Question]) -> None:
         """Makes a conversation look as if these turns had been answered by their gold SQL."""
         past: list[dict[str, Any]] = [
-            asdict(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])) for turn in turns
+            asdict(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])) for turn in turns if turn.golds
         ]
         if past:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
@@ -69,7 +69,7 @@ class Agents:
         """What the linker found for the conversation's last turn, with probabilities."""
         config: Any = {"configurable": {"thread_id": conversation.thread}}
         state = await self._agent(database).graph.aget_state(config)
-        return state.values.get("items", ())
+        return state.values.get("turn", {}).get("items", ())
 
     def close(self) -> None:
         """Closes what is open."""
@@ -85,7 +85,7 @@ class Agents:
         if len(self._open) >= _KEPT_OPEN and idle:
             self._open.pop(idle[0]).close()
         self._open[database] = SQLAgent(
-            self._dataset.database(database),
+            self._dataset.place(database),
             model=self._model,
             settings=self._settings,
             examples=self._examples,

@@ -1,4 +1,4 @@
-"""Who answers a run's questions, as the runner sees them: an agent, a baseline, or workers elsewhere."""
+"""What answers a run's questions, as the runner sees it: an agent, a baseline, or workers on a cluster."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .record import NOT_ASKED, TurnRecord
 class Answering(Protocol):
     """Answers interactions, any number of them at once."""
 
-    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Records of the turns of one interaction that `kept` lacks, in order, each as soon as it is there.
+    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
 
-        One that the model could not be asked ends them, where the turns after it would build on its answer.
+        Nothing follows a turn that the model could not be asked where later turns would build on its answer.
 
         Args:
             turns: All turns of the interaction.
-            kept: Records that an ended run made, by question id.
+            recorded: Records that an earlier start of the run made, by question id.
         """
         ...
 
@@ -30,9 +30,9 @@ class Answering(Protocol):
 
 
 def failed(turn: Question, error: Exception) -> TurnRecord:
-    """The record of a turn that an error ended: a wrong answer, while the other questions still count."""
-    said = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
-    return TurnRecord(id=turn.id, sql="", status="failed", text=said)
+    """The record of a turn that failed with an error: a wrong answer, while the other questions still count."""
+    text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
+    return TurnRecord(id=turn.id, sql="", status="failed", text=text)
 
 
 def not_asked(turn: Question, why: str) -> TurnRecord:

@@ -10,6 +10,8 @@ from ...agent import Conversation, TableturnError
 from ..datasets import Question
 from .agents import Agents
 from .answering import asked_text, failed, not_asked
+from .cache import repeated
+from .person import told
 from .record import TurnRecord, record_answer
 from .replay import asked_about
 from .spec import History
@@ -28,18 +30,20 @@ class AgentAnswering:
         self._agents = agents
         self._answers = self._after_gold if history == "gold" else self._after_own
 
-    def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""
-        return self._answers(turns, kept)
+        return self._answers(turns, recorded)
 
     def close(self) -> None:
         """See `Answering`."""
         self._agents.close()
 
-    async def _after_gold(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Each turn in a conversation of its own, begun with the gold SQL of the turns before it."""
+    async def _after_gold(
+        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
+    ) -> AsyncIterator[TurnRecord]:
+        """Each turn in a conversation of its own, starting with the gold SQL of the turns before it."""
         for place, turn in enumerate(turns):
-            if turn.id in kept:
+            if turn.id in recorded:
                 continue
             try:
                 with self._agents.conversation(turn.database) as conversation:
@@ -49,12 +53,14 @@ class AgentAnswering:
                 record = failed(turn, error)
             yield record
 
-    async def _after_own(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def _after_own(
+        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
+    ) -> AsyncIterator[TurnRecord]:
         """All turns in one conversation.
 
-        Turns that an ended run answered are taken again where a later one builds on them; their replies are cached.
+        Turns that were answered before are taken again where a later one builds on them; their replies are cached.
         """
-        to_do = [turn for turn in turns if turn.id not in kept]
+        to_do = [turn for turn in turns if turn.id not in recorded]
         if not to_do:
             return
         try:
@@ -64,7 +70,7 @@ class AgentAnswering:
                     if not record.asked:
                         yield replace(record, id=to_do[0].id)
                         return
-                    if turn.id not in kept:
+                    if turn.id not in recorded:
                         to_do.remove(turn)
                         yield record
         except TableturnError as error:
@@ -73,13 +79,17 @@ class AgentAnswering:
 
     async def _take(self, turn: Question, conversation: Conversation) -> TurnRecord:
         asked_about.set(turn.id)
+        repeated.set(turn.repeat or 0)
         start = time.perf_counter()
         with watched() as requests:
             try:
                 answer = await conversation.aask(asked_text(turn))
+                asked_back = answer.text if answer.status == "needs_clarification" else ""
+                if asked_back and (reply := told(turn, answer)):
+                    answer = await conversation.aask(reply)
                 seconds = time.perf_counter() - start
                 linked = await self._agents.linked(turn.database, conversation)
-                record = record_answer(turn.id, answer, linked, seconds)
+                record = record_answer(turn.id, answer, linked, seconds, asked_back)
             except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
                 record = failed(turn, error)
         why = requests.unanswered(record.sql)

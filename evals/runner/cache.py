@@ -10,6 +10,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, Generation
 
 from ...tools.errors import SettingsError
+
+repeated: ContextVar[int] = ContextVar("repeated", default=0)
+"""Which of several tries at the same question the current turn is: each keeps its own replies; 0 for the only one."""
 
 
 class ReplyCache(BaseCache):
@@ -41,7 +45,7 @@ class ReplyCache(BaseCache):
         """The replies kept for a prompt; None if there are none."""
         sql = "SELECT messages FROM reply WHERE prompt = ? AND model = ?"
         with self._lock:
-            found = self._connection.execute(sql, (_asked(prompt), llm_string)).fetchone()
+            found = self._connection.execute(sql, (_asked(prompt), _model(llm_string))).fetchone()
         if found is None:
             return None
         return [ChatGeneration(message=message) for message in messages_from_dict(json.loads(found[0]))]
@@ -51,7 +55,8 @@ class ReplyCache(BaseCache):
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
         with self._lock:
             self._connection.execute(
-                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", (_asked(prompt), llm_string, json.dumps(messages))
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
+                (_asked(prompt), _model(llm_string), json.dumps(messages)),
             )
 
     def clear(self, **kwargs: Any) -> None:
@@ -73,10 +78,16 @@ class ReplyCache(BaseCache):
 
 
 def _asked(prompt: str) -> str:
-    """A prompt without what is only known about its messages: a reply from here carries another cost than a new one."""
+    """A prompt without the metadata of its messages: a reply from here carries another cost than a new one."""
     messages: list[dict[str, Any]] = json.loads(prompt)
     for message in messages:
-        told: dict[str, Any] = message.get("kwargs", {})
+        fields: dict[str, Any] = message.get("kwargs", {})
         for name in ("id", "response_metadata", "usage_metadata"):
-            told.pop(name, None)
+            fields.pop(name, None)
     return json.dumps(messages)
+
+
+def _model(llm_string: str) -> str:
+    """The model, and which try at the question it is asked in."""
+    number = repeated.get()
+    return f"{llm_string} (try {number})" if number else llm_string

@@ -7,15 +7,15 @@ import os
 from collections.abc import Mapping, Set
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
 from ...tools.errors import SettingsError
+from ..closing import Closing
 from .record import TurnRecord
 
 JOURNAL_FILE = "journal.jsonl"
 
 
-class Journal:
+class Journal(Closing):
     """Records by question id, in memory and on disk.
 
     Raises:
@@ -24,32 +24,28 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        noted = _noted(path)
-        self._records = _asked(noted)
-        self._in_vain = noted.keys() - self._records.keys()
+        last = _last_records(path)
+        self._records = _asked(last)
+        self._unasked = last.keys() - self._records.keys()
         self._file = path.open("r+b" if path.exists() else "w+b")
         self._lock()
         # A line that a killed run left half written is cut off; its question is asked again.
         self._file.seek(_whole_lines(path))
         self._file.truncate()
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """See `Closing`."""
         self._file.close()
 
     @property
     def records(self) -> Mapping[str, TurnRecord]:
-        """What is answered so far; questions that the model could not be asked are only noted in the file."""
+        """What is answered so far; questions that the model could not be asked are only lines in the file."""
         return self._records
 
     @property
-    def in_vain(self) -> Set[str]:
+    def unasked(self) -> Set[str]:
         """Questions that the model could not be asked when the journal was opened."""
-        return self._in_vain
+        return self._unasked
 
     def add(self, record: TurnRecord) -> None:
         """Keeps a record; it is on disk when this returns.
@@ -83,14 +79,14 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
     Raises:
         SettingsError: A whole line is no record.
     """
-    return _asked(_noted(path))
+    return _asked(_last_records(path))
 
 
-def _asked(noted: Mapping[str, TurnRecord]) -> dict[str, TurnRecord]:
-    return {name: record for name, record in noted.items() if record.asked}
+def _asked(last: Mapping[str, TurnRecord]) -> dict[str, TurnRecord]:
+    return {name: record for name, record in last.items() if record.asked}
 
 
-def _noted(path: Path) -> dict[str, TurnRecord]:
+def _last_records(path: Path) -> dict[str, TurnRecord]:
     """The last record of each question, also of those that the model could not be asked."""
     if not path.exists():
         return {}

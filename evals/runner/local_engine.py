@@ -47,7 +47,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
         ModelError: The model cannot be set up, or a baseline has none to ask.
         SettingsError: Settings are wrong, or the baseline cannot be had.
     """
-    settings = run_settings(spec)
+    settings = run_settings(spec, dataset)
     model = run_model(spec, dataset, cache)
     name = find_baseline(spec.baseline).module if spec.baseline else ""
     module = import_module(f"..baselines.{name}", __package__) if name else None
@@ -59,14 +59,16 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
     return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples), spec.history)
 
 
-def run_settings(spec: RunSpec) -> Settings:
-    """The preset with the run's own fields; every question is to be answered, none asked back.
+def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
+    """The preset with the run's own fields; no question is asked back unless the dataset says what its asker means.
 
     Raises:
         SettingsError: Settings are wrong, or there is no such baseline.
     """
     replayed = spec.model is not None and spec.model.startswith(REPLAY)
-    fields: dict[str, Any] = {"clarify": False}
+    fields: dict[str, Any] = {"clarify": dataset.conversational, "today": "none"}
+    if spec.preset in (None, "full"):
+        fields["conventions"] = "benchmark"
     if spec.baseline is not None:
         fields |= find_baseline(spec.baseline).settings
     fields |= {**spec.settings, **(REPLAY_SETTINGS if replayed else {})}

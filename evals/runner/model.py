@@ -8,8 +8,8 @@ from langchain_core.caches import BaseCache
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 
-from ...agent.models import model_label, resolve_model
-from ...agent.settings import make_settings
+from ...agent.model.resolve import model_label, resolve_model
+from ...agent.settings import Settings, make_settings
 from ...tools.errors import SettingsError
 from ..datasets import Dataset
 from ..metrics import read_predictions
@@ -41,9 +41,17 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
             raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
         asked = dataset.without(spec.without).first(spec.limit)
         return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
-    settings = make_settings(spec.settings, preset=spec.preset)
+    return kept_model(spec.model, spec.base_url, make_settings(spec.settings, preset=spec.preset), cache)
+
+
+def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
+    """A chat model whose replies are kept; None where the name, or the environment, means the built-in translator.
+
+    Raises:
+        ModelError: The model is unknown or cannot be set up.
+    """
     model = resolve_model(
-        spec.model, base_url=spec.base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
+        name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
     )
     if model is None:
         return None

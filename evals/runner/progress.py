@@ -17,10 +17,12 @@ class RunProgress:
     Args:
         total: Questions.
         price: Dollars a million prompt and completion tokens; None leaves the cost out.
+        score: What the share of right answers is called.
     """
 
-    def __init__(self, total: int, price: tuple[float, float] | None = None) -> None:
+    def __init__(self, total: int, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         self._price = price
+        self._score = score
         self._judged = self._right = self._not_asked = self._calls = self._prompt = self._completion = 0
         self._bar = Progress(
             MofNCompleteColumn(),
@@ -44,8 +46,12 @@ class RunProgress:
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """One more question is done."""
-        self._judged += verdict.ex is not None
-        self._right += verdict.ex is True
+        self.count(record, verdict.ex)
+
+    def count(self, record: TurnRecord, right: bool | None) -> None:
+        """One more question is done, however it was judged; None where it was not."""
+        self._judged += right is not None
+        self._right += right is True
         self._not_asked += not record.asked
         self._calls += record.calls
         self._prompt += record.tokens[0]
@@ -61,6 +67,6 @@ class RunProgress:
 
     def _description(self) -> str:
         share = f"{100 * self._right / self._judged:.1f}" if self._judged else "-"
-        text = f"EX {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
+        text = f"{self._score} {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
         text += f"  {self._not_asked} not asked" if self._not_asked else ""
         return text if self.cost is None else f"{text}  ${self.cost:.2f}"

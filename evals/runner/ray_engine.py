@@ -60,7 +60,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
         cache = replies.remote((out / CACHE_FILE).absolute())
         worker = ray.remote(_Worker).options(scheduling_strategy="SPREAD")
         count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
-        answering = _Elsewhere([worker.remote(spec, dataset, cache) for _ in range(count)])
+        answering = _WorkerPool([worker.remote(spec, dataset, cache) for _ in range(count)])
         try:
             answering.wait()
             yield answering
@@ -72,7 +72,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
             ray.shutdown()
 
 
-class _Elsewhere:
+class _WorkerPool:
     """Gives each interaction to the worker that has the fewest."""
 
     def __init__(self, workers: Sequence[Any]) -> None:
@@ -80,7 +80,7 @@ class _Elsewhere:
         self._busy = [0] * len(workers)
 
     def wait(self) -> None:
-        """Waits until a worker can begin.
+        """Waits until a worker is ready.
 
         Raises:
             TableturnError: It cannot: what is wrong with the run is wrong with it there.
@@ -89,12 +89,12 @@ class _Elsewhere:
         if wrong is not None:
             raise wrong
 
-    async def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
-            async for reference in self._workers[number].answers.remote(turns, kept):
+            async for reference in self._workers[number].answers.remote(turns, recorded):
                 yield await reference
         except RayError as error:
             reason = str(error).strip().splitlines()[-1:] or [type(error).__name__]
@@ -126,12 +126,12 @@ class _Worker:
             return error
         return None
 
-    async def answers(self, turns: Sequence[Question], kept: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""
         wrong = await self.prepare()
         if self._answering is None:
             raise SettingsError(f"a Ray worker cannot do what the others can: {wrong}")
-        async for record in self._answering.answers(turns, kept):
+        async for record in self._answering.answers(turns, recorded):
             yield record
 
 

@@ -40,6 +40,7 @@ class TurnRecord:
         usage_by_node: Likewise by node.
         notes: What was left out, repaired or switched off.
         seconds: Wall time of the turn.
+        asked_back: What the agent asked back before it answered; empty where it did not.
         linked: Schema items that the linker found probable, at least `LINKED_FROM`: table, column or None, probability.
     """
 
@@ -58,6 +59,7 @@ class TurnRecord:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     linked: tuple[tuple[str, str | None, float], ...] = ()
+    asked_back: str = ""
 
     @property
     def asked(self) -> bool:
@@ -76,7 +78,7 @@ class TurnRecord:
         return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
 
 
-def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: float) -> TurnRecord:
+def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: float, asked_back: str = "") -> TurnRecord:
     """An answer, cut to what is kept."""
     return TurnRecord(
         id=question_id,
@@ -94,4 +96,5 @@ def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: flo
         notes=answer.notes,
         seconds=round(seconds, 4),
         linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= LINKED_FROM),
+        asked_back=asked_back,
     )

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
-from ...agent.place import current_place
+from ...agent.effects import QUERY_NUMBER
 from ...tools.errors import ModelError
 
 REPLAY = "replay:"
@@ -62,12 +62,13 @@ class ReplayModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         question = asked_about.get()
-        place = current_place()
-        if place is None:
+        metadata = (run_manager.metadata if run_manager else None) or {}
+        number = metadata.get(QUERY_NUMBER)
+        if number is None:
             with self._lock:
-                place = self._asked[question]
+                number = self._asked[question]
                 self._asked[question] += 1
-        predictions = self.files[min(place, len(self.files) - 1)]
+        predictions = self.files[min(number, len(self.files) - 1)]
         if question not in predictions:
             raise ModelError(f"the replayed predictions have none for question {question}")
         message = AIMessage(f"```sql\n{predictions[question]}\n```")
@@ -80,4 +81,4 @@ class ReplayModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return self._generate(messages, stop)
+        return self._generate(messages, stop, run_manager and run_manager.get_sync())

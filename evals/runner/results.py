@@ -16,6 +16,7 @@ from ..datasets.parsing import read_json
 from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
+from ..metrics.outcomes import outcome, outcome_scores
 from ..metrics.redundancy import Redundancy, mean_redundancy, turn_redundancy
 from ..official import OfficialDatabases
 from .files import write_whole
@@ -36,9 +37,10 @@ def run_results(
         answered: Records with strict verdicts, in the dataset's order.
         seconds: Wall time of this start of the run.
     """
+    whole, answered = answered, [(record, verdict) for record, verdict in answered if verdict.question.golds]
     strict = [verdict for _, verdict in answered]
     with official_judge(dataset) as judge:
-        official = [_judged_likewise(judge, record, verdict) for record, verdict in answered]
+        official = [_judged_again(judge, record, verdict) for record, verdict in answered]
     with OfficialDatabases(dataset.database) as databases:
         clauses = ClauseJudge(dataset, databases)
         differences = [_difference(verdict, clauses) for verdict in strict]
@@ -49,21 +51,27 @@ def run_results(
         "strict": _scores(strict),
         "official": _scores(official),
         "linking": _linking(dataset, answered),
+        "outcomes": outcome_scores(whole),
         "cost": {
-            "llm_calls": sum(record.calls for record, _ in answered),
-            "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
-            "completion_tokens": sum(record.tokens[1] for record, _ in answered),
-            "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
+            "llm_calls": sum(record.calls for record, _ in whole),
+            "prompt_tokens": sum(record.tokens[0] for record, _ in whole),
+            "completion_tokens": sum(record.tokens[1] for record, _ in whole),
+            "turn_seconds": round(sum(record.seconds for record, _ in whole), 3),
             "wall_seconds": round(seconds, 3),
         },
         "questions": [
-            _question(record, ours, theirs) | difference | more
+            _question(record, ours, theirs) | difference | more | _outcome(record, ours, dataset)
             for (record, ours), theirs, difference, more in zip(answered, official, differences, shown, strict=True)
+        ]
+        + [
+            _without_gold(record, verdict) | _outcome(record, verdict, dataset)
+            for record, verdict in whole
+            if not verdict.question.golds
         ],
     }
 
 
-def _judged_likewise(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
+def _judged_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
     """The verdict of another judge; none, again, where the model could not be asked."""
     verdict = judge.judge(strict.question, record.sql)
     return verdict if strict.asked else verdict.unasked(record.text)
@@ -78,7 +86,7 @@ def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -
         if not record.linked:
             continue
         if name not in schemas:
-            with Database.open(dataset.database(name)) as database:
+            with Database.open(dataset.place(name)) as database:
                 schemas[name] = database.schema()
         found = turn_redundancy(verdict.question.golds[0], schemas[name], record.linked)
         turns += [found] if found else []
@@ -91,7 +99,7 @@ def write_results(results: dict[str, Any], out: Path) -> None:
 
 
 def read_results(out: Path) -> dict[str, Any]:
-    """Reads the outcome of a run that ended.
+    """Reads the outcome of a finished run.
 
     Raises:
         SettingsError: The folder holds none.
@@ -134,6 +142,18 @@ def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return scores
 
 
+def _outcome(record: TurnRecord, verdict: Verdict, dataset: Dataset) -> dict[str, Any]:
+    """What became of a question, where declining or asking back may be right."""
+    return {"outcome": outcome(record, verdict) if dataset.conversational else None}
+
+
+def _without_gold(record: TurnRecord, verdict: Verdict) -> dict[str, Any]:
+    """A question that is to be declined: right or wrong by its outcome alone."""
+    fields = _question(record, verdict, verdict)
+    shown = {"gold_columns": (), "gold_rows": (), "gold_row_count": None}
+    return {**fields, "error_class": None, "clauses": (), "attempts_right": [None] * len(record.attempts), **shown}
+
+
 def _question(record: TurnRecord, ours: Verdict, theirs: Verdict) -> dict[str, Any]:
     question = ours.question
     return {
@@ -149,5 +169,6 @@ def _question(record: TurnRecord, ours: Verdict, theirs: Verdict) -> dict[str, A
         "official_ex": theirs.ex,
         "valid": ours.valid,
         "error": ours.error,
+        "expects": question.expects.outcome if question.expects else None,
         **asdict(record),
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from ...tools.errors import TableturnError
 from ..datasets import Dataset, Question
@@ -16,9 +16,11 @@ from .answering import Answering, not_asked
 from .journal import JOURNAL_FILE, Journal
 from .local_engine import local_engine, run_settings
 from .record import TurnRecord
-from .spec import RunSpec, begin, check_folder
+from .spec import RunSpec, check_folder, write_spec
 
 T = TypeVar("T")
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 
 Engine = Literal["local", "ray"]
 """Where questions are answered: in this process, or on a Ray cluster."""
@@ -29,7 +31,23 @@ GIVE_UP_AFTER = 8
 
 
 class RunStopped(TableturnError):
-    """A run cannot go on now; what it has is kept, and it goes on from there when it is started again."""
+    """A run cannot go on now; its answers are kept, and it goes on from there when it is started again."""
+
+
+class Judging(Protocol[V_co]):
+    """Judges records, one at a time and in one thread."""
+
+    def judge(self, question: Question, record: TurnRecord) -> V_co:
+        """What to make of a record, also of one that says that the model could not be asked."""
+        ...
+
+    def close(self) -> None:
+        """Closes what is open."""
+        ...
+
+
+Hears: TypeAlias = Callable[[TurnRecord, V], None]
+"""Told about each question as it is answered and judged in any way."""
 
 
 class Listener(Protocol):
@@ -50,8 +68,8 @@ def run_evaluation(
         dataset: Its split, whole; `spec` says what part is asked.
         out: The run's folder: specification, journal, cached replies.
         jobs: Interactions at once.
-        listener: Told about each question, also those that an earlier, ended run answered.
-        engine: Where they are answered; no answer depends on it, and an ended run may go on on the other.
+        listener: Told about each question, also those answered before the run was interrupted.
+        engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
 
     Returns:
         Records with strict verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
@@ -62,18 +80,57 @@ def run_evaluation(
         SettingsError: The folder holds another run, settings are wrong, or the engine is not installed.
         ModelError: The model cannot be set up.
     """
-    run_settings(spec)
+    run_settings(spec, dataset)
     asked = dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
     with Journal(out / JOURNAL_FILE) as journal, _engine(engine, spec, dataset, out, jobs) as answering:
         # Only what can be run at all takes the folder.
-        begin(spec, asked, out)
-        run = _Run(asked, answering, journal, listener)
-        done = _completed(run.all(jobs))
-        return [done[question.id] for question in asked.questions]
+        write_spec(spec, asked, out)
+        return answer_all(asked, answering, journal, _Strictly(dataset), listener, jobs)
 
 
-def _completed(work: Coroutine[object, object, T]) -> T:
+def answer_all(
+    asked: Dataset,
+    answering: Answering,
+    journal: Journal,
+    judging: Judging[V],
+    listener: Hears[V],
+    jobs: int,
+) -> list[tuple[TurnRecord, V]]:
+    """Has every question answered that the journal lacks, and all of them judged.
+
+    Args:
+        asked: The questions.
+        answering: Who answers.
+        journal: Of this start and those before it.
+        judging: Closed at the end.
+        listener: Told about each question, also those answered before.
+        jobs: Interactions at once.
+
+    Returns:
+        Records with what was made of them, in the dataset's order.
+
+    Raises:
+        RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
+    """
+    done = completed(_Run(asked, answering, journal, judging, listener).all(jobs))
+    return [done[question.id] for question in asked.questions]
+
+
+class _Strictly:
+    """Strict judging; no verdict where the model could not be asked."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._judge = StrictJudge(dataset)
+        self.close = self._judge.close
+
+    def judge(self, question: Question, record: TurnRecord) -> Verdict:
+        """See `Judging`."""
+        verdict = self._judge.judge(question, record.sql)
+        return verdict if record.asked else verdict.unasked(record.text)
+
+
+def completed(work: Coroutine[object, object, T]) -> T:
     """What the work comes to; in a thread of its own where this one has an event loop at work, as in a notebook."""
     try:
         asyncio.get_running_loop()
@@ -91,22 +148,29 @@ def _engine(engine: Engine, spec: RunSpec, dataset: Dataset, out: Path, jobs: in
     return ray_engine(spec, dataset, out, jobs)
 
 
-class _Run:
-    def __init__(self, dataset: Dataset, answering: Answering, journal: Journal, listener: Listener) -> None:
+class _Run(Generic[V]):
+    def __init__(
+        self,
+        dataset: Dataset,
+        answering: Answering,
+        journal: Journal,
+        judging: Judging[V],
+        listener: Hears[V],
+    ) -> None:
         self._dataset = dataset
         self._answering = answering
         self._journal = journal
         self._listener = listener
-        self._judge = StrictJudge(dataset)
+        self._judge = judging
         # SQLite connections belong to the thread that opened them: one thread judges.
         self._judging = ThreadPoolExecutor(1)
-        self._done: dict[str, tuple[TurnRecord, Verdict]] = {}
-        self._in_vain = 0
+        self._done: dict[str, tuple[TurnRecord, V]] = {}
+        self._unasked_in_a_row = 0
 
-    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
+    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, V]]:
         """Answers and judges everything; records and verdicts by question id."""
-        # What was asked in vain before comes last: eight questions that a server always refuses must not end every run.
-        interactions = iter(sorted(self._dataset.interactions, key=self._was_in_vain))
+        # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
+        interactions = iter(sorted(self._dataset.interactions, key=self._was_unasked))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(jobs):
@@ -118,24 +182,24 @@ class _Run:
             self._judging.shutdown()
         return self._done
 
-    def _was_in_vain(self, turns: tuple[Question, ...]) -> bool:
-        return any(turn.id in self._journal.in_vain for turn in turns)
+    def _was_unasked(self, turns: tuple[Question, ...]) -> bool:
+        return any(turn.id in self._journal.unasked for turn in turns)
 
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
         """One of the workers, who share the iterator."""
         for turns in interactions:
-            kept = {turn.id: record for turn in turns if (record := self._journal.records.get(turn.id))}
+            recorded = {turn.id: record for turn in turns if (record := self._journal.records.get(turn.id))}
             for turn in turns:
-                if turn.id in kept:
-                    await self._judged(turn, kept[turn.id])
-            if len(kept) < len(turns):
-                await self._answered({turn.id: turn for turn in turns}, kept)
+                if turn.id in recorded:
+                    await self._judged(turn, recorded[turn.id])
+            if len(recorded) < len(turns):
+                await self._answered({turn.id: turn for turn in turns}, recorded)
 
-    async def _answered(self, turns: Mapping[str, Question], kept: Mapping[str, TurnRecord]) -> None:
-        """Has the turns that `kept` lacks answered; those left over build on one that the model could not be asked."""
-        left = dict.fromkeys(name for name in turns if name not in kept)
+    async def _answered(self, turns: Mapping[str, Question], recorded: Mapping[str, TurnRecord]) -> None:
+        """Has the turns that `recorded` lacks answered; after one that the model could not be asked, none is."""
+        left = dict.fromkeys(name for name in turns if name not in recorded)
         why = ""
-        async for record in self._answering.answers(tuple(turns.values()), kept):
+        async for record in self._answering.answers(tuple(turns.values()), recorded):
             self._journal.add(record)
             self._check_asked(record)
             why = why if record.asked else record.text
@@ -146,8 +210,8 @@ class _Run:
 
     def _check_asked(self, record: TurnRecord) -> None:
         """Stops the run where the model cannot be asked time after time."""
-        self._in_vain = 0 if record.asked else self._in_vain + 1
-        if self._in_vain == GIVE_UP_AFTER:
+        self._unasked_in_a_row = 0 if record.asked else self._unasked_in_a_row + 1
+        if self._unasked_in_a_row == GIVE_UP_AFTER:
             raise RunStopped(
                 f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
                 f"{len(self._journal.records)} of {len(self._dataset.questions)} are answered, "
@@ -156,8 +220,6 @@ class _Run:
 
     async def _judged(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
-        verdict = await loop.run_in_executor(self._judging, self._judge.judge, turn, record.sql)
-        if not record.asked:
-            verdict = verdict.unasked(record.text)
+        verdict = await loop.run_in_executor(self._judging, self._judge.judge, turn, record)
         self._done[turn.id] = (record, verdict)
         self._listener(record, verdict)

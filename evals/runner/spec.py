@@ -1,4 +1,4 @@
-"""What a run is, kept in its folder, so that it is resumed as what it was begun as."""
+"""The specification of a run, kept in its folder, so that it is resumed with the same options."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RunSpec:
     baseline: str | None = None
 
 
-def begin(spec: RunSpec, asked: Dataset, out: Path) -> None:
+def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Writes a run's specification into its folder, or finds the same one there.
 
     Args:
@@ -96,11 +96,14 @@ def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     if before != _digest(asked):
         raise SettingsError(
             f"{out} holds a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
-            "changed since it was begun; name another folder"
+            "changed since it was started; name another folder"
         )
 
 
 def _digest(asked: Dataset) -> str:
     """Tells questions from others: answers are kept by their ids alone."""
-    questions = json.dumps([asdict(question) for question in asked.questions])
+    # What most questions lack is left out where it is: folders of runs made before it was known go on.
+    records = [asdict(question) for question in asked.questions]
+    kept = [{name: value for name, value in record.items() if value is not None} for record in records]
+    questions = json.dumps(kept)
     return hashlib.sha256(questions.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Telling a wrong answer from none: what became of the requests that a turn made of its model."""
+"""Whether a turn has an answer at all: the outcome of the requests that it made of its model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from ...agent.model_errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
+from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
 from ...tools.errors import ModelError
 
 
@@ -23,11 +23,11 @@ class Requests:
 
     Attributes:
         error: Why the model could not be asked, in one line; empty where it could.
-        waiting: Requests without a reply so far.
+        pending: Requests without a reply so far.
     """
 
     error: str = ""
-    waiting: set[UUID] = field(default_factory=set[UUID])
+    pending: set[UUID] = field(default_factory=set[UUID])
 
     def unanswered(self, sql: str) -> str:
         """Why the turn is no answer of the model's; empty where it is one.
@@ -36,7 +36,7 @@ class Requests:
             sql: What the turn came to: a request that it broke off only counts where it came to nothing.
         """
         cut_off = "a request to the model was broken off before its reply came: try again, or allow it more time"
-        return self.error or (cut_off if self.waiting and not sql else "")
+        return self.error or (cut_off if self.pending and not sql else "")
 
 
 _requests: ContextVar[Requests] = ContextVar("requests")
@@ -44,7 +44,7 @@ _requests: ContextVar[Requests] = ContextVar("requests")
 
 @contextmanager
 def watched() -> Generator[Requests]:
-    """The requests that are made within it, also by tasks and threads begun there."""
+    """The requests that are made within it, also by tasks and threads started there."""
     requests = Requests()
     token = _requests.set(requests)
     try:
@@ -56,8 +56,8 @@ def watched() -> Generator[Requests]:
 class Watch(BaseCallbackHandler):
     """Notes in the turn's `Requests` what becomes of each.
 
-    Left out is what the translator gets over by itself, what is true of the prompt whenever it is asked, and what a
-    replay lacks.
+    Errors that the translator recovers from by itself, that are the prompt's own fault, or that mean that a replay has
+    no prediction, are not noted.
 
     Args:
         label: The model's name.
@@ -73,12 +73,12 @@ class Watch(BaseCallbackHandler):
     ) -> None:
         """See `BaseCallbackHandler`."""
         if requests := _requests.get(None):
-            requests.waiting.add(run_id)
+            requests.pending.add(run_id)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """See `BaseCallbackHandler`."""
         if requests := _requests.get(None):
-            requests.waiting.discard(run_id)
+            requests.pending.discard(run_id)
             if not any(response.generations):
                 requests.error = f"model {self._label} sent a reply that holds no message: check the server"
 
@@ -87,7 +87,7 @@ class Watch(BaseCallbackHandler):
         requests = _requests.get(None)
         if requests is None or not isinstance(error, Exception):
             return
-        requests.waiting.discard(run_id)
+        requests.pending.discard(run_id)
         passing = loop_is_gone(error) or rejects_temperature(error)
         if not (passing or refuses_prompt(error) or isinstance(error, ModelError)):
             requests.error = str(model_error(self._label, error))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...tools.database.names import quoted
+from ...tools.database.quoting import quoted
 from ...tools.database.schema import ColumnSchema, Schema, TableSchema
 from ...tools.database.table import Cell
 from .keys import respect_keys
@@ -65,13 +65,13 @@ def generate(
         with suppress(sqlite3.Error, sqlite3.Warning):
             connection.execute(statement)
     connection.execute("BEGIN")
-    made: dict[tuple[str, str], list[Cell]] = {}
+    filling = _Filling(connection, schema, constants, shape, generator)
     for table in _parents_first(schema):
-        _fill(connection, table, schema, constants, shape, generator, made)
+        filling.fill(table)
     respect_keys(connection, schema, generator)
     for table in schema.tables:
         if table.kind == "virtual":
-            _fill(connection, table, schema, constants, shape, generator, made)
+            filling.fill(table)
             # A full-text table of another one's content holds that and nothing else.
             with suppress(sqlite3.Error):
                 connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
@@ -80,16 +80,16 @@ def generate(
 
 
 def _parents_first(schema: Schema) -> list[TableSchema]:
-    """Tables so that those referred to come first, as far as references don't go round."""
+    """Tables so that those referred to come first, as far as references make no cycle."""
     left = [table for table in schema.tables if table.kind == "table"]
     ordered: list[TableSchema] = []
     while left:
-        waiting = {table.name.lower() for table in left}
+        names = {table.name.lower() for table in left}
         ready = [
             table
             for table in left
             if not any(
-                key.table.lower() == table.name.lower() and key.ref_table.lower() in waiting - {table.name.lower()}
+                key.table.lower() == table.name.lower() and key.ref_table.lower() in names - {table.name.lower()}
                 for key in schema.foreign_keys
             )
         ] or left[:1]
@@ -98,72 +98,66 @@ def _parents_first(schema: Schema) -> list[TableSchema]:
     return ordered
 
 
-def _fill(
-    connection: sqlite3.Connection,
-    table: TableSchema,
-    schema: Schema,
-    constants: Mapping[str, Sequence[Cell]],
-    shape: Shape,
-    generator: random.Random,
-    made: dict[tuple[str, str], list[Cell]],
-) -> None:
-    columns = [column for column in table.columns if not column.generated]
-    pools = [
-        _pool(table, column, schema, constants.get(column.name.lower(), ()), shape, generator, made)
-        for column in columns
-    ]
-    names = ", ".join(quoted(column.name) for column in columns)
-    name = quoted(table.name)
-    insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
-    for _ in range(generator.randint(max(shape.rows // 2, 1), shape.rows)):
-        row = [
-            None if _may_be_null(column) and generator.random() < shape.nulls else generator.choice(pool)
-            for column, pool in zip(columns, pools, strict=True)
+class _Filling:
+    """Fills the tables of one database."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        schema: Schema,
+        constants: Mapping[str, Sequence[Cell]],
+        shape: Shape,
+        generator: random.Random,
+    ) -> None:
+        self._connection = connection
+        self._schema = schema
+        self._constants = constants
+        self._shape = shape
+        self._random = generator
+        self._values: dict[tuple[str, str], list[Cell]] = {}
+
+    def fill(self, table: TableSchema) -> None:
+        """Inserts random rows, at least one."""
+        columns = [column for column in table.columns if not column.generated]
+        pools = [self._pool(table, column) for column in columns]
+        names = ", ".join(quoted(column.name) for column in columns)
+        name = quoted(table.name)
+        insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
+        for _ in range(self._random.randint(max(self._shape.rows // 2, 1), self._shape.rows)):
+            row = [self._value(column, pool) for column, pool in zip(columns, pools, strict=True)]
+            # Text in an integer key is an error, which IGNORE does not cover.
+            with suppress(sqlite3.Error):
+                self._connection.execute(insert, row)
+        for column in columns:
+            with suppress(sqlite3.Error):
+                distinct = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
+                found = [row[0] for row in self._connection.execute(distinct)]
+                self._values[table.name.lower(), column.name.lower()] = found
+
+    def _value(self, column: ColumnSchema, pool: Sequence[Cell]) -> Cell:
+        may_be_null = not column.not_null and not column.primary_key
+        return None if may_be_null and self._random.random() < self._shape.nulls else self._random.choice(pool)
+
+    def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+        """What a column's values are drawn from; as often from each part as the shape says."""
+        parents = [
+            parent
+            for key in self._schema.foreign_keys
+            for own, other in zip(key.columns, key.ref_columns, strict=True)
+            if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
+            if (parent := self._values.get((key.ref_table.lower(), other.lower())))
         ]
-        # Text in an integer key is an error, which IGNORE does not cover.
-        with suppress(sqlite3.Error):
-            connection.execute(insert, row)
-    for column in columns:
-        with suppress(sqlite3.Error):
-            values = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
-            made[table.name.lower(), column.name.lower()] = [row[0] for row in connection.execute(values)]
-
-
-def _may_be_null(column: ColumnSchema) -> bool:
-    return not column.not_null and not column.primary_key
-
-
-def _pool(
-    table: TableSchema,
-    column: ColumnSchema,
-    schema: Schema,
-    constants: Sequence[Cell],
-    shape: Shape,
-    generator: random.Random,
-    made: Mapping[tuple[str, str], list[Cell]],
-) -> list[Cell]:
-    """What a column's values are drawn from; as often from each part as the shape says."""
-    parents = [
-        parent
-        for key in schema.foreign_keys
-        for own, other in zip(key.columns, key.ref_columns, strict=True)
-        if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
-        if (parent := made.get((key.ref_table.lower(), other.lower())))
-    ]
-    if parents:
-        return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
-    others = _others(column, shape.variety, generator)
-    if column.primary_key:
-        return [*others, *constants, *(_numbered(column, number) for number in range(1, shape.rows + 1))]
-    if not constants:
-        return others
-    some = generator.sample(list(constants), min(len(constants), max(shape.variety, 3)))
-    times = max(round(len(others) * shape.constants / (1 - shape.constants) / len(some)), 1)
-    return others + some * times
-
-
-def _numbered(column: ColumnSchema, number: int) -> Cell:
-    return f"{_WORDS[number % len(_WORDS)]}{number}" if column.kind == "text" else number
+        if parents:
+            return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
+        constants = self._constants.get(column.name.lower(), ())
+        others = _others(column, self._shape.variety, self._random)
+        if column.primary_key:
+            return [*others, *constants, *(_numbered(column, number) for number in range(1, self._shape.rows + 1))]
+        if not constants:
+            return others
+        some = self._random.sample(list(constants), min(len(constants), max(self._shape.variety, 3)))
+        share = self._shape.constants / (1 - self._shape.constants)
+        return others + some * max(round(len(others) * share / len(some)), 1)
 
 
 def _others(column: ColumnSchema, variety: int, generator: random.Random) -> list[Cell]:
@@ -173,3 +167,7 @@ def _others(column: ColumnSchema, variety: int, generator: random.Random) -> lis
     if column.kind == "number" or (samples and len(numbers) == len(samples)):
         return [*samples, *(generator.randint(0, 2 * variety) for _ in range(variety))]
     return [*samples, *generator.sample(_WORDS, min(variety, len(_WORDS)))]
+
+
+def _numbered(column: ColumnSchema, number: int) -> Cell:
+    return f"{_WORDS[number % len(_WORDS)]}{number}" if column.kind == "text" else number

@@ -1,4 +1,4 @@
-"""Making references hold: where tables refer to each other in a circle, to themselves, or by several columns."""
+"""Making foreign keys hold, also where tables refer to each other in a cycle, to themselves, or by several columns."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import random
 import sqlite3
 from contextlib import suppress
 
-from ...tools.database.names import quoted
+from ...tools.database.quoting import quoted
 from ...tools.database.schema import ForeignKey, Schema
 from ...tools.database.table import Cell
 
 
 def respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
-    """Points what refers to nothing to some row that is there; what cannot be pointed goes to NULL, or goes.
+    """Points rows that refer to nothing to some existing row; else the key becomes NULL or the row is deleted.
 
     Args:
         connection: A filled database.
-        schema: Its tables and keys; keys that are only inferred are pointed, but nothing goes on their account.
+        schema: Its tables and keys; keys that are only inferred are pointed, but no row is deleted for them.
         generator: Chooses.
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
             _point(connection, schema, key, generator)
     declared = [key for key in schema.foreign_keys if not key.inferred]
-    # What goes may have been referred to.
+    # A deleted row may have been referred to.
     while any(_drop(connection, schema, key) for key in declared):
         pass
 
@@ -31,7 +31,7 @@ def respect_keys(connection: sqlite3.Connection, schema: Schema, generator: rand
 def _orphans(key: ForeignKey) -> str:
     """The condition that a row refers to nothing, compared as SQLite compares keys.
 
-    The parent's collation and affinity count: the parent's column stands left, and `+` takes off the other's affinity.
+    The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
     """
     table = quoted(key.table)
     pairs = [(f"{table}.{quoted(own)}", quoted(other)) for own, other in _pairs(key)]
@@ -73,7 +73,7 @@ def _identity(connection: sqlite3.Connection, schema: Schema, name: str) -> list
 
 
 def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
-    """Frees the rows that refer to nothing; whether there were any."""
+    """Sets to NULL, or deletes, what refers to nothing; whether there was any."""
     table = quoted(key.table)
     before = connection.total_changes
     columns = [column for name in key.columns if (column := schema.column(key.table, name))]

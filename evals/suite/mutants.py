@@ -66,7 +66,7 @@ def _replaced(tree: exp.Expr, place: int, changed: exp.Expr | None) -> str:
 
 
 def _changes(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
-    """What may stand in a node's stead; None for nothing."""
+    """What may replace a node; None to leave it out."""
     if isinstance(node, exp.Binary) and not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
         yield from (
             kind(this=node.this.copy(), expression=node.expression.copy()) for kind in _COMPARISONS.get(type(node), ())

@@ -1,0 +1,43 @@
+"""`tableturn bench`: every measured figure, by name."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...agent.cli.options import BaseUrlOption
+from ...tools.terminal import say
+from .options import DataOption, JsonOption
+
+
+def bench(
+    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Measure only so many items.")] = None,
+    official: Annotated[Path | None, typer.Option(help="Folder of the official evaluator to compare with.")] = None,
+    replies: Annotated[Path | None, typer.Option(help="JSONL file of stored replies of a model.")] = None,
+    model: Annotated[str | None, typer.Option(help="Whom to ask for replies that are not stored yet.")] = None,
+    base_url: BaseUrlOption = None,
+) -> None:
+    """Measure a figure, or list what can be measured."""
+    from ..bench.registry import BENCHES, BenchOptions, run_bench
+
+    if name is None:
+        if as_json:
+            say(json.dumps({key: entry.summary for key, entry in BENCHES.items()}))
+            return
+        width = max(map(len, BENCHES))
+        for key, entry in BENCHES.items():
+            say(f"{key:<{width}}  {entry.summary}{' (needs data)' if entry.needs_data else ''}")
+        return
+    figures = run_bench(name, BenchOptions(data, limit, official, replies, model, base_url))
+    command = " ".join(["tableturn", *sys.argv[1:]])
+    if as_json:
+        say(json.dumps({"name": name, "figures": figures, "command": command}))
+    else:
+        say(f"{command}\n{json.dumps(figures, indent=2)}")

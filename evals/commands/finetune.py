@@ -1,0 +1,60 @@
+"""The commands around fine-tuning, under `tableturn eval`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...tools.terminal import say
+from .options import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption
+
+
+def export_sft(
+    out: Annotated[Path, typer.Option("--out", help="The JSONL file to write.")],
+    dataset: DatasetOption = "cosql",
+    split: SplitOption = "train",
+    data: DataOption = None,
+    limit: LimitOption = None,
+    perturb: Annotated[
+        float, typer.Option("--perturb", min=0, max=1, help="Share of records with a shuffled, padded schema.")
+    ] = 0.15,
+) -> None:
+    """Write fine-tuning data: a chat a turn, in the form in which the `track` preset asks (Track-SQL B.4)."""
+    from ..datasets import load_dataset
+    from ..training.export_sft import export
+
+    count = export(load_dataset(dataset, split, data).first(limit), out, perturb)
+    say(f"{out}: {count} turns")
+
+
+def train_lora(
+    records: Annotated[Path, typer.Option("--records", help="What export-sft wrote.")],
+    model: Annotated[str, typer.Option("--model", help="A folder or name that transformers knows.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of adapters to write.")],
+    rank: Annotated[int, typer.Option("--rank", min=1, help="Of the adapters.")] = 32,
+    alpha: Annotated[int, typer.Option("--alpha", min=1, help="Their scale.")] = 64,
+    dropout: Annotated[float, typer.Option("--dropout", min=0, max=0.99, help="Before them.")] = 0.1,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Records a step.")] = 6,
+    accumulate: Annotated[int, typer.Option("--accumulate", min=1, help="Batches that share a step.")] = 1,
+    epochs: Annotated[float, typer.Option("--epochs", min=0.0001, help="Passes over the records.")] = 3.0,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", min=0, help="At its highest.")] = 1e-4,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=16, help="Longer records are left out.")] = 4_096,
+    seed: Annotated[int, typer.Option("--seed", help="Of order and weights.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Fine-tune a model on exported turns by LoRA, with Track-SQL's hyper-parameters; needs the extra `sft`."""
+    from dataclasses import asdict
+
+    from ..training.lora import LoraOptions, train
+
+    options = LoraOptions(rank, alpha, dropout, batch, accumulate, epochs, learning_rate, max_tokens, seed)
+    trained = train(records, model, out, options)
+    if as_json:
+        say(json.dumps(asdict(trained)))
+        return
+    say(f"{out}: {trained.records} records, {trained.steps} steps, loss {trained.loss}")
+    if trained.too_long:
+        say(f"{trained.too_long} records were too long")

@@ -1,0 +1,23 @@
+"""Options that several commands of evaluations share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
+]
+DatasetOption = Annotated[str, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions.")]
+SplitOption = Annotated[str, typer.Option("--split", help="Which part of the benchmark.")]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many interactions.")]
+WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; may be repeated.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")]
+ExamplesOption = Annotated[str | None, typer.Option("--examples", help="An example store.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+VerdictsOption = Annotated[
+    Path | None, typer.Option("--verdicts", help="A verdict file. Default: verdicts.jsonl in the run's folder.")
+]

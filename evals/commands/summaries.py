@@ -1,0 +1,70 @@
+"""How the scores of a run look at the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...tools.terminal import say, warn
+
+if TYPE_CHECKING:
+    from ..metrics import Scores, Summary, Verdict
+
+_TOLD = 10
+"""Questions whose gold fails, or is disputed, that are named one by one."""
+
+
+def print_doubts(summary: Summary, verdicts: Sequence[Verdict]) -> None:
+    """Says which questions are not judged, and which golds are disputed, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.question.id in summary.unjudged]
+    notes = [f"{verdict.question.id} is not judged: {verdict.error}" for verdict in unjudged[:_TOLD]]
+    if len(unjudged) > _TOLD:
+        notes.append(f"{len(unjudged) - _TOLD} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:_TOLD]:
+        outcome = "right" if verdict.ex else "wrong"
+        notes.append(f"{verdict.question.id}, counted {outcome}, has a disputed gold: {verdict.question.disputed}")
+    for note in notes:
+        warn(f"note: {note}")
+
+
+def print_summary(summary: Summary, title: str) -> None:
+    """A table: by hardness, by turn where there are several, and of all."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "n", "EX", "EM", "valid", title=title)
+
+    def add(name: str, scores: Scores) -> None:
+        shares = ["-" if share is None else f"{100 * share:.1f}" for share in (scores.ex, scores.em, scores.valid)]
+        counted = str(scores.n) if scores.judged == scores.n else f"{scores.judged} of {scores.n}"
+        table.add_row(name, counted, *shares)
+
+    for level, scores in summary.by_hardness.items():
+        add(level, scores)
+    if len(summary.by_turn) > 1:
+        for turn, scores in summary.by_turn.items():
+            add(f"turn {turn}", scores)
+        add("interactions", summary.interactions)
+    add("all", summary.all)
+    Console().print(table)
+
+
+def print_outcomes(scores: Mapping[str, Any]) -> None:
+    """A table of what became of questions that may be declined or asked back about; nothing where there are none."""
+    if not scores:
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("outcome", "n", title="declining and asking back")
+    for name, count in scores["counts"].items():
+        table.add_row(name.replace("_", " "), str(count))
+    Console().print(table)
+    for name in ("declined", "asked"):
+        recall, precision = (_percent(scores[name][key]) for key in ("recall", "precision"))
+        say(f"{name}: {recall} of those that should be, and {precision} of those that were should be")
+    say(f"asking back led to a right answer: {_percent(scores['useful'])}")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"

@@ -1,0 +1,53 @@
+"""`tableturn train`: fitting what the package carries on training databases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...tools.terminal import say
+from .options import DataOption, LimitOption
+
+FileArgument = Annotated[Path, typer.Argument(help="The JSON file to write.")]
+
+app = typer.Typer(
+    help="Fit the weights that the package carries; development databases are never read.", no_args_is_help=True
+)
+
+
+@app.command()
+def confidence(
+    out: FileArgument,
+    data: DataOption = None,
+    every: Annotated[int, typer.Option("--every", min=1, help="Take only every so many-th interaction.")] = 1,
+) -> None:
+    """Fit the offline translator's confidence; in the repository: agent/offline/data/confidence.json."""
+    from ..training.fit_confidence import train
+
+    say(train(out, data, every))
+
+
+@app.command()
+def expectation(out: FileArgument, data: DataOption = None) -> None:
+    """Fit what questions lead to expect of queries; in the repository: tools/expectation/data/expectation.json."""
+    from ..training.fit_expectation import train
+
+    say(f"{out}: {train(out, data)} questions")
+
+
+@app.command()
+def linker(
+    out: Annotated[Path, typer.Argument(help="The folder to write to; in the repository: tools/linking/data.")],
+    data: DataOption = None,
+    limit: LimitOption = None,
+) -> None:
+    """Fit the schema linker, in stages; needs the extra `sft`."""
+    import logging
+
+    from ..training.fit_linker import train
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    say(f"{out}: {json.dumps(train(out, data, limit))}")

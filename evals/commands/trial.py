@@ -1,0 +1,165 @@
+"""`tableturn trial`: one's own questions on one's own database, before a roll-out and after every change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
+from ...tools.terminal import say, warn
+from .options import ExamplesOption, JobsOption, JsonOption, ModelOption
+
+if TYPE_CHECKING:
+    from ..trial import TrialOptions
+
+app = typer.Typer(invoke_without_command=True)
+
+_NAMED = 10
+"""Questions that are named one by one."""
+
+
+@app.callback()
+def trial(
+    context: typer.Context,
+    db: Annotated[str | None, typer.Option("--db", help="The database: a path, or a URL; required.")] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="The question file; `trial init` drafts one; required.")
+    ] = None,
+    model: ModelOption = None,
+    preset: PresetOption = None,
+    settings: SettingsOption = None,
+    examples: ExamplesOption = None,
+    base_url: BaseUrlOption = None,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="How often each question is asked.")] = 1,
+    gate: Annotated[
+        float | None, typer.Option("--gate", min=0, max=1, help="Exit with 1 where a smaller share of questions pass.")
+    ] = None,
+    price: Annotated[
+        tuple[float, float] | None, typer.Option("--price", help="Dollars a million prompt and completion tokens.")
+    ] = None,
+    jobs: JobsOption = 4,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the trial; the same one goes on, or compares with the last.")
+    ] = Path("trial"),
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Add the outcome to this record of models (`tableturn models`).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove the agent on your own questions: pass rate, cost, time, what failed and why, what changed since last time.
+
+    Exits with 1 where --gate is not met, or where the model could not be asked some of the questions.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if db is None or questions is None:
+        missing = "--db" if db is None else "--questions"
+        raise typer.BadParameter(
+            f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
+        )
+    from ...agent.settings import read_settings
+    from ..trial import TrialOptions
+
+    fields = read_settings(settings) if settings else {}
+    options = TrialOptions(
+        db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate
+    )  # fmt: skip
+    results = _held(options, out)
+    if record is not None and not results["not_asked"]:
+        _recorded(results, record)
+    if as_json:
+        shown = {key: value for key, value in results.items() if key != "by_question"}
+        say(json.dumps({**shown, "out": str(out)}))
+    else:
+        _print(results, out)
+    if results["not_asked"]:
+        warn("some questions could not be asked; start the same trial again to ask them")
+    if results["not_asked"] or not (results["gate"] or {"met": True})["met"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def init(
+    db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL.")],
+    from_log: Annotated[
+        Path | None, typer.Option("--from-log", help="SQL statements, or JSON lines with sql and question.")
+    ] = None,
+    knowledge: Annotated[Path | None, typer.Option("--knowledge", help="A YAML file with terms and metrics.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="The question file to write.")] = Path("own.yaml"),
+) -> None:
+    """Draft a question file from the schema, the knowledge file and a log of queries."""
+    from ...tools.database import Database
+    from ..trial import draft, write_draft
+
+    with Database.open(db) as database:
+        drafts = draft(database, from_log, knowledge)
+    write_draft(drafts, out)
+    say(f"{out}: {len(drafts)} questions to go over; then: tableturn trial --db {db} --questions {out}")
+
+
+@app.command("schema")
+def schema() -> None:
+    """Print the JSON schema of a question file."""
+    from ..trial import trial_schema
+
+    say(json.dumps(trial_schema(), indent=2))
+
+
+def _held(options: TrialOptions, out: Path) -> dict[str, Any]:
+    from ..runner import RunStopped
+    from ..runner.progress import RunProgress
+    from ..trial import read_trial, run_trial
+
+    total = options.tries * sum(len(question.turns) for question in read_trial(options.questions).questions)
+    try:
+        with RunProgress(total, options.price, "passed") as progress:
+            return run_trial(options, out, lambda record, verdict: progress.count(record, verdict.passed))
+    except RunStopped as error:
+        warn(str(error))
+        raise typer.Exit(1) from error
+
+
+def _recorded(results: dict[str, Any], path: Path) -> None:
+    from ...agent.model.record import Record, add_record
+
+    about, cost = results["trial"], results["cost"]
+    right = sum(question["share"] == 1 for question in results["by_question"])
+    add_record(
+        Record(
+            about["model"],
+            Path(about["database"]).stem,
+            results["questions"],
+            right,
+            None,
+            cost["calls"],
+            cost["prompt_tokens"],
+            about["time"],
+        ),
+        path,
+    )
+
+
+def _print(results: dict[str, Any], out: Path) -> None:
+    low_high = results["interval"]
+    rate = "-" if results["pass_rate"] is None else f"{100 * results['pass_rate']:.1f}"
+    between = f" ({100 * low_high[0]:.0f} to {100 * low_high[1]:.0f})" if low_high else ""
+    tries = f", {results['tries']} tries each" if results["tries"] > 1 else ""
+    say(f"{rate} % of {results['questions']} questions pass{between}{tries}")
+    for failure in results["failed"][:_NAMED]:
+        share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
+        say(f"  {failure['id']}: {failure['question']}: {failure['why']}{share}")
+    if len(results["failed"]) > _NAMED:
+        say(f"  and {len(results['failed']) - _NAMED} more")
+    if since := results["compared"]:
+        say(f"since {since['with']}: {len(since['better'])} better, {len(since['worse'])} worse, {since['same']} same")
+        for change in since["worse"][:_NAMED]:
+            say(f"  worse: {change['id']}: {change['question']}: {change['why']}")
+    cost = results["cost"]
+    dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
+    tokens = f"{cost['calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}"
+    say(f"{tokens}, {results['seconds']:.1f} s; {out}")
+    if results["gate"] and not results["gate"]["met"]:
+        warn(f"below the gate of {100 * results['gate']['least']:g} %")

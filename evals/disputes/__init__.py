@@ -1,0 +1,1 @@
+"""Gold queries that there is reason to doubt, with the evidence."""

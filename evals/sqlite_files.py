@@ -1,0 +1,16 @@
+"""SQLite as the evaluations use it themselves: on benchmarks' files and on databases that they made."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write to the file, for any thread; text that is not UTF-8 is an error as it comes."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+
+
+def lenient_text(text: bytes) -> str:
+    """A text factory for databases with text that is not UTF-8: what cannot be read is left out."""
+    return text.decode(errors="ignore")

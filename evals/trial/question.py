@@ -1,0 +1,179 @@
+"""The question file of a trial: what is asked, and what is accepted.
+
+- question: How many customers do we have?
+  sql: SELECT count(*) FROM customers
+- question: What did we take in March?
+  value: about 12,400
+- question: Revenue by country
+  rows: at least 3
+  columns: [country, revenue]
+- question: Who are our best customers?
+  must: ask_back
+  reply: those with the highest turnover
+- question: What will we sell next year?
+  must: decline
+- turns:
+    - question: How many orders are open?
+      value: 12
+    - question: And in Berlin?
+      sql: [SELECT ..., SELECT ...]
+
+Each record may have an `id` and a `note`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from ...tools.errors import SettingsError
+from ..datasets.plain import read_records
+from .accept import Count, Quantity, read_count, read_value
+
+SQL = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _readable(value: Any) -> Any:
+    read_value(value)
+    return value
+
+
+def _countable(value: Any) -> Any:
+    read_count(value)
+    return value
+
+
+class TrialTurn(BaseModel):
+    """One thing that is asked, and what is accepted; where several conditions are given, all must hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: str = Field(min_length=1, pattern=r"\S", description="As a person would ask it.")
+    sql: Annotated[
+        list[SQL], BeforeValidator(_as_list), Field(description="A query, or several: the rows of any are accepted.")
+    ] = []
+    value: Annotated[
+        int | float | str | None,
+        BeforeValidator(_readable),
+        Field(description='A single row that holds it: 12400, "about 12,400" (5 %), "12,400 within 2%", or a text.'),
+    ] = None
+    rows: Annotated[
+        int | str | None,
+        BeforeValidator(_countable),
+        Field(description='How many rows: 3, "at least 3", "at most 10", "3 to 10".'),
+    ] = None
+    columns: list[str] = Field([], description="Columns that the answer must have, by the words of their names.")
+    must: Literal["ask_back", "decline"] | None = Field(None, description="What the agent must do.")
+    reply: str = Field("", description="What the person says when the agent asks back.")
+
+    @model_validator(mode="after")
+    def _says_what_is_accepted(self) -> TrialTurn:
+        conditions = [name for name in ("sql", "value", "rows", "columns") if getattr(self, name) not in (None, [])]
+        if not conditions and self.must is None:
+            raise ValueError("nothing says what is accepted: give sql, value, rows, columns, or must")
+        if self.must == "decline" and (conditions or self.reply):
+            raise ValueError(f"what must be declined has no {(*conditions, 'reply')[0]}")
+        if self.must == "ask_back" and conditions and not self.reply:
+            raise ValueError("what is accepted after asking back needs the person's reply")
+        return self
+
+    @property
+    def quantity(self) -> Quantity | str | None:
+        """The value, read."""
+        return None if self.value is None else read_value(self.value)
+
+    @property
+    def count(self) -> Count | None:
+        """The number of rows, read."""
+        return None if self.rows is None else read_count(self.rows)
+
+
+class TrialQuestion(BaseModel):
+    """A question of a trial: one turn, or the turns of a conversation, which must all be right."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(description="Its name in comparisons; its number in the file without.", min_length=1)
+    turns: list[TrialTurn] = Field(min_length=1)
+    note: str = Field("", description="For people: where it comes from, what is still to be checked.")
+
+    @property
+    def title(self) -> str:
+        """What stands for it in lists."""
+        return " / ".join(turn.question for turn in self.turns)
+
+
+class TrialFile(BaseModel):
+    """All questions of a trial."""
+
+    model_config = ConfigDict(frozen=True)
+
+    questions: list[TrialQuestion]
+
+
+def read_trial(path: Path) -> TrialFile:
+    """Reads a question file: YAML, JSON or JSON lines, a list of records as described above.
+
+    Raises:
+        SettingsError: It cannot be read, or a record is not as described; the message names the record.
+    """
+    questions = [_question(record, number, path) for number, record in enumerate(read_records(path), 1)]
+    if not questions:
+        raise SettingsError(f"{path} holds no questions: `tableturn trial init` drafts some")
+    doubled = [name for name, times in Counter(question.id for question in questions).items() if times > 1]
+    if doubled:
+        raise SettingsError(f"{path}: the id {doubled[0]!r} is used more than once")
+    return TrialFile(questions=questions)
+
+
+def trial_schema() -> dict[str, Any]:
+    """The JSON schema of a question file, for editors and for programs that write one."""
+    whole = TrialFile.model_json_schema()
+    definitions: dict[str, Any] = whole["$defs"]
+    turn, question = definitions["TrialTurn"], definitions.pop("TrialQuestion")
+    about = {name: field for name, field in question["properties"].items() if name != "turns"}
+    single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
+    several = {**question, "title": "A conversation", "required": ["turns"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Questions of a tableturn trial",
+        "type": "array",
+        "minItems": 1,
+        "items": {"anyOf": [single, several]},
+        "$defs": definitions,
+    }
+
+
+def _question(record: object, number: int, path: Path) -> TrialQuestion:
+    place = f"{path}, record {number}"
+    if not isinstance(record, Mapping):
+        raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+    fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
+    about = {name: fields.pop(name) for name in ("id", "note") if name in fields}
+    name = str(about.get("id", number))
+    turns = fields.pop("turns", None)
+    if turns is not None and fields:
+        raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")
+    try:
+        return TrialQuestion.model_validate(about | {"id": name, "turns": [fields] if turns is None else turns})
+    except ValidationError as error:
+        raise SettingsError(f"{place}: {_first(error, turns is None)}") from error
+
+
+def _first(error: ValidationError, single: bool) -> str:
+    """The first fault, in one line, with the place of its field as a person wrote it."""
+    fault = error.errors(include_url=False)[0]
+    parts = [part for part in fault["loc"] if part != "turns"]
+    # A single question is its only turn, of which its writer knows nothing.
+    words = [f"turn {parts[0] + 1}", *map(str, parts[1:])] if parts and isinstance(parts[0], int) else map(str, parts)
+    place = ", ".join(word for word in words if not single or not word.startswith("turn "))
+    message = fault["msg"].removeprefix("Value error, ")
+    return " ".join(f"{place}: {message}".removeprefix(": ").split())
