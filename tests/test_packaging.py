@@ -1,18 +1,64 @@
-"""What is packaged is what is there."""
+"""What is packaged is what is there, and imports go one way."""
 
 from __future__ import annotations
 
+import ast
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
-ROOMS = ("agent", "tools", "prompts", "evals")
+ROOMS = ("agent", "tools", "prompts", "evals", "serve")
+FACE = "agent/package"
+"""The folder that is installed as the package `tableturn` itself."""
+
+MAY_IMPORT = {
+    "tools": {"tools"},
+    "prompts": {"tools", "prompts"},
+    "agent": {"tools", "prompts", "agent"},
+    "serve": {"tools", "prompts", "agent", "serve"},
+    "evals": {"tools", "prompts", "agent", "evals"},
+    "tableturn": {"tools", "agent"},
+}
+"""Rooms, and the package's own modules, with what each may import."""
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of the distribution by its name within `tableturn`."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            if "/".join(parts[:2]) == FACE:
+                parts = ("tableturn", *parts[2:])
+            yield ".".join(parts).removesuffix(".__init__"), path
+
+
+def imports(name: str, path: Path) -> Iterator[str]:
+    """What a module imports of the distribution, wherever in it, by names within `tableturn`."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            parent = package[: len(package) - node.level + 1]
+            found = ["tableturn." + ".".join([*parent, node.module or alias.name]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found = [f"{module}.{alias.name}" if module == "tableturn" else module for alias in node.names]
+        else:
+            continue
+        yield from (each.removeprefix("tableturn.") for each in found if each.startswith("tableturn."))
+
+
+GRAPH = {name: set(imports(name, path)) for name, path in modules()}
 
 
 def test_every_package_is_listed() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     there = [
-        "tableturn." + ".".join(path.parent.relative_to(ROOT).parts)
+        "tableturn" if path.parent == ROOT / FACE else "tableturn." + ".".join(path.parent.relative_to(ROOT).parts)
         for room in ROOMS
         for path in (ROOT / room).rglob("__init__.py")
     ]
@@ -24,3 +70,32 @@ def test_constraints_hold_names_and_versions_only() -> None:
     assert lines
     assert all(line.startswith("#") or "==" in line for line in lines)
     assert not any(mark in line for line in lines for mark in ("/", "@", ";"))
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_rooms_import_one_way(room: str) -> None:
+    """As nothing imports back, no package of one room is in a cycle with one of another."""
+    wrong = [
+        f"{name} imports {imported}"
+        for name, all_imported in GRAPH.items()
+        if name.split(".")[0] == room
+        for imported in sorted(all_imported)
+        if imported.split(".")[0] in ROOMS and imported.split(".")[0] not in MAY_IMPORT[room]
+    ]
+    assert wrong == []
+
+
+def test_imports_were_read() -> None:
+    assert "agent.sqlagent" in GRAPH["agent"], "relative, of a package"
+    assert "tools.errors" in GRAPH["agent.cli.root"], "relative, of a module"
+    assert "tools.database" in GRAPH["tableturn"], "absolute"
+
+
+def test_what_is_sqlite_s_own_stays_there() -> None:
+    inside = "tools.database.sqlite"
+    found = {
+        name
+        for name, imported in GRAPH.items()
+        if not name.startswith(inside) and any(each.startswith(inside) for each in imported)
+    }
+    assert found == set()

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from langchain_core.outputs import ChatResult
 from tableturn.agent import SQLAgent
-from tableturn.agent.annotating import describe
-from tableturn.agent.budget import left_of
 from tableturn.agent.cli.app import app
+from tableturn.agent.context.annotate import describe
 from tableturn.agent.effects import Tally, run
-from tableturn.agent.prompted import PromptedTranslator
+from tableturn.agent.model.budget import left_of
+from tableturn.agent.model.chat import PromptedTranslator
 from tableturn.agent.settings import Settings
 from tableturn.prompts.annotate import AnnotateColumnsTask
 from tableturn.tools.annotations import AnnotationStore, schema_key
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
-from tableturn.tools.errors import ModelError, ReplyError, SettingsError
+from tableturn.tools.errors import ModelError, ReplyError
 from tableturn.tools.linking import SchemaLinker
 from typer.testing import CliRunner
 
@@ -209,8 +209,8 @@ def test_the_command(cryptic: Path) -> None:
 
 def test_link_says_that_nothing_is_described(cryptic: Path) -> None:
     done = CliRunner().invoke(app, ["link", "stock", "--db", str(cryptic), "--annotations"])
-    assert isinstance(done.exception, SettingsError)
-    assert "run tableturn annotate" in str(done.exception)
+    assert done.exit_code == 2
+    assert "run tableturn annotate" in done.stderr
 
 
 def test_link_reads_the_descriptions(cryptic: Path, schema: Schema) -> None:
@@ -286,7 +286,7 @@ def test_describing_again_takes_nothing_away_before_it_is_done(
     def resolve(*_: object, **__: object) -> ScriptedModel:
         return ScriptedModel(script=script)
 
-    monkeypatch.setattr("tableturn.agent.opening.resolve_model", resolve)
+    monkeypatch.setattr("tableturn.agent.resources.opening.resolve_model", resolve)
     command = ["annotate", "--db", str(cryptic), "--model", "any", "--again", "--json"]
     assert CliRunner().invoke(app, command).exit_code
     assert AnnotationStore(schema_key(schema)).read() == known

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.approval import decide
+from tableturn.agent.answers.approval import decide
 
 from tests.support.scripted import writes
 
@@ -25,7 +25,7 @@ def test_nothing_runs_before_it_is_approved(shop: Path) -> None:
         assert waiting.choices == ("approve", "reject")
         answer = chat.ask("approve")
         assert (answer.status, answer.rows) == ("converged", (("Ada",), ("Cy",)))
-        assert answer.usage.llm_calls == 2, "resuming asks no model again"
+        assert answer.usage.llm_calls == 1, "resuming asks no model again"
 
 
 @pytest.mark.parametrize("said", [LYON, {"action": "edit", "sql": LYON}])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.candidates import varied
+from tableturn.agent.attempts.variation import varied
 from tableturn.agent.settings import Settings
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of
@@ -47,7 +47,7 @@ def test_the_majority_answers_in_one_round(shop: Path) -> None:
     answer = asked(shop, drafting(OTHER, GOOD, SAME))
     assert (answer.status, answer.rows) == ("converged", (("Ada",), ("Cy",)))
     assert len(answer.attempts) == 3
-    assert answer.usage.llm_calls == 4
+    assert answer.usage.llm_calls == 3
     assert answer.usage_by_node["candidate"].llm_calls == 3
 
 
@@ -74,11 +74,11 @@ def test_the_two_strongest_results_are_merged(shop: Path) -> None:
     answer = asked(shop, model, merge=True)
     assert "from 2 drafts" in model.prompts[-1]
     assert "from 1 draft:" in model.prompts[-1]
-    assert (answer.sql, answer.usage.llm_calls) == (SAME, 5)
+    assert (answer.sql, answer.usage.llm_calls) == (SAME, 4)
 
 
 def test_drafts_that_agree_are_not_merged(shop: Path) -> None:
-    assert asked(shop, drafting(GOOD, SAME, GOOD), merge=True).usage.llm_calls == 4
+    assert asked(shop, drafting(GOOD, SAME, GOOD), merge=True).usage.llm_calls == 3
 
 
 @pytest.mark.parametrize("merged", [BROKEN, "no idea", ConnectionError("no route"), "DROP TABLE customers"])

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tableturn.agent.choosing import choose, group, votes
+from tableturn.agent.attempts.choose import choose, group, votes
 from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
-from tableturn.tools.sql import Sought
+from tableturn.tools.sql import SearchedLiteral
 
 SAID = "Which volvo is it?"
 
-AGAINST: tuple[dict[str, Any], ...] = ({"findings": ("x",)}, {"doubted": True}, {"rows": ()})
+AGAINST: tuple[dict[str, Any], ...] = ({"findings": ("x",)}, {"differences": "It counts something else."}, {"rows": ()})
 """What may speak against a draft."""
 
 ONE, TWO = (("Ada",),), (("Bo",),)
@@ -100,29 +100,29 @@ def test_what_the_code_gave_speaks_against_a_draft() -> None:
     assert choose([draft, revised], SAID, CodeResult(Result(("name",), ONE))) is draft
 
 
-def shown(held: str, missing: str) -> tuple[Sought, Sought]:
-    return Sought("t", "b", held, held=True), Sought("t", "b", missing, held=False)
+def shown(held: str, missing: str) -> tuple[SearchedLiteral, SearchedLiteral]:
+    return SearchedLiteral("t", "b", held, held=True), SearchedLiteral("t", "b", missing, held=False)
 
 
 @pytest.mark.parametrize(("draft_rows", "warned"), [((), ()), ((), ("no row has it",)), (((0,),), ("no row has it",))])
 def test_a_text_that_no_row_has_gives_way_to_one_that_a_row_has(draft_rows: Any, warned: tuple[str, ...]) -> None:
     stored, missing = shown("united states", "usa")
-    draft = ran("SELECT a FROM t WHERE b = 'USA'", draft_rows, findings=warned, sought=(missing,))
-    revised = ran("SELECT a FROM t WHERE b = 'United States'", TWO, sought=(stored,))
+    draft = ran("SELECT a FROM t WHERE b = 'USA'", draft_rows, findings=warned, literals=(missing,))
+    revised = ran("SELECT a FROM t WHERE b = 'United States'", TWO, literals=(stored,))
     assert choose([draft, revised], "in the USA") is revised
-    elsewhere = replace(revised, sought=(replace(stored, column="c"),))
+    elsewhere = replace(revised, literals=(replace(stored, column="c"),))
     assert choose([draft, elsewhere], "in the USA") is draft, "in another column it mends nothing"
-    unheld = replace(revised, sought=(replace(stored, held=False),))
+    unheld = replace(revised, literals=(replace(stored, held=False),))
     assert choose([draft, unheld], "in the USA") is draft
-    known = replace(draft, sought=(replace(missing, held=True),))
+    known = replace(draft, literals=(replace(missing, held=True),))
     assert choose([known, revised], "in the USA") is known, "what the database has stays"
 
 
 def test_a_number_that_no_row_has_gives_way_too() -> None:
-    draft = ran("SELECT a FROM t WHERE b = 98", (), sought=(Sought("t", "b", "98", held=False),))
-    revised = ran("SELECT a FROM t WHERE b = 1998", TWO, sought=(Sought("t", "b", "1998", held=True),))
+    draft = ran("SELECT a FROM t WHERE b = 98", (), literals=(SearchedLiteral("t", "b", "98", held=False),))
+    revised = ran("SELECT a FROM t WHERE b = 1998", TWO, literals=(SearchedLiteral("t", "b", "1998", held=True),))
     assert choose([draft, revised], "Since '98?") is revised
-    assert choose([draft, replace(revised, sought=())], "Since '98?") is draft
+    assert choose([draft, replace(revised, literals=())], "Since '98?") is draft
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_what_was_turned_round_may_be_turned_back_where_code_or_meaning_says_so(
     draft, turned = ran(sql), ran(right, TWO)
     assert choose([draft, turned], said) is draft
     assert choose([draft, turned], said, CodeResult(Result(("name",), TWO))) is turned
-    assert choose([replace(draft, doubted=True), turned], said) is turned
+    assert choose([replace(draft, differences="It counts something else."), turned], said) is turned
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_what_was_turned_round_may_be_turned_back_where_code_or_meaning_says_so(
 def test_nothing_gives_way_to_what_it_cannot_mean_or_where_it_found_something(old: str, new: str, rows: Any) -> None:
     stored, missing = shown(new, old)
     quote = "" if old.isdigit() else "'"
-    draft = ran(f"SELECT a FROM t WHERE b = {quote}{old}{quote}", rows, sought=(missing,))
-    revised = ran(f"SELECT a FROM t WHERE b = {quote}{new}{quote}", TWO, sought=(stored,))
+    draft = ran(f"SELECT a FROM t WHERE b = {quote}{old}{quote}", rows, literals=(missing,))
+    revised = ran(f"SELECT a FROM t WHERE b = {quote}{new}{quote}", TWO, literals=(stored,))
     assert choose([draft, revised], f"in {old}") is draft
 
 

@@ -58,11 +58,12 @@ def test_a_value_that_is_there_is_not_changed(world: Path) -> None:
 
 def test_what_is_said_is_of_the_answer(world: Path) -> None:
     draft = "SELECT name FROM city WHERE people > 900"
-    answer = asked(world, "name of cities with people above 900", draft, "SELECT count(*) FROM city")
+    question = "name of cities with people above 900"
+    answer = asked(world, question, draft, "SELECT count(*) FROM city", revise_on="doubt")
     assert (answer.sql, answer.row_count) == (draft, 0)
     assert answer.status == "capped", "what converged is not the answer"
     assert "attempt 1 is the answer, because the last one answered something else" in answer.stopped
-    alone = asked(world, "name of cities with people above 900", draft)
+    alone = asked(world, question, draft)
     assert answer.confidence < alone.confidence
 
 

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
+from tableturn.agent.cli import root
 
+from tests.support.command_line import fresh_tableturn, tableturn
 from tests.support.openai_server import OpenAIServer, says
 
 KEYS = [
     "question", "rephrased", "intent", "sql", "columns", "rows", "row_count", "truncated", "status", "text",
     "confidence", "attempts", "usage", "translator", "model",
+    "stop_kind", "notes", "answered", "explanation",
 ]  # fmt: skip
 
 
-def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from tableturn.agent.cli import main; main()", *args],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | environment,
-        check=False,
-    )
-
-
 def test_ask_gives_one_json_object(shop: Path) -> None:
-    ran = tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "How many customers are there?")
+    ran = fresh_tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "How many customers are there?")
     answer = json.loads(ran.stdout)
     assert ran.returncode == 0, ran.stderr
-    assert list(answer) == KEYS
+    assert list(answer)[: len(KEYS)] == KEYS, "further keys are appended"
     assert answer["rows"] == [[3]]
     assert list(answer["attempts"][0]) == ["sql", "error", "row_count", "feedback"]
     assert list(answer["usage"]) == ["llm_calls", "prompt_tokens", "completion_tokens", "seconds"]
@@ -113,17 +107,17 @@ def test_a_piped_conversation_takes_one_turn_a_line(shop: Path) -> None:
 
 
 def test_a_thread_goes_on_in_another_run(shop: Path, tmp_path: Path) -> None:
-    def take(question: str, thread: str) -> dict[str, Any]:
-        ran = tableturn(
+    def take(question: str, thread: str, run: Callable[..., subprocess.CompletedProcess[str]]) -> dict[str, Any]:
+        ran = run(
             "chat", "--db", str(shop), "--model", "offline", "--json", "--thread", thread,
             given=question + "\n", TABLETURN_HOME=str(tmp_path / "home"),
         )  # fmt: skip
         return json.loads(ran.stdout)
 
-    assert take("How many customers are there?", "mine")["rows"] == [[3]]
-    assert take("Only those in Paris", "mine")["rows"] == [[2]]
+    assert take("How many customers are there?", "mine", fresh_tableturn)["rows"] == [[3]]
+    assert take("Only those in Paris", "mine", tableturn)["rows"] == [[2]]
     assert (tmp_path / "home" / "conversations.sqlite").exists()
-    assert take("Only those in Paris", "yours")["rows"] != [[2]], "another thread is new"
+    assert take("Only those in Paris", "yours", tableturn)["rows"] != [[2]], "another thread is new"
 
 
 def test_settings_come_from_a_file(shop: Path, tmp_path: Path) -> None:
@@ -163,7 +157,7 @@ def test_a_model_server_is_named_by_its_url(shop: Path) -> None:
     answer = json.loads(ran.stdout)
     assert answer["rows"] == [[42]], ran.stderr
     assert (answer["translator"], answer["model"]) == ("prompted", "some-model")
-    assert (answer["usage"]["llm_calls"], answer["usage"]["prompt_tokens"]) == (2, 200)
+    assert (answer["usage"]["llm_calls"], answer["usage"]["prompt_tokens"]) == (1, 100)
 
 
 def test_terminal_output_cannot_be_steered_by_the_database(tmp_path: Path) -> None:
@@ -177,19 +171,68 @@ def test_terminal_output_cannot_be_steered_by_the_database(tmp_path: Path) -> No
     assert "[red]x[/red]" in ran.stdout
 
 
-def test_help_loads_nothing_heavy() -> None:
-    heavy = "('langgraph', 'langchain_core', 'sqlglot', 'pandas', 'numpy', 'chromadb', 'sqlalchemy')"
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys\nfrom tableturn.agent.cli import main\nsys.argv = ['tableturn', '--help']\n"
-            f"try: main()\nexcept SystemExit: print([name for name in {heavy} if name in sys.modules])",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+HEAVY = ("langgraph", "langchain_core", "sqlglot", "pandas", "numpy", "chromadb", "sqlalchemy", "pydantic")
+
+
+def test_help_loads_nothing_heavy_and_lists_what_is_asked_for_first() -> None:
+    code = (
+        "import sys\nfrom tableturn.agent.cli import main\nsys.argv = ['tableturn', '--help']\n"
+        f"try: main()\nexcept SystemExit: print([name for name in {HEAVY} if name in sys.modules])"
     )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip().endswith("[]"), ran.stdout[-200:]
-    assert "chat" in ran.stdout
+    headings = ("─ Ask ─", " ask ", " chat ", "─ Look ─", "─ Examples and knowledge ─", "─ Evaluate ─", " bench ")
+    places = [ran.stdout.index(heading) for heading in headings]
+    assert places == sorted(places)
+
+
+def test_the_version_is_the_package_s() -> None:
+    from tableturn import __version__
+
+    assert tableturn("--version").stdout == f"tableturn {__version__}\n"
+    assert fresh_tableturn("--version").stdout == f"tableturn {__version__}\n"
+
+
+def test_the_shell_s_completion_is_shown() -> None:
+    # The shell that would be asked for is the test runner's parent, whatever that is.
+    ran = tableturn("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "_TABLETURN_COMPLETE=complete_bash" in ran.stdout
+
+
+def plugin(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    def only(group: str) -> list[EntryPoint]:
+        return [EntryPoint("theirs", value, group)]
+
+    monkeypatch.setattr(root, "entry_points", only)
+
+
+def test_a_plug_in_adds_commands_and_takes_none_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = typer.Typer()
+    theirs.command("greet")(lambda: typer.echo("hello"))
+    theirs.command("ask")(lambda: typer.echo("not the agent"))
+    monkeypatch.setitem(sys.modules, "their_commands", SimpleNamespace(app=theirs))
+    plugin(monkeypatch, "their_commands:app")
+    assert tableturn("greet").stdout == "hello\n"
+    assert "not the agent" not in tableturn("ask").stdout
+    assert "greet" in tableturn("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module:app", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("json:dumps", "TypeError: expected a typer.Typer, got function"),
+        ("json:app", "AttributeError: "),
+    ],
+)
+def test_a_broken_plug_in_is_one_line_and_the_rest_works(
+    monkeypatch: pytest.MonkeyPatch, shop: Path, value: str, reason: str
+) -> None:
+    plugin(monkeypatch, value)
+    ran = tableturn("--help")
+    assert (ran.returncode, ran.stderr.count("\n")) == (0, 1)
+    assert f"plug-in 'theirs' ({value}) are left out: {reason}" in ran.stderr
+    assert " ask " in ran.stdout
+    asked = tableturn("ask", "--db", str(shop), "--model", "offline", "How many customers are there?")
+    assert (asked.returncode, asked.stderr) == (0, ""), "the agent's own commands load no plug-ins"

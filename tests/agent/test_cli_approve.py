@@ -10,9 +10,8 @@ import pytest
 from tableturn.agent.cli.app import app
 from typer.testing import CliRunner, Result
 
+from tests.support.command_line import tableturn
 from tests.support.openai_server import OpenAIServer, says
-
-from .test_cli import tableturn
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
 
@@ -106,7 +105,18 @@ def test_what_cannot_be_done_is_one_line_and_exit_1(home: Path, shop: Path, line
 def test_help_lists_the_commands_and_leaving_works_in_a_pipe(home: Path, shop: Path) -> None:
     ran = chat(shop, "/help\n/quit\nHow many customers?\n")
     assert (ran.exit_code, ran.stdout) == (0, "")
-    assert all(f"  {name} " in ran.stderr for name in ("/approve", "/share", "/answers", "/help"))
+    assert all(f"  {name} " in ran.stderr for name in ("/approve", "/share", "/explain", "/answers", "/help"))
+
+
+def test_a_query_is_explained_in_plain_words(home: Path, shop: Path) -> None:
+    lines = "How many customers are there?\nShow the names of the customers in Paris\n/explain\n/explain 1\n"
+    ran = chat(shop, lines)
+    assert (ran.exit_code, ran.stderr.splitlines()) == (
+        0,
+        ["Name from customers where city is 'Paris'.", "The number of rows from customers."],
+    )
+    assert chat(shop, "/explain\n").stderr == "tableturn: there is no answer to explain yet\n"
+    assert "no SQL to explain" in chat(shop, "Frobnicate the quux zorply\n/explain\n").stderr
 
 
 def test_sql_that_begins_with_a_comment_is_no_command(home: Path, shop: Path, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_search_shows_what_an_agent_would_show(home: Path, shop: Path) -> None:
     settings = {"rephrase": "never", "simplify": False}
     with SQLAgent(shop, model=model, settings=settings, examples=home / "examples") as agent:
         events = list(agent.conversation().stream(asked))
-    shown = next(event.data["examples"] for event in events if event.name == "retrieve")
+    shown = next(event.data["turn"]["examples"] for event in events if event.name == "retrieve")
     found = [json.loads(line) for line in examples("search", asked, "--db", shop, "--json").stdout.splitlines()]
     assert [row["question"] for row in found] == [row["question"] for row in shown]
     assert found[0]["question"] == "How many sales in Ghent?"
@@ -205,9 +205,9 @@ def test_what_is_listed_cannot_steer_a_terminal(home: Path, tmp_path: Path) -> N
     file = tmp_path / "evil.jsonl"
     file.write_text(json.dumps({"question": "\x1b]0;owned\x07Who?", "sql": "SELECT 1", "database": "d"}))
     assert examples("import", file).exit_code == 0
-    for shown in (examples("list"), examples("search", "Who?")):
+    for shown in (examples("list"), examples("search", "\x1b]0;owned\x07Who?")):
         assert "\x1b" not in shown.stdout
-        assert "Who?" in shown.stdout
+        assert "owned" in shown.stdout
 
 
 def test_a_file_that_is_no_text_is_one_line(home: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tableturn.agent.confidence import RIGHT_BY_MERIT, confidence
+from tableturn.agent.attempts.confidence import RIGHT_BY_MERIT, confidence
 from tableturn.agent.records import Attempt, Result
 from tableturn.tools.sandbox import Comparison
 

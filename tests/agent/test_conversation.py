@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tableturn.agent import SQLAgent, TableturnError
 
-from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
+from tests.support.scripted import ScriptedModel, instead_of_sql, rephrased, task_of, writes
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
 
@@ -68,7 +68,7 @@ def test_a_turn_starts_clean(shop: Path) -> None:
         chat = agent.conversation()
         first, second = chat.ask("one"), chat.ask("two")
     assert (len(first.attempts), len(second.attempts)) == (2, 1)
-    assert second.usage.llm_calls == 2
+    assert second.usage.llm_calls == 1
     assert second.rows[0] == ("Paris",)
 
 
@@ -86,12 +86,10 @@ def test_an_ambiguous_question_is_asked_back_and_resumed(shop: Path) -> None:
     said: list[str] = []
 
     def script(prompt: str) -> str:
-        if task_of(prompt) != "rephrase":
-            return PARIS
         if "by city" in prompt:
             said.append(prompt)
-            return rephrased("Give me the customers of Paris.")
-        return rephrased("Give me them.", "ambiguous", reply="Which ones do you mean?", choices=["by name", "by city"])
+            return f"Question: Give me the customers of Paris.\n{PARIS}"
+        return instead_of_sql("ambiguous", "Which ones do you mean?", ["by name", "by city"])
 
     with SQLAgent(shop, model=ScriptedModel(script=script)) as agent:
         chat = agent.conversation()
@@ -111,11 +109,7 @@ def asking_back(*choices: str) -> ScriptedModel:
     """Asks back once, and then understands."""
 
     def script(prompt: str) -> str:
-        if task_of(prompt) != "rephrase":
-            return PARIS
-        if "<clarification" in prompt or "Which ones?" in prompt:
-            return rephrased("Give me the customers of Paris.")
-        return rephrased("Give me them.", "ambiguous", reply="Which ones?", choices=list(choices))
+        return PARIS if "Which ones?" in prompt else instead_of_sql("ambiguous", "Which ones?", choices)
 
     return ScriptedModel(script=script)
 
@@ -168,7 +162,8 @@ def test_what_is_neither_words_nor_fields_is_refused(shop: Path, pending: bool) 
 
 
 def test_asking_back_is_off_for_evaluations(shop: Path) -> None:
-    with SQLAgent(shop, model=writes(PARIS, intent="ambiguous"), settings={"clarify": False}) as agent:
+    settings = {"clarify": False, "rephrase": "always"}
+    with SQLAgent(shop, model=writes(PARIS), settings=settings) as agent:
         assert agent.ask("Show them").status == "converged"
 
 

@@ -13,7 +13,7 @@ from tests.support.scripted import ScriptedModel, task_of, writes
 
 WRONG = "SELECT name FROM customers WHERE id NOT IN (SELECT nobody FROM orders)"
 RIGHT = "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE customer_id < 3)"
-GATE_ON_ERRORS_ALONE = {"gate_warnings": 9}
+GATE_ON_ERRORS_ALONE = {"revise_on": "doubt", "gate_warnings": 9}
 
 
 def turn(shop: Path, model: ScriptedModel, **settings: Any) -> list[tuple[str, Any]]:
@@ -30,12 +30,14 @@ def test_examples_are_chosen_again_before_a_revision_and_no_model_is_asked(shop:
         "rephrase", "link", "retrieve", "generate", "execute", "critique",
         "retrieve", "revise", "execute", "critique", "respond",
     ]  # fmt: skip
-    assert [task_of(prompt) for prompt in model.prompts] == ["rephrase", "sql", "sql"]
+    assert [task_of(prompt) for prompt in model.prompts] == ["sql", "sql"]
 
 
 def test_the_drafts_own_form_comes_first(shop: Path) -> None:
     model = writes(WRONG, RIGHT)
-    first, second = [data["examples"] for name, data in turn(shop, model, examples="draft") if name == "retrieve"]
+    first, second = [
+        data["turn"]["examples"] for name, data in turn(shop, model, examples="draft") if name == "retrieve"
+    ]
     assert sql_skeleton(first[0]["sql"]) != sql_skeleton(WRONG) == sql_skeleton(second[0]["sql"])
     assert len(first) == len(second) == 8
     draft, revision = [prompt.split("<examples>")[1] for prompt in model.prompts if "<examples>" in prompt]

@@ -15,7 +15,7 @@ from tableturn.agent import SQLAgent, build_graph
 from tableturn.tools import as_tools
 from tableturn.tools.errors import QueryRejected
 
-from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
+from tests.support.scripted import ScriptedModel, instead_of_sql, writes
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
 
@@ -59,9 +59,7 @@ def test_a_question_may_come_without_messages(shop: Path) -> None:
 
 def test_asking_back_interrupts_the_parent(shop: Path) -> None:
     def script(prompt: str) -> str:
-        if task_of(prompt) != "rephrase":
-            return PARIS
-        return rephrased("Give me them.", "answerable" if "in Paris" in prompt else "ambiguous", reply="Which?")
+        return PARIS if "in Paris" in prompt else instead_of_sql("ambiguous", "Which?")
 
     with SQLAgent(shop, model=ScriptedModel(script=script)) as agent:
         graph, config = desk(agent), {"configurable": {"thread_id": "1"}}

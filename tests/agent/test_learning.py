@@ -18,7 +18,7 @@ from tableturn.agent import Answer, SQLAgent
 from tableturn.tools.errors import ExampleRefused, ExampleStoreError, SettingsError, TableturnError
 from tableturn.tools.examples import ExampleStore, database_identity
 
-from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
+from tests.support.scripted import ScriptedModel, task_of, writes
 from tests.tools.examples.conftest import chroma_server
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
@@ -30,7 +30,7 @@ def told(question: str, sql: str) -> ScriptedModel:
     """A model that makes every question this one."""
 
     def script(prompt: str) -> str:
-        return rephrased(question) if task_of(prompt) == "rephrase" else f"```sql\n{sql}\n```"
+        return f"Question: {question}\n```sql\n{sql}\n```"
 
     return ScriptedModel(script=script)
 
@@ -167,7 +167,7 @@ def test_what_is_shared_is_shown_to_others(shop: Path, tmp_path: Path) -> None:
         with SQLAgent(shop, model=told("Give me Nimbus people.", PARIS), examples=store) as agent:
             agent.approve(agent.ask("Who?"), shared=True)
         model = writes(PARIS)
-        with SQLAgent(other, model=model, examples=store) as agent:
+        with SQLAgent(other, model=model, settings={"example_likeness": 0}, examples=store) as agent:
             agent.ask("Who?")
         assert any("Nimbus people" in prompt for prompt in model.prompts)
 

@@ -51,9 +51,9 @@ def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) 
     assert tables[0].startswith("customers : "), "most probable first; how many tables are cut is told before them"
     assert "city [SN]" in block(second, "schema")
     assert "id" in block(second, "schema"), "keys stay"
-    assert block(third, "base-sql") == state["base"]["sql"]
-    assert state["kept"][0][0] == "customers"
-    assert [table for table, _ in state["stars"]] == ["customers"]
+    assert block(third, "base-sql") == state["turn"]["base"]["sql"]
+    assert state["turn"]["shown"][0][0] == "customers"
+    assert [table for table, _ in state["turn"]["all_columns"]] == ["customers"]
     assert "*" in block(third, "schema")
 
 
@@ -74,14 +74,14 @@ def test_each_part_can_be_switched_off(shop: Path, settings: dict[str, Any], gon
 def test_without_linking_the_schema_stands_as_declared(shop: Path) -> None:
     (prompt,), state = talk(shop, writes("SELECT 1"), ["What is the total of the orders?"], link_schema=False)
     tables = [line.partition("(")[0] for line in block(prompt, "schema").splitlines()[2:]]
-    assert tables == [name for name, _ in state["kept"]] == ["customers", "orders"]
+    assert tables == [name for name, _ in state["turn"]["shown"]] == ["customers", "orders"]
 
 
-def test_full_edits_the_base_step_by_step(shop: Path) -> None:
+def test_full_says_which_query_may_be_the_base(shop: Path) -> None:
     (first, second), _ = talk(shop, writes(PARIS, LYON), ["Which customers live in Paris?", "and in Lyon?"])
-    assert "list the edits" not in first
-    assert block(second, "base-sql") == PARIS
-    assert "list the edits, one short line each" in second
+    assert "may be the base" not in first
+    assert "The SQL of turn 1 may be the base" in second
+    assert second.count(PARIS) == 1, "the conversation shows it already"
 
 
 def test_past_sql_that_no_longer_runs_is_no_base(shop: Path) -> None:
@@ -91,7 +91,7 @@ def test_past_sql_that_no_longer_runs_is_no_base(shop: Path) -> None:
         with closing(sqlite3.connect(shop)) as connection, connection:
             connection.execute("ALTER TABLE customers RENAME COLUMN city TO town")
         chat.ask("and in Lyon?")
-    assert "base-sql" not in model.prompts[-1]
+    assert "may be the base" not in model.prompts[-1]
 
 
 def test_the_window_is_five_turns(shop: Path) -> None:
@@ -107,9 +107,9 @@ def test_studio_shows_what_was_kept_and_the_base(shop: Path) -> None:
         config: RunnableConfig = {"configurable": {"thread_id": "studio"}}
         for question in ("Which customers live in Paris?", "and in Lyon?"):
             state = graph.invoke({"messages": [HumanMessage(question)]}, config)
-    assert state["kept"][0][0] == "customers"
-    assert state["base"]["sql"] == PARIS
-    assert all(len(item) == 3 for item in state["items"])
+    assert state["turn"]["shown"][0][0] == "customers"
+    assert state["turn"]["base"]["sql"] == PARIS
+    assert all(len(item) == 3 for item in state["turn"]["items"])
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_a_large_schema_keeps_to_the_budget_and_says_it_is_a_part(wide: Path, bu
     assert re.search(r"Of the database's 1000 tables only the \d+ that seem to matter are shown", prompt)
     assert "not shown, name it in the query" in prompt
     assert "may well be answerable" in model.prompts[0], "what is not shown is not declined"
-    assert len(state["kept"]) < 1000
+    assert len(state["turn"]["shown"]) < 1000
     assert ("<other-tables>" in prompt) == (budget > 1_000), "other names are the first to give way"
 
 

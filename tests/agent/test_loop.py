@@ -28,7 +28,7 @@ def test_a_clean_draft_ends_at_the_gate(shop: Path) -> None:
     assert (answer.status, answer.sql, answer.rows) == ("converged", GOOD, (("Ada",), ("Cy",)))
     assert len(answer.attempts) == 1
     assert "no check finds fault" in answer.stopped
-    assert answer.usage.llm_calls == 2, "one to rephrase, one to write"
+    assert answer.usage.llm_calls == 1, "one request understands and writes"
 
 
 def test_an_error_is_fed_back_and_mended(shop: Path) -> None:
@@ -58,15 +58,15 @@ def test_going_back_and_forth_is_noticed(shop: Path) -> None:
     answer = asked(shop, writes(one, two, one, two, one), gate=False, converge="sql", max_attempts=10)
     assert len(answer.attempts) == 3
     assert answer.status == "capped", "there is no more to come, but nothing converged"
-    assert "circle: the SQL of 2 attempts before" in answer.stopped
+    assert "cycle: the SQL of 2 attempts before" in answer.stopped
 
 
-def test_longer_circles_are_noticed_by_their_results(shop: Path) -> None:
+def test_longer_cycles_are_noticed_by_their_results(shop: Path) -> None:
     columns = ["id", "city", "name"]
     statements = [f"SELECT {column} FROM customers" for column in columns] + ["SELECT id AS again FROM customers"]
     answer = asked(shop, writes(*statements), gate=False, converge="result", max_attempts=10)
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
-    assert "circle: the result of 3 attempts before" in answer.stopped
+    assert "cycle: the result of 3 attempts before" in answer.stopped
 
 
 def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
@@ -115,8 +115,8 @@ def test_a_cut_result_is_said(shop: Path) -> None:
 
 def test_usage_adds_up_over_nodes(shop: Path) -> None:
     answer = asked(shop, writes(BROKEN, GOOD))
-    assert answer.usage.llm_calls == sum(usage.llm_calls for usage in answer.usage_by_node.values()) == 3
-    assert answer.usage.prompt_tokens == 30
+    assert answer.usage.llm_calls == sum(usage.llm_calls for usage in answer.usage_by_node.values()) == 2
+    assert answer.usage.prompt_tokens == 20
     assert answer.usage_by_node["revise"].llm_calls == 1
     assert answer.usage_by_node["execute"].llm_calls == 0
 
@@ -132,7 +132,7 @@ def test_a_broken_rephrasing_costs_nothing_but_itself(shop: Path) -> None:
     def script(prompt: str) -> str:
         return "I'd rather not." if task_of(prompt) == "rephrase" else GOOD
 
-    answer = asked(shop, ScriptedModel(script=script))
+    answer = asked(shop, ScriptedModel(script=script), rephrase="always")
     assert answer.status == "converged"
     assert answer.rephrased == "Who lives in Paris?"
     assert any("used as asked" in note for note in answer.notes)
@@ -143,7 +143,7 @@ def test_a_model_out_of_reach_is_an_outcome(shop: Path, at: str) -> None:
     def script(prompt: str) -> str | Exception:
         return ConnectionError("no route") if task_of(prompt) == at else rephrased("Give me it.")
 
-    answer = asked(shop, ScriptedModel(script=script))
+    answer = asked(shop, ScriptedModel(script=script), rephrase="always")
     assert answer.status == "failed"
     assert "no route" in answer.text
 
@@ -210,12 +210,52 @@ GATED = "no check finds fault"
 
 def test_a_warning_keeps_a_draft_from_passing_the_gate(shop: Path) -> None:
     counts = "SELECT name, count(*) FROM customers WHERE city = 'Paris' GROUP BY name"
-    answer = asked(shop, writes(counts, GOOD))
+    answer = asked(shop, writes(counts, GOOD), revise_on="doubt")
     assert (len(answer.attempts), answer.sql) == (2, GOOD)
     assert "does not ask for" in answer.attempts[0].feedback
-    allowed = asked(shop, writes(counts, GOOD), gate_warnings=1)
+    allowed = asked(shop, writes(counts, GOOD), revise_on="doubt", gate_warnings=1)
     assert len(allowed.attempts) == 1
     assert GATED in allowed.stopped
+
+
+def test_a_doubt_is_a_note_and_no_reason_to_revise(shop: Path) -> None:
+    counts = "SELECT name, count(*) FROM customers WHERE city = 'Paris' GROUP BY name"
+    answer = asked(shop, writes(counts, GOOD))
+    assert (len(answer.attempts), answer.sql) == (1, counts)
+    doubt = next(note for note in answer.notes if "does not ask for" in note)
+    assert doubt.endswith("Is that meant, or should one leave COUNT(*) out of the SELECT list?")
+
+
+def test_a_doubt_beside_a_proof_is_asked_and_not_ordered(shop: Path) -> None:
+    model = writes("SELECT name, count(*) FROM customers", GOOD)
+    answer = asked(shop, model)
+    assert len(answer.attempts) == 2
+    assert "add GROUP BY name, or leave it out" in model.prompts[-1]
+    assert "Is that meant, or should one leave COUNT(*) out" in model.prompts[-1]
+
+
+def test_an_empty_result_is_evidence_where_a_value_is_not_there(shop: Path) -> None:
+    assert len(asked(shop, writes(EMPTY, GOOD), gate_value_score=2).attempts) == 2
+    nobody = "SELECT name FROM customers WHERE city = 'Paris' AND id > 99"
+    assert len(asked(shop, writes(nobody, GOOD)).attempts) == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who lives there?\n(Paris is the capital of France.)", "Who lives there? | Do you mean Paris? | Yes"],
+)
+def test_checks_read_the_question_alone(shop: Path, question: str) -> None:
+    with SQLAgent(shop, model=writes("SELECT name FROM customers", GOOD), settings={"examples": "none"}) as agent:
+        assert len(agent.ask(question).attempts) == 1
+
+
+def test_a_sum_over_repeated_rows_is_sent_back(shop: Path) -> None:
+    repeated = "SELECT sum(customers.id) FROM customers JOIN orders ON orders.customer_id = customers.id"
+    model = writes(repeated, "SELECT sum(id) FROM customers")
+    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("What is the sum of the ids of customers?")
+    assert len(answer.attempts) == 2
+    assert "repeats rows of customers" in answer.attempts[0].feedback
 
 
 def test_a_value_that_the_question_mentions_has_to_be_used(shop: Path) -> None:
@@ -234,8 +274,8 @@ def test_the_gate_wants_as_much_confidence_as_is_set(shop: Path) -> None:
 
 def test_merging_over_the_budget_ends_capped_with_the_best_draft(shop: Path) -> None:
     model = writes(GOOD, "SELECT city FROM customers WHERE name = 'Bo'")
-    answer = asked(shop, model, candidates=2, candidate_reasoning=False, turn_calls=3)
-    assert len(model.prompts) == 3
+    answer = asked(shop, model, candidates=2, candidate_reasoning=False, turn_calls=2)
+    assert len(model.prompts) == 2
     assert (answer.status, answer.sql) == ("capped", GOOD)
     assert "not merged" in answer.stopped
     assert "turn_calls" in answer.stopped

@@ -39,5 +39,5 @@ def test_no_more_of_its_own_are_shown_than_settings_say(shop: Path) -> None:
                 events = list(agent.conversation().stream("Which customers live in Paris?"))
             (retrieved,) = [event.data for event in events if event.name == "retrieved"]
             assert retrieved["own"] >= most
-            examples = next(event.data["examples"] for event in events if event.name == "retrieve")
+            examples = next(event.data["turn"]["examples"] for event in events if event.name == "retrieve")
             assert all("Nimbus" in example["question"] for example in examples[:most])

@@ -37,7 +37,7 @@ def asked(shop: Path, *statements: str, code: str = CODE, **settings: Any) -> tu
 def test_agreement_ends_the_turn_with_more_confidence(shop: Path) -> None:
     answer, _ = asked(shop, RIGHT)
     assert (answer.status, len(answer.attempts)) == ("converged", 1)
-    assert answer.usage.llm_calls == 2, "code and SQL come in one reply"
+    assert answer.usage.llm_calls == 1, "code and SQL come in one reply"
     assert answer.confidence > asked(shop, RIGHT, reason="off")[0].confidence
 
 
@@ -65,7 +65,7 @@ def test_an_answer_may_come_from_code_alone_and_says_so(shop: Path) -> None:
 
 def test_code_blocks_take_one_call_more(shop: Path) -> None:
     answer, prompts = asked(shop, RIGHT, reason="code_blocks")
-    assert answer.usage.llm_calls == 3
+    assert answer.usage.llm_calls == 2
     assert "Paris,2" in prompts[-1], "the code's result is shown to the writer of the SQL"
 
 
@@ -172,7 +172,7 @@ def test_nobody_is_asked_for_code_that_cannot_run(shop: Path, monkeypatch: pytes
     monkeypatch.setattr("tableturn.tools.sandbox.availability.landlock_version", lambda: 0)
     model = scripted(generated=f"```sql\n{RIGHT}\n```")
     answer = ask_with(shop, model, reason="code_blocks")
-    assert (answer.sql, answer.usage.llm_calls) == (RIGHT, 2)
+    assert (answer.sql, answer.usage.llm_calls) == (RIGHT, 1)
     assert sum("reasoning with code is off" in note for note in answer.notes) == 1
 
 

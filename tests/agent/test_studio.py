@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -28,13 +27,11 @@ pytestmark = pytest.mark.studio
 
 
 def script(body: dict[str, Any]) -> Behaviour:
-    """Rephrases, asks back about "them" until "in Paris" is said, and writes SQL by the question."""
+    """Asks back about "them" until "in Paris" is said, and writes SQL by the question."""
     prompt = "\n".join(str(message["content"]) for message in body["messages"])
     last = prompt.rsplit("<question>", 1)[-1].split("</question>")[0].strip()
-    if '"intent"' in prompt:
-        unclear = "them" in last and "in Paris" not in prompt
-        fields = {"rephrased": last, "intent": "ambiguous" if unclear else "answerable"}
-        return says(json.dumps(fields | {"simplified": "x", "reply": "Which ones?", "choices": ["in Paris", "all"]}))
+    if "them" in last and "in Paris" not in prompt:
+        return says("Ask back: Which ones?\n1. in Paris\n2. all")
     return says("SELECT count(*) AS n FROM customers" if "How many" in last else PARIS)
 
 
@@ -79,7 +76,7 @@ def running(shop: Path, folder: Path, model_url: str) -> Generator[Server]:
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
+    for _ in range(720):
         if process.poll() is not None:
             break
         with contextlib.suppress(httpx.HTTPError):
@@ -198,5 +195,5 @@ async def _saves_an_approved_answer(client: Any) -> None:
     assert any(note.startswith("saved as example ") for note in values["answer"]["notes"])
     another = (await client.threads.create())["thread_id"]
     seen = {node: update async for node, update in updates(client, another, "Names in Lyon")}
-    assert seen["retrieve"]["examples"][0]["question"] == "Names in Paris"
-    assert seen["retrieve"]["examples"][0]["source"] == "approved"
+    assert seen["retrieve"]["turn"]["examples"][0]["question"] == "Names in Paris"
+    assert seen["retrieve"]["turn"]["examples"][0]["source"] == "approved"

@@ -10,6 +10,8 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.bench import registry
 from typer.testing import CliRunner
 
+from tests.support.command_line import tableturn
+
 from .conftest import QUESTIONS, make_database
 
 runner = CliRunner()
@@ -32,7 +34,7 @@ def test_listing_benchmarks_imports_none_of_them() -> None:
 
 def test_every_listed_benchmark_exists() -> None:
     folder = Path(registry.__file__).parent
-    assert [name for name, bench in registry.BENCHES.items() if not (folder / f"{bench.module}.py").is_file()] == []
+    assert [name for name in registry.BENCHES if not (folder / f"{name.replace('-', '_')}.py").is_file()] == []
     assert list(registry.BENCHES) == sorted(registry.BENCHES)
     listed = runner.invoke(app, ["bench"]).output
     assert all(name in listed for name in registry.BENCHES)
@@ -49,6 +51,14 @@ def test_an_unknown_benchmark_says_so() -> None:
     result = runner.invoke(app, ["bench", "nonsense"])
     assert result.exit_code == 2
     assert "no benchmark is called 'nonsense'" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["confidence", "expectation"])
+def test_training_without_its_data_says_so(name: str, tmp_path: Path) -> None:
+    ran = tableturn("train", name, str(tmp_path / "weights.json"))
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+    assert "set TABLETURN_DATA" in ran.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
@@ -101,6 +111,39 @@ def test_eval_runs_and_resumes(spider_root: Path, tmp_path: Path) -> None:
     other = runner.invoke(app, [*options, "--limit", "1"])
     assert other.exit_code == 2
     assert "holds a run with limit" in other.stderr
+
+
+def test_eval_prints_both_judgements_where_a_verdict_file_lies_beside_the_run(
+    spider_root: Path, tmp_path: Path
+) -> None:
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps([*(sql for _, sql in QUESTIONS[:2]), "SELECT town FROM club", QUESTIONS[3][1]]))
+    run = tmp_path / "run"
+    options = ["eval", "--dataset", "spider", "--data", str(spider_root), "--out", str(run)]
+    options += ["--model", f"replay:{predictions}"]
+    assert "by verdict" not in runner.invoke(app, options).stdout
+    open_ = json.loads(runner.invoke(app, [*options, "--json"]).stdout)["by_verdict"]
+    assert (open_["right"], open_["unjudged"], open_["ex"]) == (3, 1, None)
+    ruling = {"question": QUESTIONS[2][0], "sql": "SELECT town FROM club", "verdict": "right"}
+    (run / "verdicts.jsonl").write_text(json.dumps(ruling))
+    assert "EX by gold 75.0, by verdict 100.0: 4 right" in runner.invoke(app, options).stdout
+    (tmp_path / "other.jsonl").write_text(json.dumps(ruling | {"verdict": "unclear"}))
+    told = runner.invoke(app, [*options, "--verdicts", str(tmp_path / "other.jsonl")]).stdout
+    assert "by verdict 100.0: 3 right, 0 wrong, 1 unclear" in told
+    missing = runner.invoke(app, [*options, "--verdicts", str(tmp_path / "none.jsonl")])
+    assert missing.exit_code == 2
+
+
+def test_eval_repeats_a_run_in_folders_of_its_own(spider_root: Path, tmp_path: Path) -> None:
+    options = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline", "--repeats", "2"]
+    options += ["--out", str(tmp_path)]
+    found = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
+    repeats = found["repeats"]
+    assert len(repeats["ex"]) == len(found["runs"]) == 2
+    assert repeats["ex"] == [run["strict"]["ex"] for run in found["runs"]]
+    assert (repeats["deviation"], repeats["unstable"]) == (0.0, [])
+    assert sorted(path.name for path in tmp_path.glob("repeat-*")) == ["repeat-1", "repeat-2"]
+    assert "on average of 2 runs, deviation 0.0" in runner.invoke(app, options).stdout
 
 
 def test_data_check(spider_root: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.export_sft import disturbed
+from tableturn.evals.training.export_sft import disturbed
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from typer.testing import CliRunner, Result
 

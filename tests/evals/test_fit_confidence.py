@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.evals.fit_confidence import Tried, fit
+from tableturn.evals.training.fit_confidence import Tried, fit
 
 
 def _tried(right: bool, doubt: float, editing: float = 0.0) -> Tried:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from tableturn.evals.fit_expectation import fit
+from tableturn.evals.training.fit_expectation import fit
 from tableturn.tools.expectation import grams, traits
 
 PAIRS = [

@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
-from tableturn.evals import fit_linker
 from tableturn.evals.bench import linking
 from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.fit_linker_changes import changed_subjects
-from tableturn.evals.fit_linker_forests import Size, exported
-from tableturn.evals.fit_linker_scores import measure, redundancy
-from tableturn.evals.fit_linker_turns import (
+from tableturn.evals.runner.files import written_whole
+from tableturn.evals.training import fit_linker
+from tableturn.evals.training.fit_linker_changes import changed_subjects
+from tableturn.evals.training.fit_linker_forests import Size, exported
+from tableturn.evals.training.fit_linker_scores import measure, redundancy
+from tableturn.evals.training.fit_linker_turns import (
     Asked,
     Dialogue,
-    Place,
+    LinkedDatabase,
     gold_answers,
     linked_turns,
     own_answers,
     read_dialogues,
 )
-from tableturn.evals.runner.files import written_whole
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.linking.associations import Associations, shipped
 from tableturn.tools.linking.evidence import Names
@@ -69,7 +69,7 @@ def dialogue_about(name: str, *questions: str) -> Dialogue:
     schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
     names = Names(schema)
     asked = tuple(Asked(text, f"SELECT '{text}' FROM t", ()) for text in questions)
-    return Dialogue(Place(names, Shape.of(schema, names)), asked, tuple(one.gold for one in asked))
+    return Dialogue(LinkedDatabase(names, Shape.of(schema, names)), asked, tuple(one.gold for one in asked))
 
 
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
@@ -78,13 +78,6 @@ def test_single_questions_follow_the_first_turns_of_interactions_about_their_dat
     changed = changed_subjects(interactions, single)
     assert [[asked.text for asked in d.questions] for d in changed] == [["1", "p"], ["4", "5", "r"]]
     assert [turn.sql for turn in changed[1].past(2)] == ["SELECT '4' FROM t", "SELECT '5' FROM t"]
-
-
-@pytest.mark.parametrize("limit", ["0", "-3", "some"])
-def test_a_limit_that_leaves_nothing_is_refused(limit: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    with pytest.raises(SystemExit):
-        fit_linker.main([str(tmp_path), "--limit", limit])
-    assert f"{limit!r} is not a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_nothing_half_written(tmp_path: Path) -> None:
@@ -114,7 +107,7 @@ def test_fits_and_writes_what_the_linker_reads(
     read = Model.read(tmp_path / "forests.npz")
     (turn, *_) = linked_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
     for written, again in zip(
-        model.score(turn.evidence, turn.place.shape), read.score(turn.evidence, turn.place.shape), strict=True
+        model.score(turn.evidence, turn.database.shape), read.score(turn.evidence, turn.database.shape), strict=True
     ):
         assert np.array_equal(written, again)
         assert np.all((written > 0) & (written < 1))
@@ -129,7 +122,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 @pytest.mark.data
 def test_the_shipped_model_knows_training_databases(dialogues: list[Dialogue]) -> None:
     turns = [turn for dialogue in dialogues for turn in linked_turns(dialogue, shipped())]
-    found = [score(turn.evidence, turn.place.shape) for turn in turns]
+    found = [score(turn.evidence, turn.database.shape) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
     assert figures["column_recall_at_10"] > 0.97
@@ -141,8 +134,8 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[Dialogue]) -> No
     nothing = own_answers(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped())
     assert set(nothing.answers) == {""}
     right = own_answers(dialogue, lambda turn: (turn.tables, turn.columns), shipped())
-    gold = [dialogue.place.names.past_use(asked.gold).tables for asked in dialogue.questions]
-    assert [dialogue.place.names.past_use(answer).tables for answer in right.answers] == gold
+    gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
+    assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
     assert {(table, p) for table, column, p in right.past(2)[1].items if column is None} == {(t, 1.0) for t in gold[1]}
 

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from tableturn.evals.fit_linker_net import Example, forward, odds, torch_library, train
+from tableturn.evals.training.fit_linker_net import Example, forward, odds, torch_library, train
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.linking.net import Net, standard
 from tableturn.tools.linking.net_graph import Graph

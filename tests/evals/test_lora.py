@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.lora import LoraOptions, read_chats
+from tableturn.evals.training.lora import LoraOptions, read_chats
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner, Result
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tableturn.evals.adjudication.disagreements import recorded_verdicts, with_verdicts
+from tableturn.evals.adjudication.ruling import Ruling
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics import StrictJudge, Verdict
 from tableturn.evals.metrics.clauses import ClauseJudge
@@ -13,8 +15,8 @@ from tableturn.evals.metrics.errors import error_class
 from tableturn.evals.official import OfficialDatabases
 from tableturn.evals.report import write_report
 from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
-from tableturn.evals.runner.results import run_results, write_results
-from tableturn.evals.runner.spec import begin
+from tableturn.evals.runner.results import read_results, run_results, write_results
+from tableturn.evals.runner.spec import write_spec
 from tableturn.tools.errors import SettingsError
 
 HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)>"
@@ -54,8 +56,30 @@ def test_a_page_of_two_runs(league: Dataset, tmp_path: Path) -> None:
     assert "McNemar p = 0.5000" in text
 
 
+def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_path: Path) -> None:
+    golds = [question.golds[0] for question in league.questions]
+    repeated = "SELECT town FROM club"
+    finished_run(league, tmp_path / "good", golds)
+    finished_run(league, tmp_path / "other", [*golds[:2], repeated, golds[3]])
+    results = read_results(tmp_path / "other")
+    rulings = [Ruling(question=league.questions[2].text, sql=repeated, verdict="right", why="a list")]
+    with_verdicts(results, league, recorded_verdicts(results, league), rulings)
+    write_results(results, tmp_path / "other")
+    page = tmp_path / "report.html"
+    (told,) = write_report([tmp_path / "good", tmp_path / "other"], page)
+    assert told.startswith("other and good cannot be told apart on these 4 questions: -25.0 points")
+    text = page.read_text()
+    assert told in text
+    assert re.search(
+        r"EX, by verdict</td><td class=\"n\">-</td><td class=\"n bar\" style=\"--v: 1.0000\">100.0</td>", text
+    )
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)[0])
+    assert data[1]["dataset"] == "spider"
+    assert data[1]["questions"][2]["ruling"]["verdict"] == "right"
+
+
 def test_an_unfinished_or_damaged_run_has_no_report(league: Dataset, tmp_path: Path) -> None:
-    begin(RunSpec("spider"), league, tmp_path / "run")
+    write_spec(RunSpec("spider"), league, tmp_path / "run")
     with pytest.raises(SettingsError, match="holds no finished run"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
     for text in ("[]", "[" * 100_000, '{"run": []}'):

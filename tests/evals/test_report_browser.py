@@ -126,5 +126,5 @@ def test_convergence_is_drawn(browser: Any, report: Path) -> None:
     page = browser.new_page()
     page.goto(report.as_uri())
     assert page.locator("svg polyline").count() == 2
-    assert "after attempt 3" in page.locator("section", has=page.locator("svg")).inner_text()
+    assert "after attempt 3" in page.locator("section", has=page.locator("svg polyline")).inner_text()
     page.close()

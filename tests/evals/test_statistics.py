@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy import stats
-from tableturn.evals.metrics.statistics import Judged, compare, interval
+from tableturn.evals.metrics.repeats import repeats
+from tableturn.evals.metrics.statistics import Comparison, Interval, Judged, compare, detectable, interval
 
 
 def outcomes(right: list[bool], clusters: int) -> list[Judged]:
@@ -39,3 +41,62 @@ def test_equal_runs_do_not_differ() -> None:
     assert (found.difference, found.mcnemar_p) == (0.0, 1.0)
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == (0.0, 0.0)
+
+
+def test_turns_of_one_interaction_count_together() -> None:
+    """Seven turns won in one conversation and two lost in another are one win and one loss."""
+    alone = [Judged(str(n), n < 7) for n in range(9)]
+    other = [Judged(str(n), n >= 7) for n in range(9)]
+    names = list(map(str, range(9)))
+    found = compare(dict(zip(names, other, strict=True)), dict(zip(names, alone, strict=True)))
+    assert found.clustered_p == pytest.approx(found.mcnemar_p)
+    assert found.mcnemar_p == pytest.approx(stats.binomtest(7, 9).pvalue)
+
+    def together(outcomes: list[Judged]) -> dict[str, Judged]:
+        units = ["a" if n < 7 else "b" for n in range(9)]
+        return {
+            str(n): Judged(unit, one.right, unit) for n, (unit, one) in enumerate(zip(units, outcomes, strict=True))
+        }
+
+    assert compare(together(other), together(alone)).clustered_p == 1.0
+
+
+def test_few_questions_show_large_differences_only() -> None:
+    sixty, thousand = detectable(60, 0.12), detectable(1000, 0.12)
+    assert sixty is not None
+    assert thousand is not None
+    assert 0.12 < sixty < 0.14
+    assert 0.02 < thousand < 0.04
+    # So much is found in about four of five comparisons.
+    rng = np.random.default_rng(0)
+    share, size = 0.3, detectable(200, 0.3)
+    assert size is not None
+    drawn = rng.multinomial(200, [(share + size) / 2, (share - size) / 2, 1 - share], 400)
+    found = [stats.binomtest(int(won), int(won + lost)).pvalue < 0.05 for won, lost, _ in drawn]
+    assert 0.7 < sum(found) / len(found) < 0.9
+    assert detectable(3, 0.5) is None
+    assert detectable(0, 0.0) is None
+
+
+def test_a_comparison_is_told_in_words() -> None:
+    better = Comparison(2, 20, 0.18, Interval(0.08, 0.28), 0.0001, None, 100, 0.0001, 0.12)
+    assert better.told("a", "b") == (
+        "b is better than a: 18.0 points on 100 questions (b less a: +18.0, between +8.0 and +28.0; p = 0.0001)."
+    )
+    worse = Comparison(20, 2, -0.18, None, 0.0001, None, 100, 0.0001, 0.12)
+    assert worse.told("a", "b") == "a is better than b: 18.0 points on 100 questions (b less a: -18.0; p = 0.0001)."
+    open_ = Comparison(3, 4, 0.0167, Interval(-0.07, 0.1), 1.0, None, 60, 1.0, 0.123)
+    assert open_.told("a", "b") == (
+        "b and a cannot be told apart on these 60 questions: +1.7 points, between -7.0 and +10.0, p = 1.0000; "
+        "so many can show 12 points."
+    )
+
+
+def test_repeats_tell_chance_from_skill() -> None:
+    runs = [{"1": True, "2": True, "3": False}, {"1": True, "2": False, "3": False}]
+    found = repeats(runs)
+    assert found.ex == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (found.mean, found.always, found.never, found.unstable) == (pytest.approx(0.5), 1, 1, ("2",))
+    assert found.deviation == pytest.approx(2**0.5 / 6)
+    assert found.told == "EX 50.0 on average of 2 runs, deviation 23.6; always right 1, never 1, unstable 1"
+    assert repeats([{}, {}]).told == "no question was judged"

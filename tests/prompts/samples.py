@@ -8,6 +8,7 @@ from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.dialogues import Dialogue, DialoguesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask, PromptStyle
+from tableturn.prompts.judge import Exhibit, JudgeTask
 from tableturn.prompts.merge import MergeTask, Proposal
 from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask
@@ -15,7 +16,7 @@ from tableturn.prompts.replies import Rephrasing
 from tableturn.prompts.revise import ReviseTask
 from tableturn.prompts.simplify import SimplifyTask
 from tableturn.prompts.task import Task
-from tableturn.tools.database.render import SchemaStyle
+from tableturn.tools.database.rendering.render import SchemaStyle
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples.example import Example
 from tableturn.tools.examples.seeds import DialogueTurn, SeedDialogue, SeedProgram
@@ -107,6 +108,7 @@ def generate(style: PromptStyle = "full", **changes: Any) -> GenerateTask:
         "schema_style": SCHEMA_STYLES[style],
         "marked": frozenset({("customer", "name")}),
         "evidence": "orders are never empty",
+        "engine": "SQLite",
     }
     return GenerateTask(**inputs | changes)
 
@@ -152,6 +154,15 @@ def every_task() -> dict[str, Task[Any]]:
             tuple((table, column) for table in SCHEMA.tables for column in table.columns)
         ),
         "annotate_tables": AnnotateTablesTask(SCHEMA.tables),
+        "judge": JudgeTask(
+            "and ann's?",
+            HISTORY,
+            SCHEMA,
+            Exhibit('SELECT total FROM "order"', "total\n12.5", 1),
+            Exhibit('SELECT totl FROM "order"', "no such column: totl", None),
+            evidence="totals are in euros",
+            data=(("order", "id,total\n1,12.5"),),
+        ),
         "simplify": SimplifyTask("Enumerate the appellations of all clients."),
         "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
         "reason_pot": ReasonTask(generate("craft"), "pot", PROGRAMS),
@@ -159,6 +170,11 @@ def every_task() -> dict[str, Task[Any]]:
         "sql_from_code": SQLFromCodeTask(generate("craft"), 'result = db_dict["order"]', "id,total\n1,12.5"),
         "generate_full_approved": generate(examples=(APPROVED, *EXAMPLES), database=APPROVED.owner),
         "generate_full_first_turn": generate(history=(), base=None, marked=frozenset(), evidence="", values=()),
+        "generate_full_any": generate(
+            reply="any", rephrasing=Rephrasing("", ""), conventions="people", today="2026-01-31"
+        ),
+        "generate_full_settle": generate(reply="settle", rephrasing=Rephrasing("", ""), clarified=(asked,)),
+        "generate_full_benchmark": generate(reply="answer", conventions="benchmark", likely=(("customer", ("name",)),)),
         "revise_full_ran": revise("full", error_kind=None, feedback="", explanation="", contents="", code_result=""),
         "revise_revision_ran": revise("revision", error_kind=None, feedback="", contents="", explanation=""),
     }

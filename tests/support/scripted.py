@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -12,17 +12,21 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
+from tableturn.agent.effects import TASK
 
 Reply = str | Exception
 
 
+class ScriptedPrompt(str):
+    """A prompt's text, with the name of its task as the request's metadata gives it."""
+
+    task: str
+
+
 def task_of(prompt: str) -> str:
-    """Which task a prompt is of, by what only that task's prompt says."""
-    if '"intent"' in prompt:
-        return "rephrase"
-    if "differences" in prompt.lower() and "meaning" in prompt.lower():
-        return "explain"
-    return "sql"
+    """Which task a prompt is of: `rephrase`, `explain`, or `sql` for all that ask for a query."""
+    assert isinstance(prompt, ScriptedPrompt)
+    return prompt.task if prompt.task in ("rephrase", "explain") else "sql"
 
 
 def rephrased(question: str, intent: str = "answerable", **more: Any) -> str:
@@ -48,7 +52,8 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        prompt = "\n".join(message.text for message in messages)
+        prompt = ScriptedPrompt("\n".join(message.text for message in messages))
+        prompt.task = ((run_manager.metadata if run_manager else None) or {}).get(TASK, "")
         self.prompts.append(prompt)
         reply = self.script(prompt)
         if isinstance(reply, Exception):
@@ -66,7 +71,16 @@ class ScriptedModel(BaseChatModel):
     ) -> ChatResult:
         if self.delay:
             await asyncio.sleep(self.delay)
-        return self._generate(messages, stop)
+        return self._generate(messages, stop, run_manager and run_manager.get_sync())
+
+
+LABELS = {"ambiguous": "Ask back", "unanswerable": "Cannot answer", "small_talk": "Small talk"}
+"""How a reply that writes no SQL begins, by the turn's intent."""
+
+
+def instead_of_sql(intent: str, words: str = "", choices: Sequence[str] = ()) -> str:
+    """A reply that asks back or declines."""
+    return "\n".join([f"{LABELS[intent]}: {words}", *(f"{n}. {choice}" for n, choice in enumerate(choices, 1))])
 
 
 def writes(*statements: Reply, intent: str = "answerable") -> ScriptedModel:
@@ -80,6 +94,8 @@ def writes(*statements: Reply, intent: str = "answerable") -> ScriptedModel:
         if task == "explain":
             return json.dumps({"meaning": "It counts.", "differences": "None."})
         reply = left.pop(0) if len(left) > 1 else left[0]
+        if intent in LABELS:
+            return instead_of_sql(intent, "Say more.")
         return reply if isinstance(reply, Exception) else f"```sql\n{reply}\n```"
 
     return ScriptedModel(script=script)

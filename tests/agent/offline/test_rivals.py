@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.agent.offline import OfflineTranslator
-from tableturn.agent.offline.engine import Engine
+from tableturn.agent.offline.parser import Engine
 from tableturn.prompts.generate import GenerateTask
 from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.replies import Rephrasing

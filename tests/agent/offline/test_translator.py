@@ -6,8 +6,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tableturn.agent.effects import Translator
 from tableturn.agent.offline import OfflineTranslator
-from tableturn.agent.translator import Translator
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import GenerateTask
 from tableturn.prompts.reason import ReasonTask
@@ -18,6 +18,8 @@ from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.linking import PastTurn
 from tableturn.tools.values import ValueIndex
+
+from tests.support.done import adone
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +110,7 @@ def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Data
     tasks = [_generate(library, f"Titles of books with more than {pages} pages") for pages in range(100, 180)]
 
     async def together() -> list[Draft]:
-        return [done.reply for done in await asyncio.gather(*(offline.ado(task) for task in tasks))]
+        return [done.reply for done in await asyncio.gather(*(adone(offline, task) for task in tasks))]
 
     with ThreadPoolExecutor(8) as pool:
         threaded = [future.result().reply for future in [pool.submit(offline.do, task) for task in tasks]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
@@ -31,12 +32,12 @@ def writer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sqlite3.C
     ],
 )
 def test_new_column_is_hidden_from_the_first_query_on(
-    writer: sqlite3.Connection, tmp_path: Path, rules: dict[str, list[str]], sql: str
+    writer: sqlite3.Connection, tmp_path: Path, rules: dict[str, Any], sql: str
 ) -> None:
     with Database.open(tmp_path / "people.db", **rules) as database:
         assert database.execute("SELECT name FROM person").rows == (("ann",),)
         writer.execute("ALTER TABLE person ADD COLUMN token TEXT DEFAULT 'secret'")
-        with pytest.raises(QueryFailed, match="no such column"):
+        with pytest.raises(QueryFailed, match=r"no such column|cannot join using column token"):
             database.execute(sql)
 
 

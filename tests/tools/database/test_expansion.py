@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from tableturn.tools.database.expansion import MANY, expanded
-from tableturn.tools.database.words import words
+from tableturn.tools.database.sqlite.expansion import MANY, expanded
+from tableturn.tools.database.sqlite.tokens import words
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_expressions_are_counted_where_they_are_named(sql: str, times: int) -> N
 
 def test_long_chains_are_counted_quickly() -> None:
     chain = "".join(f", a{i} AS (SELECT 1 FROM a{i + 1})" for i in range(3000))
-    start = time.monotonic()
+    start = time.process_time()
     assert expanded(words(f"WITH z AS (SELECT 1){chain} SELECT 1 FROM a0"), "select") > 3000
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1

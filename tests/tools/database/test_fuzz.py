@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tableturn.evals.bench.fuzz_statements import SCHEMA, statements
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError, TableturnError
+
+from tests.corpus.statements import SCHEMA, statements
 
 from .traces import trace
 
@@ -46,8 +47,8 @@ def _send(database: Database, sql: str) -> bool:
 
 
 def test_generated_statements(fuzzed: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(fuzzed.path.parent)
-    ran = sum(_send(fuzzed, sql) for sql in islice(statements(1, str(fuzzed.path.parent)), 4000))
+    monkeypatch.chdir(Path(fuzzed.location).parent)
+    ran = sum(_send(fuzzed, sql) for sql in islice(statements(1, str(Path(fuzzed.location).parent)), 4000))
     assert 100 < ran < 2000
 
 

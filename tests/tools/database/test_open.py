@@ -21,7 +21,7 @@ from .traces import trace
 def test_forms_of_a_name(shop_path: Path, form: str) -> None:
     with Database.open(form.format(path=shop_path)) as database:
         assert database.name == "shop"
-        assert database.path == shop_path
+        assert Path(database.location) == shop_path.resolve()
         assert database.execute("SELECT count(*) FROM customer").rows == ((4,),)
 
 
@@ -29,7 +29,7 @@ def test_relative_names(shop_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(shop_path.parent)
     for form in ("shop.db", "sqlite:///shop.db", "sqlite:///./shop.db", Path("shop.db")):
         with Database.open(form) as database:
-            assert database.path == shop_path
+            assert Path(database.location) == shop_path.resolve()
 
 
 def test_names_with_signs_of_their_own(shop_path: Path, tmp_path: Path) -> None:
@@ -53,8 +53,9 @@ def test_names_with_signs_of_their_own(shop_path: Path, tmp_path: Path) -> None:
         ("empty.db", "holds no tables"),
         ("tableless.db", "holds no tables"),
         ("garbled.db", "damaged|not an SQLite database|cannot open"),
-        ("postgresql://me@host/shop", "only SQLite"),
-        ("mysql+pymysql://me@host/shop", "only SQLite"),
+        ("postgresql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
+        ("mysql+pymysql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
+        ("nosuch://me:secret@host/shop", "no engine for nosuch"),
         ("sqlite://", "memory"),
         ("sqlite:///:memory:", "memory"),
         ("sqlite:///file:x?mode=memory&uri=true", "memory"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,18 +20,13 @@ def partial(shop_path: Path) -> Iterator[Database]:
 LEAKS = [
     ("SELECT city FROM customer", "unknown_column"),
     ("SELECT customer.CITY FROM customer", "unknown_column"),
-    ('SELECT "city" FROM customer', "unknown_column"),
-    ("SELECT * FROM customer", "rejected"),
-    ("SELECT c.* FROM customer c", "rejected"),
     ("SELECT name FROM customer WHERE city = 'Oslo'", "unknown_column"),
     ("SELECT name FROM customer ORDER BY city", "unknown_column"),
     ("SELECT count(*) FROM customer GROUP BY city", "unknown_column"),
     ("SELECT count(city) FROM customer", "unknown_column"),
     ("SELECT 1 FROM customer a JOIN customer b USING (city)", "unknown_column"),
-    ("SELECT 1 FROM customer a NATURAL JOIN customer b", "rejected"),
     ("SELECT (SELECT city FROM customer LIMIT 1)", "unknown_column"),
     ("WITH x AS (SELECT city AS y FROM customer) SELECT y FROM x", "unknown_column"),
-    ("WITH x AS (SELECT * FROM customer) SELECT count(*) FROM x", "rejected"),
     ("SELECT name FROM customer WHERE id IN (SELECT id FROM customer WHERE city LIKE 'O%')", "unknown_column"),
     ("SELECT sum(length(city)) OVER () FROM customer", "unknown_column"),
     ("EXPLAIN SELECT city FROM customer", "rejected"),
@@ -43,14 +39,10 @@ LEAKS = [
     ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING ('city')", "unknown_column"),
     ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING \ufeff(city)", "unknown_column"),
     ("SELECT 1 FROM customer JOIN (SELECT 'Oslo' AS city) USING ( \ufeffcity)", "unknown_column"),
-    ("SELECT 1 FROM customer \ufeffNATURAL JOIN (SELECT 'Oslo' AS city)", "rejected"),
     ("\ufeffEXPLAIN SELECT id FROM customer", "rejected"),
     ("\ufeff;\ufeff EXPLAIN SELECT id FROM customer", "rejected"),
     ("SELECT 1 FROM customer LEFT JOIN (SELECT 'Oslo' AS city) USING (`city`)", "unknown_column"),
-    ("SELECT 1 FROM main.customer JOIN (SELECT 'Oslo' AS city) USING -- a\n (city)", "unknown_column"),
-    ("SELECT 1 FROM customer /* /* */ NATURAL /* */ JOIN (SELECT 'Oslo' AS city)", "rejected"),
-    ("SELECT 1 FROM customer natural LEFT JOIN (SELECT 'Oslo' AS city)", "rejected"),
-    ("SELECT 1 FROM customer AS 'a' NATURAL JOIN (SELECT '--' AS city) --'", "rejected"),
+    ("SELECT 1 FROM main.customer JOIN (SELECT 'Oslo' AS city) USING -- a\n (city)", "unknown_table"),
     ("SELECT value FROM customer, json_each(customer.city)", "unknown_column"),
     ("SELECT 1 FROM customer ORDER BY +city", "unknown_column"),
     ("SELECT rank() OVER (PARTITION BY city) FROM customer", "unknown_column"),
@@ -62,8 +54,8 @@ LEAKS = [
     ("SELECT 1 FROM staff", "unknown_table"),
     ("SELECT 1 WHERE EXISTS (SELECT 1 FROM staff)", "unknown_table"),
     ("SELECT name FROM main.staff", "unknown_table"),
-    ("SELECT total FROM paid", "unknown_column"),
-    ("SELECT id FROM paid", "rejected"),
+    ("SELECT total FROM paid", "unknown_table"),
+    ("SELECT id FROM paid", "unknown_table"),
     ("SELECT title FROM note", "unknown_table"),
     ("SELECT title FROM note WHERE note MATCH 'parcel'", "unknown_table"),
     ("SELECT c1 FROM note_content", "unknown_table"),
@@ -72,6 +64,35 @@ LEAKS = [
     ("SELECT count(*) FROM sqlite_master", "unknown_table"),
     ("SELECT sql FROM sqlite_schema", "unknown_table"),
     ("SELECT seq FROM sqlite_sequence", "unknown_table"),
+    ("WITH g(name) AS (SELECT 'x') SELECT name FROM g FULL JOIN staff USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN sqlite_schema USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN temp.sqlite_schema USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN [SQLITE_temp_master] USING (name)", "unknown_table"),
+    ("SELECT id FROM (SELECT 1 AS id) FULL JOIN note_content USING (id)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN pragma_table_list USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN pragma_table_info('staff') USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) FULL JOIN dbstat USING (name)", "unknown_table"),
+    ("SELECT name FROM (SELECT 'x' AS name) NATURAL RIGHT JOIN staff", "unknown_table"),
+    ("SELECT name FROM customer INDEXED BY customer_city", "syntax"),
+    ("SELECT rowid FROM customer", "unknown_column"),
+    ("SELECT _rowid_ FROM customer", "unknown_column"),
+    ("SELECT name FROM customer ORDER BY oid", "unknown_column"),
+    ("SELECT 1 WHERE 'Ada' IN staff", "unknown_table"),
+    ("DELETE FROM staff", "rejected"),
+    ("WITH x AS (SELECT 1) DELETE FROM staff", "unknown_table"),
+]
+
+
+# What was never there would be the same: the rows are those of a table without the column.
+HARMLESS = [
+    ("SELECT * FROM customer WHERE id = 1", ((1, "Anna Berg"),)),
+    ("SELECT c.* FROM customer c WHERE id = 1", ((1, "Anna Berg"),)),
+    ('SELECT "city" FROM customer WHERE id = 1', (("city",),)),
+    ("SELECT count(*) FROM customer a NATURAL JOIN customer b", ((4,),)),
+    ("SELECT count(*) FROM customer \ufeffNATURAL JOIN (SELECT 'Oslo' AS city)", ((4,),)),
+    ("SELECT count(*) FROM customer NATURAL LEFT JOIN (SELECT 'Oslo' AS city)", ((4,),)),
+    ("SELECT count(*) FROM customer a JOIN customer b USING (name)", ((4,),)),
+    ("WITH staff AS (SELECT 1 AS name) SELECT name FROM staff", ((1,),)),
 ]
 
 
@@ -84,11 +105,17 @@ def test_hidden_things_are_not_there(partial: Database, sql: str, kind: str) -> 
         assert "city" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("sql", "rows"), HARMLESS)
+def test_hidden_columns_take_no_part(partial: Database, sql: str, rows: tuple[tuple[object, ...], ...]) -> None:
+    assert partial.execute(sql).rows == rows
+
+
 def test_the_rest_still_works(partial: Database) -> None:
     assert partial.execute("SELECT id, name FROM customer WHERE id = 1").rows == ((1, "Anna Berg"),)
     assert partial.execute("SELECT count(*) FROM customer").rows == ((4,),)
     assert len(partial.execute("SELECT o.id FROM orders o JOIN line USING (id) WHERE status <> 'natural'").rows) == 2
-    assert len(partial.execute("SELECT rowid, status FROM orders").rows) == 4
+    assert len(partial.execute("SELECT id, status FROM orders").rows) == 4
+    assert partial.execute("SELECT sqlite_version()").rows
     assert len(partial.execute("SELECT * FROM old_note WHERE old_note MATCH 'letter'").rows) == 2
 
 
@@ -144,3 +171,33 @@ def test_entries_that_name_nothing_are_told(shop_path: Path) -> None:
             Database.open(shop_path, deny=[entry])
     with pytest.raises(DatabaseUnavailable, match="may be seen"):
         Database.open(shop_path, deny=["*"])
+
+
+def test_comments_tell_nothing_of_what_is_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "told.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "CREATE TABLE person /* people and the pin of each */ (id INTEGER, -- a number\n"
+        " name TEXT, -- goes with the pin\n pin TEXT -- four digits\n);"
+        "CREATE TABLE town /* where every vault is */ (id INTEGER);"
+        "CREATE TABLE shop /* what is sold */ (id INTEGER);"
+        "CREATE TABLE vault (id INTEGER);"
+    )
+    connection.close()
+    with Database.open(path, deny=["person.pin", "vault"]) as database:
+        person, town, shop = database.schema().tables
+        assert (person.comment, town.comment, shop.comment) == ("", "", "what is sold")
+        assert [column.comment for column in person.columns] == ["a number", ""]
+
+
+def test_names_beyond_ascii_are_hidden_in_every_case(tmp_path: Path) -> None:
+    path = tmp_path / "names.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        'CREATE TABLE "GEHÄLTER" (pin TEXT); INSERT INTO "GEHÄLTER" VALUES (\'swordfish\'); CREATE TABLE t (x);'
+    )
+    connection.close()
+    with Database.open(path, deny=["gehälter"]) as database:
+        for name in ("GEHÄLTER", "gehÄlter", "gehälter"):
+            with pytest.raises(QueryError, match="no such table"):
+                database.execute(f'SELECT pin FROM (SELECT 1 AS pin) FULL JOIN "{name}" USING (pin)')

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, HashedEmbedding, embed, mask
-from tableturn.tools.examples.backend import ANEW
+from tableturn.tools.examples.backend import REBUILT_SUFFIX
 from tableturn.tools.examples.chroma_backend import FORMAT, ChromaBackend
 from tableturn.tools.examples.embedding import Vectors
 from tableturn.tools.sql import sql_skeleton
@@ -143,7 +143,7 @@ def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path
         table = backend.table("", "pairs")
         assert table is not None
         rows = list(table.scan())
-        built = backend.table("", f"pairs{ANEW}", create=True)
+        built = backend.table("", f"pairs{REBUILT_SUFFIX}", create=True)
         assert built is not None
         built.add([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
         backend.clear("", ["pairs"])
@@ -189,7 +189,7 @@ def test_a_server_that_goes_away_is_named_by_every_call(tmp_path: Path) -> None:
                     lambda store=store: list(store.list()),
                     lambda store=store: list(store.visible("regatta")),
                     lambda store=store: store.holds_own("regatta"),
-                    lambda store=store: store.remembered("x", int),
+                    lambda store=store: store.cached("x", int),
                     store.count,
                     store.stats,
                     store.reindex,

@@ -25,7 +25,7 @@ from tableturn.tools.examples import (
     seed_schemas,
 )
 from tableturn.tools.examples.compact_schema import read_compact
-from tableturn.tools.examples.store import FEW
+from tableturn.tools.examples.store import ENOUGH_SHARED
 from tableturn.tools.sql import sql_skeleton
 
 
@@ -87,11 +87,11 @@ def test_the_seeds_stand_in_while_few_examples_are_shared_and_are_not_written(tm
         assert store.add([seed_examples()[0]]).added == 1, "a stand-in is not there"
         assert len(store.nearest("question", seed_examples()[0].question, 2)) == 1, "nor is one shown twice"
         assert len(make_selector("voted", store, m=1).select(ExampleQuery("Who?"))) == 18
-        many = [replace(own, question=f"What is {n}?", shared=True) for n in range(FEW)]
+        many = [replace(own, question=f"What is {n}?", shared=True) for n in range(ENOUGH_SHARED)]
         store.add(many)
-        assert len(list(store.visible(""))) == FEW + 1
+        assert len(list(store.visible(""))) == ENOUGH_SHARED + 1
     with ExampleStore.open(tmp_path) as store:
-        assert store.count() == FEW + 2
+        assert store.count() == ENOUGH_SHARED + 2
 
 
 def test_every_seed_has_its_regular_form() -> None:

@@ -24,7 +24,7 @@ from tableturn.tools.examples import (
     runs_on,
 )
 from tableturn.tools.examples.exact_backend import ExactBackend
-from tableturn.tools.examples.records import Index
+from tableturn.tools.examples.example import Index
 
 from .conftest import BOATS, SCHEMA, example
 

@@ -95,6 +95,6 @@ def test_a_slow_query_still_runs(tmp_path: Path, sql: str, runs: bool) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE singer (name)")
     with Database.open(path) as database:
-        began = time.perf_counter()
+        began = time.process_time()
         assert still_runs(database, sql) == runs
-        assert time.perf_counter() - began < 0.9
+        assert time.process_time() - began < 0.9

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
 from tableturn.tools.linking.evidence import Names
-from tableturn.tools.linking.net import HEARD, Net, mixed
+from tableturn.tools.linking.net import MESSAGES, Net, mixed
 from tableturn.tools.linking.net_graph import Graph
 from tableturn.tools.linking.shape import Shape
 
@@ -22,7 +22,7 @@ def _net(seed: int = 1) -> Net:
     def drawn(*shape: int) -> np.ndarray:
         return dice.normal(0, 0.4, shape).astype(np.float32)
 
-    layer = HEARD * _HIDDEN + 1, _HIDDEN
+    layer = MESSAGES * _HIDDEN + 1, _HIDDEN
     return Net.unpack(
         Net(
             ("a", "b"),

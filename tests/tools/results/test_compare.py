@@ -125,11 +125,11 @@ def test_many_columns_alike_are_not_enumerated() -> None:
     altered = [*moved[:-1], tuple(1 - cell for cell in moved[-1])]
     cyclic = [tuple(int((i + j) % 24 in (0, 3, 7)) for j in range(24)) for i in range(24)]
     mirrored = [row[::-1] for row in cyclic]
-    started = time.perf_counter()
+    started = time.process_time()
     assert same_result(rows, moved)
     assert not same_result(rows, altered)
     assert same_result(cyclic, mirrored)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_matrices_made_to_be_hard_end_soon() -> None:
@@ -141,9 +141,9 @@ def test_matrices_made_to_be_hard_end_soon() -> None:
     # A switch that keeps every row's and every column's contents.
     altered = [list(row) for row in hadamard]
     altered[1][1], altered[1][2], altered[2][1], altered[2][2] = 0, 1, 1, 0
-    started = time.perf_counter()
+    started = time.process_time()
     assert not same_result(moved, altered)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_what_would_take_too_long_is_undecided() -> None:
@@ -168,6 +168,6 @@ def test_large_results_are_fast() -> None:
     rng = random.Random(1)
     rows = [(i, rng.random(), f"name {i % 997}", i % 7) for i in range(30_000)]
     moved = [row[::-1] for row in rng.sample(rows, len(rows))]
-    started = time.perf_counter()
+    started = time.process_time()
     assert same_result(rows, moved)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

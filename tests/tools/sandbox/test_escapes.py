@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tableturn.evals.bench.escapes import Escape, Surroundings, load_escapes
 from tableturn.tools.sandbox import sandbox_available
+
+from tests.corpus.escapes import Escape, Surroundings, load_escapes
 
 ESCAPES = load_escapes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sqlite3
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import Cancellation, Database
 from tableturn.tools.errors import SandboxUnavailable
 from tableturn.tools.sandbox import (
     SandboxLimits,
@@ -127,7 +128,10 @@ class TestAnswers:
         long = """'{"columns": ["a"], "rows": [["%s"]], "truncated": false}' % ("x" * 1_000_001)"""
         assert forged(long, limits).error == "a value of the result has more than 1,000,000 characters or bytes"
         wide = """'{"columns": %s, "rows": [], "truncated": false}' % (["a"] * 2_001)"""
-        assert forged(wide.replace('["a"]', "[0]"), limits).error == "the result has more than 2,000 columns"
+        assert (
+            forged(wide.replace('["a"]', "[0]"), limits).error
+            == "the result has more than 2,000 columns: select or aggregate more"
+        )
         keyed = """'{"columns": ["a"], "rows": [[1]], "truncated": false, "index_columns": 10000}'"""
         assert forged(keyed, limits).index_columns == 1
 
@@ -195,6 +199,37 @@ class TestErrors:
         ran = run_python("print('x' * 500)\nresult = 1", {}, SandboxLimits(output_chars=100))
         assert ran.output == "x" * 100 + "\n[401 more characters]"
 
+    @pytest.mark.parametrize(
+        "code", ["print('x' * 400_000_000)", "text = 'x' * 300_000_000\nprint(text)", "print(*['x' * 1_000_000] * 400)"]
+    )
+    def test_a_huge_print_is_cut(self, code: str) -> None:
+        ran = run_python(code, {}, SandboxLimits(output_chars=100))
+        assert ran.output.startswith("x" * 100 + "\n[")
+        assert ran.output.endswith(" more characters]")
+        assert ran.error is not None
+        assert "more than 5,000,000 bytes" in ran.error or "leaves no answer" in ran.error
+
+    def test_more_bytes_than_memory_holds_twice(self) -> None:
+        for code in ("result = [['x' * 1000] * 1000] * 1000", "result = {'a' * 400_000_000: 1}"):
+            ran = run_python(code, {})
+            assert ran.error == "the result has more than 5,000,000 bytes: select or aggregate more"
+
+    def test_columns_are_bounded(self) -> None:
+        ran = run_python("result = pd.DataFrame([range(2_001)])", {})
+        assert ran.error == "the result has more than 2,000 columns: select or aggregate more"
+        ran = run_python("result = pd.DataFrame([range(2_000)])", {})
+        assert ran.table is not None
+        assert len(ran.table.columns) == 2_000
+
+    def test_long_code_is_not_parsed(self) -> None:
+        limits = SandboxLimits(code_bytes=1_000)
+        for static_check in (True, False):
+            ran = run_python("é" * 501, {}, limits, static_check=static_check)
+            assert ran.error == "the code has 1,002 bytes, and 1,000 may be passed: write less"
+        before = time.process_time()
+        assert run_python("x = 1\n" * 500_000, {}).error is not None
+        assert time.process_time() - before < 1
+
     def test_too_much_input(self) -> None:
         frame = pd.DataFrame({"a": range(100_000)})
         ran = run_python("result = 1", {"t": frame}, SandboxLimits(input_bytes=1_000))
@@ -205,12 +240,87 @@ class TestErrors:
         ran = run_python("while True: pass", {}, SandboxLimits(seconds=0.3))
         assert ran.timed_out
         assert ran.error == "the code ran past 0.3 s"
-        assert ran.elapsed < 3
 
     def test_large_frames_pass_both_ways(self) -> None:
         frame = pd.DataFrame({"a": range(300_000), "b": "some text"})
         limits = SandboxLimits(rows=40_000)
         assert len(rows(run_python("result = db_dict['t']", {"t": frame}, limits))) == 40_000
+
+
+class TestCancellation:
+    def test_ends_a_run(self) -> None:
+        cancellation, ended = Cancellation(), threading.Event()
+        found: list[SandboxResult] = []
+
+        def run() -> None:
+            limits = SandboxLimits(seconds=3_600)
+            found.append(run_python("while True: pass", {}, limits, cancellation=cancellation))
+            ended.set()
+
+        run_python("result = 1", {})
+        children = Path(f"/proc/{PARENT.pid}/task/{PARENT.pid}/children")
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        while len(children.read_text().split()) < 2 and not ended.wait(0.05):
+            pass
+        cancellation.cancel()
+        assert ended.wait(60)
+        assert found[0].error == "the run was cancelled"
+        assert not found[0].timed_out
+        while len(children.read_text().split()) > 1:
+            time.sleep(0.05)
+
+    def test_ends_waiting_for_a_turn(self) -> None:
+        cancellation = Cancellation()
+        cancellation.cancel()
+        with contextlib.ExitStack() as held:
+            for _ in range(max(2, os.cpu_count() or 1)):
+                PARENT.turns.acquire()
+                held.callback(PARENT.turns.release)
+            assert run_python("result = 1", {}, cancellation=cancellation).error == "the run was cancelled"
+
+    def test_ends_the_loading_of_tables(self, tmp_path: Path) -> None:
+        path = tmp_path / "shop.db"
+        with sqlite3.connect(path) as connection:
+            connection.executescript("CREATE TABLE orders (x INTEGER); INSERT INTO orders VALUES (1);")
+        connection.close()
+        cancellation = Cancellation()
+        cancellation.cancel()
+        with Database.open(path) as database:
+            ran, loaded = run_on_database("result = db_dict['orders']", database, cancellation=cancellation)
+        assert ran.error == "the run was cancelled"
+        assert not loaded.frames
+
+
+class TestWorker:
+    def test_has_no_capabilities(self) -> None:
+        run_python("result = 1", {})
+        children = Path(f"/proc/{PARENT.pid}/task/{PARENT.pid}/children").read_text().split()
+        status = Path(f"/proc/{children[-1]}/status").read_text()
+        deadline = time.monotonic() + 10
+        while "NoNewPrivs:\t1" not in status and time.monotonic() < deadline:
+            time.sleep(0.05)
+            status = Path(f"/proc/{children[-1]}/status").read_text()
+        held = {line.partition(":")[0]: int(line.split()[1], 16) for line in status.splitlines() if line[:3] == "Cap"}
+        # Only root has a bounding set to drop.
+        kept = {"CapInh", "CapPrm", "CapEff", "CapAmb"} | ({"CapBnd"} if os.geteuid() == 0 else set())
+        assert {name: held[name] for name in kept} == dict.fromkeys(kept, 0)
+
+    def test_gives_no_strange_advice_on_memory(self) -> None:
+        code = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+memory = libc.mmap
+memory.restype, libc.madvise.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+page = memory(None, ctypes.c_size_t(4096), 3, 0x22, -1, ctypes.c_size_t(0))
+result = [(advice, libc.madvise(page, 4096, advice), ctypes.get_errno()) for advice in (4, 12, 100)]
+"""
+        ran = run_python(code, {}, static_check=False)
+        assert rows(ran) == ((4, 0, 0), (12, -1, 1), (100, -1, 1))
+
+    def test_sees_no_path_of_the_host_in_its_arguments(self) -> None:
+        ran = run_python("import sys\nresult = [sys.argv, sys.orig_argv]", {}, static_check=False)
+        assert rows(ran) == (("",), ("",))
 
 
 class TestParent:
@@ -247,7 +357,6 @@ class TestParent:
         threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start()
         ran = run_python("import time\ntime.sleep(20)", {})
         assert ran.error == "the sandbox's parent process was ended during the run"
-        assert ran.elapsed < 10
 
     @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, -1])
     def test_no_order_ends_it(self, seconds: float) -> None:
@@ -291,7 +400,7 @@ class TestParent:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             assert children
             caller.kill()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while any(Path(f"/proc/{each}").exists() for each in (pid, *children)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not [each for each in (pid, *children) if Path(f"/proc/{each}").exists()]
@@ -324,7 +433,7 @@ while True:
     pass
 """
         assert rows(run_python(code, {}, static_check=False)) == ((1,),)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         waiting = Path(f"/proc/{PARENT.pid}/task/{PARENT.pid}/children")
         while len(waiting.read_text().split()) > 1 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -340,7 +449,7 @@ while True:
         before = held()
         for number in range(60):
             run_python(["result = 1", "1 / 0", "import os", "result = 'x' * 10_000_000"][number % 4], {})
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while held() != before and time.monotonic() < deadline:
             time.sleep(0.05)
         assert held() == before

@@ -32,5 +32,7 @@ def test_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None:
         assert (verdict(number) == 0x7FFF0000) is (number in allowed)
     assert verdict(target.calls["mmap"], protection=4) == 0x00050001
     assert verdict(target.calls["mprotect"], protection=7) == 0x00050001
+    for advice, allowed_advice in ((0, True), (1, False), (4, True), (8, True), (12, False), (15, True), (100, False)):
+        assert (verdict(target.calls["madvise"], advice) == 0x7FFF0000) is allowed_advice
     assert verdict(target.calls["read"], protection=4) == 0x7FFF0000
     assert verdict(target.calls["read"], audit=0x40000003) == 0x80000000

@@ -6,8 +6,8 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tableturn.tools.database.failures import classify
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
+from tableturn.tools.database.sqlite.failures import classify
 from tableturn.tools.sql import Finding, check
 
 from .random_queries import queries
@@ -141,7 +141,7 @@ _DOUBLING = "WITH c0 AS (SELECT 1 AS x)" + "".join(
     ],
 )
 def test_what_takes_long_to_compile_is_told_quickly(sql: str, severity: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     found = check(sql, SHOP)
-    assert time.monotonic() - start < 1.5
+    assert time.process_time() - start < 1.5
     assert (found[0].kind, found[0].severity) == ("too_large", severity)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.database.session import Identity, Session
 from tableturn.tools.errors import DatabaseUnavailable
 from tableturn.tools.folders import cache_folder
 from tableturn.tools.values import IndexBounds, ValueIndex
@@ -174,3 +175,13 @@ def test_a_vanished_database_is_said(index: ValueIndex, shop_file: Path) -> None
 def test_the_cache_folder_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
+
+
+def test_nobody_reads_the_index_of_another_session(shop_file: Path, tmp_path: Path) -> None:
+    """What one person may read of a row, only the engine knows: the columns of both are the same."""
+    sessions = [Session(Identity("ann")), Session(Identity("bob")), Session()]
+    files = tmp_path / "cache" / "values"
+    for number, session in enumerate(sessions, 1):
+        with Database.open(shop_file, session=session) as database:
+            assert ValueIndex.open(database, cache=tmp_path / "cache").find("customers in France")
+        assert len(list(files.iterdir())) == number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.sql import sought
+from tableturn.tools.sql import searched_literals
 
 from .shop import ROWS, SHOP
 
@@ -33,10 +33,10 @@ class Rows:
         ("upper(country) = 'USA'", set[tuple[str, str, bool]]()),
     ],
 )
-def test_sought(condition: str, found: set[tuple[str, str, bool]]) -> None:
-    texts = sought(f"SELECT id FROM customer AS T1 WHERE {condition}", SHOP, Rows())
+def test_searched_literals(condition: str, found: set[tuple[str, str, bool]]) -> None:
+    texts = searched_literals(f"SELECT id FROM customer AS T1 WHERE {condition}", SHOP, Rows())
     assert {(text.column, text.text, text.held) for text in texts} == found
 
 
 def test_what_cannot_be_parsed_looks_for_nothing() -> None:
-    assert sought("SELECT FROM WHERE", SHOP, Rows()) == ()
+    assert searched_literals("SELECT FROM WHERE", SHOP, Rows()) == ()

@@ -8,9 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database
-from tableturn.tools.frames import Column, read_sql
-from tableturn.tools.mentions import (
+from tableturn.agent.offline.frames import Column, read_sql
+from tableturn.agent.offline.mentions import (
     Mention,
     NameIndex,
     find_mentions,
@@ -20,6 +19,7 @@ from tableturn.tools.mentions import (
     unused,
     words_of,
 )
+from tableturn.tools.database import Database
 from tableturn.tools.values import ValueIndex
 
 

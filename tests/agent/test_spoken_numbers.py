@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.agent.said import numbers_said
+from tableturn.agent.attempts.spoken_numbers import spoken_numbers
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from tableturn.agent.said import numbers_said
     ],
 )
 def test_numbers(said: str, numbers: set[str]) -> None:
-    assert numbers_said(said) == numbers
+    assert spoken_numbers(said) == numbers

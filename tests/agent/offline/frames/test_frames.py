@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database
-from tableturn.tools.errors import NotUnderstood
-from tableturn.tools.frames import (
+from tableturn.agent.offline.frames import (
     Column,
     Condition,
     Frame,
@@ -24,6 +22,8 @@ from tableturn.tools.frames import (
     meeting,
     read_sql,
 )
+from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
 
 
 @pytest.fixture(scope="module")

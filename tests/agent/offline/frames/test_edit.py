@@ -8,9 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database
-from tableturn.tools.errors import NotUnderstood
-from tableturn.tools.frames import (
+from tableturn.agent.offline.frames import (
     Column,
     Condition,
     Frame,
@@ -24,6 +22,8 @@ from tableturn.tools.frames import (
     read_sql,
     respelled,
 )
+from tableturn.tools.database import Database
+from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.values import ValueIndex
 
 KEY = Column("animal", "animal_id")

@@ -1,0 +1,285 @@
+"""Who may read what: rules from arguments, files and contexts; what is kept is read under the rights of its making."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from tableturn.agent import SQLAgent, TableturnError
+from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
+from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, SettingsError
+
+from tests.support.command_line import tableturn
+from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
+
+PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
+COUNT = "SELECT count(*) FROM orders"
+NONE: dict[str, Any] = {"examples": "none"}
+
+
+def rules(*, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Permissions:
+    return Permissions.of(allow, deny)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "covered"),
+    [
+        (rules(), rules(deny=("a",)), True),
+        (rules(deny=("a",)), rules(), False),
+        (rules(deny=("a",)), rules(deny=("a",)), True),
+        (rules(deny=("a",)), rules(deny=("a", "b")), True),
+        (rules(deny=("a", "b")), rules(deny=("a",)), False),
+        (rules(deny=("ab*",)), rules(deny=("a*",)), True),
+        (rules(deny=("a*",)), rules(deny=("ab*",)), False),
+        (rules(deny=("a.b",)), rules(deny=("a",)), False),  # `a.b` may be a table, too
+        (rules(allow=("a",)), rules(), False),
+        (rules(), rules(allow=("a",)), True),
+        (rules(allow=("a", "b")), rules(allow=("a",)), True),
+        (rules(allow=("a",)), rules(allow=("a", "b")), False),
+        (rules(allow=("a*",)), rules(allow=("ab", "ac*")), True),
+        (rules(allow=("a",), deny=("a.x",)), rules(allow=("a",)), False),
+        (rules(allow=("a",)), rules(allow=("a",), deny=("a.x",)), True),
+        (rules(deny=("a",)), rules(deny=("a",)).narrowed(rules(allow=("b",))), True),
+        (rules(deny=("a",)).narrowed(rules(allow=("b",))), rules(deny=("a",)), False),
+    ],
+)
+def test_rights_cover_what_they_surely_show(wide: Permissions, narrow: Permissions, covered: bool) -> None:
+    assert wide.covers(narrow) is covered
+
+
+def test_layers_only_narrow() -> None:
+    names = [(table, column) for table in ("a", "b", "ab") for column in ("x", "y")]
+    lists = [rules(), rules(deny=("a",)), rules(allow=("a*",)), rules(allow=("*.x",)), rules(deny=("b.y",))]
+    for base in lists:
+        for over in lists:
+            both = base.narrowed(over)
+            assert [both.shows(*name) for name in names] == [base.shows(*name) and over.shows(*name) for name in names]
+            assert base.covers(both)
+            assert over.covers(both)
+            assert bool(both) == (bool(base) or bool(over))
+
+
+def test_rights_of_different_people_are_not_compared() -> None:
+    ada, bo = Session(Identity("ada")), Session(Identity("bo"))
+    assert ada.covers(ada)
+    assert not ada.covers(bo)
+    assert not Session().covers(ada)
+    assert not ada.covers(Session())
+    assert Rights().cover(None)
+    assert not Session().narrowed(rules(deny=("a",))).rights.cover(None)
+    assert "token" not in repr(Session(Identity("ada", claims=(("key", "token"),))).rights)
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_gives_each_person_rules_of_their_own(tmp_path: Path) -> None:
+    text = '[default]\ndeny = ["Orders"]\n[users.ada]\nallow = ["customers"]\n[users."o\'brien"]\n'
+    file = PermissionsFile.read(written(tmp_path / "p.toml", text))
+    assert file.of("") == file.of("somebody") == rules(deny=("orders",))
+    assert file.of("ada") == rules(allow=("customers",))
+    assert not file.of("o'brien")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[default]\ndeni = []", "default.deni is not known; there are allow and deny"),
+        ("[user.ada]\nallow = []", "user is not known"),
+        ("[default]\ndeny = 'orders'", "default.deny"),
+        ("[default]\ndeny = ['']", "default.deny.0"),
+        ("[users]\nada = 3", "users.ada"),
+        ("[default", "not valid TOML"),
+        ("[users.ada]", "nothing of nobody in particular"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(shop: Path, tmp_path: Path, text: str, said: str) -> None:
+    file = written(tmp_path / "p.toml", text)
+    with pytest.raises(SettingsError, match=said) as failed:
+        SQLAgent(shop, model="offline", permissions=file)
+    assert "\n" not in str(failed.value)
+    assert str(file) in str(failed.value)
+
+
+def test_unknown_people_and_tables_are_named(shop: Path, tmp_path: Path) -> None:
+    file = written(tmp_path / "p.toml", "[users.ada]\ndeny = ['wages']")
+    with pytest.raises(SettingsError, match="user 'bo'"):
+        SQLAgent(shop, model="offline", permissions=file, user="bo")
+    with pytest.raises(SettingsError, match="'wages'"):
+        SQLAgent(shop, model="offline", permissions=file, user="ada")
+    with pytest.raises(SettingsError, match="'nothing'"):
+        SQLAgent(shop, model="offline", deny=["nothing"])
+
+
+def test_arguments_file_settings_and_a_database_of_ones_own_all_hold(shop: Path, tmp_path: Path) -> None:
+    file = written(tmp_path / "p.toml", "[default]\ndeny = ['customers.city']")
+    settings = {"deny": ["orders.total"]}
+    with (
+        Database.open(shop, deny=["orders.placed"]) as database,
+        SQLAgent(database, model="offline", permissions=file, deny=["customers.name"], settings=settings) as agent,
+    ):
+        shown = {(t.name, c.name) for t in agent.resources.database.schema().tables for c in t.columns}
+    assert shown == {("customers", "id"), ("orders", "id"), ("orders", "customer_id")}
+
+
+def test_a_run_can_narrow_and_never_widen(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(COUNT), settings=NONE, deny=["customers"]) as agent:
+        assert agent.ask("How many?").rows == ((4,),)
+        assert agent.ask("How many?", settings={"deny": ["orders.total"]}).rows == ((4,),)
+        with pytest.raises(DatabaseUnavailable):
+            agent.ask("How many?", settings={"deny": ["orders"]})
+    with SQLAgent(shop, model=writes(PARIS), settings=NONE | {"deny": ["customers"]}) as agent:
+        assert agent.ask("Who?", settings={"deny": []}).status == "failed"
+
+
+def test_people_share_an_agent_and_not_their_rights(shop: Path, tmp_path: Path) -> None:
+    file = written(tmp_path / "p.toml", "[default]\n[users.bo]\ndeny = ['customers']")
+    with SQLAgent(shop, model=(model := writes(PARIS)), settings=NONE, permissions=file) as agent:
+        assert agent.ask("Who lives in Paris?", user=Identity("ada")).rows == (("Ada",), ("Cy",))
+        before = len(model.prompts)
+        answer = agent.ask("Who lives in Paris?", user="bo")
+        assert answer.status == "failed"
+        assert not [prompt for prompt in model.prompts[before:] if "'Lyon'" in prompt]
+        assert agent.for_user("bo").resources is agent.for_user("bo").resources
+        assert agent.ask("Who lives in Paris?").answered
+
+
+def test_a_thread_opened_under_narrower_rights_leaves_out_what_is_wider(shop: Path) -> None:
+    saver = InMemorySaver()
+    with SQLAgent(shop, model=writes(PARIS), settings=NONE, checkpointer=saver) as agent:
+        agent.conversation("t").ask("Who lives in Paris, secretly?")
+    with SQLAgent(shop, model=(model := writes(COUNT)), settings=NONE, checkpointer=saver, deny=["customers"]) as agent:
+        chat = agent.conversation("t")
+        assert chat.last() is None
+        answer = chat.ask("How many orders?")
+        assert any("1 earlier turn was left out" in note for note in answer.notes)
+        assert not [prompt for prompt in model.prompts if "secretly" in prompt or "Paris" in prompt or "Ada" in prompt]
+        assert (last := chat.last()) is not None
+        assert last.sql == COUNT
+    with SQLAgent(shop, model=(model := writes(COUNT)), settings=NONE, checkpointer=saver) as agent:
+        answer = agent.conversation("t").ask("And all of it?")
+        assert not [note for note in answer.notes if "left out" in note]
+        assert [prompt for prompt in model.prompts if "secretly" in prompt]
+        assert [prompt for prompt in model.prompts if "How many orders?" in prompt]
+
+
+def test_what_was_asked_back_under_wider_rights_is_not_gone_on_with(shop: Path) -> None:
+    def script(prompt: str) -> str:
+        if task_of(prompt) == "rephrase" and "vague" in prompt:
+            return rephrased("?", "ambiguous", reply="Ada or Cy?", choices=["Ada", "Cy"])
+        return rephrased("Give me what was asked.") if task_of(prompt) == "rephrase" else COUNT
+
+    saver = InMemorySaver()
+    model = ScriptedModel(script=script)
+    with SQLAgent(shop, model=model, settings=NONE | {"rephrase": "always"}, checkpointer=saver) as agent:
+        assert agent.conversation("t").ask("something vague").status == "needs_clarification"
+    model.prompts.clear()
+    with SQLAgent(shop, model=model, settings=NONE, checkpointer=saver, deny=["customers"]) as agent:
+        answer = agent.conversation("t").ask("How many orders?")
+        assert answer.question == "How many orders?"
+        assert not [prompt for prompt in model.prompts if "Ada" in prompt]
+
+
+def test_an_answer_is_not_approved_under_narrower_rights(shop: Path, tmp_path: Path) -> None:
+    with SQLAgent(shop, model=writes(COUNT), settings=NONE) as agent:
+        answer = agent.ask("How many orders?")
+    narrow = SQLAgent(shop, model="offline", examples=tmp_path / "s", deny=["customers"])
+    with narrow as agent, pytest.raises(ExampleRefused, match="other permissions"):
+        agent.approve(answer, question="How many orders are there?")
+
+
+def test_turns_without_a_record_count_as_made_under_all_rights(shop: Path) -> None:
+    past = {"question": "who, secretly?", "rephrased": "", "sql": PARIS, "result": "Ada", "items": []}
+    for deny, seen in (((), True), (("orders",), False)):
+        with SQLAgent(shop, model=(model := writes(PARIS)), settings=NONE, deny=deny) as agent:
+            config: Any = {"configurable": {"thread_id": "old"}}
+            agent.graph.update_state(config, {"turns": [past]}, as_node="respond")
+            agent.conversation("old").ask("And now?")
+        assert any("secretly" in prompt for prompt in model.prompts) is seen
+
+
+def test_examples_are_shown_to_those_who_may_read_what_they_read(shop: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with SQLAgent(shop, model=writes(PARIS), examples=store) as agent:
+        agent.approve(agent.ask("Who lives in Paris?"), question="Who lives in the capital of France?")
+
+    def prompts(**rights: Any) -> str:
+        with SQLAgent(shop, model=(model := writes(COUNT)), examples=store, **rights) as agent:
+            agent.ask("Who lives in the capital of Italy?")
+        return "\n".join(model.prompts)
+
+    assert "capital of France" in prompts()
+    assert "capital of France" not in prompts(deny=["customers.city"])
+    assert "capital of France" not in prompts(deny=["customers"])
+    harmless = prompts(deny=["orders.total"])
+    assert "capital of France" in harmless
+    assert "capital of France" in prompts(user="ada")  # SQLite's rows are the same for everybody
+
+
+def test_every_turn_is_written_down_before_its_answer(shop: Path, tmp_path: Path) -> None:
+    trail = tmp_path / "trail.jsonl"
+    model = writes("SELECT * FROM customers", COUNT)
+    with SQLAgent(shop, model=model, settings=NONE, deny=["customers"], user="ada", audit=trail) as agent:
+        agent.conversation("t").ask("How many orders?")
+        agent.ask("How many orders?\n{}")
+    assert stat.S_IMODE(trail.stat().st_mode) == 0o600
+    first, second = map(json.loads, trail.read_text(encoding="utf-8").splitlines())
+    assert (first["user"], first["thread"], first["sql"], first["rows"]) == ("ada", "t", COUNT, 1)
+    assert first["queries"] == ["SELECT * FROM customers", COUNT]
+    assert second["thread"] != first["thread"]
+    assert second["question"] == "How many orders?\n{}"
+    assert set(first) >= {"time", "user", "thread", "question", "sql", "rows", "status", "refused"}
+
+
+def test_no_answer_without_its_record(shop: Path, tmp_path: Path) -> None:
+    trail = tmp_path / "trail.jsonl"
+    with SQLAgent(shop, model=writes(COUNT), settings=NONE, audit=trail) as agent:
+        chat = agent.conversation("t")
+        chat.ask("How many orders?")
+        trail.unlink()
+        trail.mkdir()
+        with pytest.raises(AuditError, match="answer is not given"):
+            chat.ask("And customers?")
+        trail.rmdir()
+        last = chat.last()
+        assert last is not None
+        assert last.question == "How many orders?"
+
+
+def test_a_trail_is_never_begun_in_another_file(shop: Path) -> None:
+    before = shop.read_bytes()
+    with pytest.raises(SettingsError, match="not an audit trail"):
+        SQLAgent(shop, model="offline", audit=shop)
+    assert shop.read_bytes() == before
+
+
+def test_the_command_line_reaches_all_of_it(shop: Path, tmp_path: Path) -> None:
+    file = written(tmp_path / "p.toml", "[default]\n[users.bo]\ndeny = ['customers']")
+    trail = tmp_path / "trail.jsonl"
+    base = ("ask", "How many customers are there?", "--db", str(shop), "--model", "offline", "--json")
+    assert tableturn(*base, "--permissions", str(file), "--audit", str(trail)).returncode == 0
+    hidden = tableturn(*base, "--permissions", str(file), "--user", "bo", "--audit", str(trail))
+    assert "customers" not in json.loads(hidden.stdout)["text"] or hidden.returncode == 1
+    assert [json.loads(line)["user"] for line in trail.read_text().splitlines()][1] == "bo"
+    wrong = tableturn(*base, "--deny", "nothing")
+    assert wrong.returncode == 2
+    assert "'nothing'" in wrong.stderr
+    linked = tableturn("link", "customers", "--db", str(shop), "--json", "--deny", "customers")
+    assert "customers" not in {table["name"] for table in json.loads(linked.stdout)["tables"]}
+
+
+@pytest.mark.parametrize("command", ["ask", "chat", "link", "annotate", "examples add", "examples search"])
+def test_every_command_that_opens_a_database_takes_permissions(command: str) -> None:
+    text = tableturn(*command.split(), "--help", COLUMNS="200").stdout
+    assert all(option in text for option in ("--allow", "--deny", "--permissions", "--user"))
+
+
+def test_a_name_of_nobody_is_no_error_of_ours(shop: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent, pytest.raises(TableturnError):
+        agent.conversation("t").ask("")

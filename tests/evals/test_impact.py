@@ -1,0 +1,259 @@
+"""Past answers replayed on another state."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tableturn.evals.bench.impact import run as bench
+from tableturn.evals.bench.registry import BenchOptions
+from tableturn.evals.impact import PastAnswer, Replay, impact, read_examples_of, read_history, read_side
+from tableturn.evals.trial import TrialOptions, run_trial
+from tableturn.tools.database import Database
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.examples import ExampleStore, example_of
+
+from tests.support.command_line import tableturn
+from tests.support.openai_server import OpenAIServer, says, sql
+from tests.support.scripted import rephrased
+
+from .conftest import make_database
+
+NAMES = "SELECT name FROM player ORDER BY name, id"
+
+
+def changed(folder: Path, *statements: str) -> tuple[Path, Path]:
+    """The league before and after some statements."""
+    before = make_database(folder / "before" / "league.sqlite")
+    after = make_database(folder / "after" / "league.sqlite")
+    with closing(sqlite3.connect(after)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return before, after
+
+
+def settled(files: tuple[Path, Path], sql: str, question: str = "", **knowledge: Any) -> Any:
+    with Database.open(files[0]) as before, Database.open(files[1]) as after:
+        status = "converged" if sql else "unanswerable"
+        return Replay(before, after, **knowledge).settle(PastAnswer(question, sql, "", status=status))
+
+
+def test_an_answer_that_reads_nothing_changed_stays(tmp_path: Path) -> None:
+    files = changed(tmp_path, "ALTER TABLE player DROP COLUMN fee", "ALTER TABLE club ADD COLUMN colour TEXT")
+    assert settled(files, NAMES).kind == "same"
+    assert settled(files, "SELECT title, town FROM club").kind == "same"
+
+
+def test_a_column_that_is_gone_is_named(tmp_path: Path) -> None:
+    found = settled(changed(tmp_path, "ALTER TABLE player DROP COLUMN fee"), "SELECT avg(fee) FROM player")
+    assert (found.kind, found.why, found.changes) == ("error", "player.fee is gone", True)
+    assert found.before.row_count == 1
+    assert found.after is None
+
+
+def test_a_quoted_name_that_is_read_as_a_text_is_no_answer(tmp_path: Path) -> None:
+    """SQLite takes "fee" for the text 'fee' where there is no such column: the query runs, and means nothing."""
+    found = settled(changed(tmp_path, "ALTER TABLE player DROP COLUMN fee"), 'SELECT count("fee") FROM player')
+    assert (found.kind, found.why) == ("error", "player.fee is gone")
+
+
+def test_other_rows_are_shown_beside_the_old_ones(tmp_path: Path) -> None:
+    found = settled(changed(tmp_path, "UPDATE player SET goals = 9 WHERE id = 1"), "SELECT max(goals) FROM player")
+    assert (found.kind, found.before.rows, found.after.rows) == ("rows", ((5,),), ((9,),))
+
+
+def test_the_order_counts_only_where_the_query_orders(tmp_path: Path) -> None:
+    moved = "UPDATE player SET id = id + 10 WHERE id = 1"
+    assert settled(changed(tmp_path, moved), "SELECT name FROM player").kind == "same"
+    assert settled(changed(tmp_path / "b", moved), "SELECT name FROM player ORDER BY id").kind == "rows"
+
+
+def test_a_tie_at_the_limit_is_no_change(tmp_path: Path) -> None:
+    """Ann and Cleo have five goals each: which of them a limit of one shows is arbitrary."""
+    files = changed(tmp_path, "UPDATE player SET id = 99 WHERE id = 1")
+    assert settled(files, "SELECT name FROM player ORDER BY goals DESC LIMIT 1").kind == "same"
+
+
+@pytest.mark.parametrize(
+    ("statement", "sql", "carried"),
+    [
+        ("ALTER TABLE player RENAME COLUMN goals TO scored", "SELECT sum(goals) FROM player", "scored"),
+        ("ALTER TABLE player RENAME TO athlete", "SELECT player.name FROM player", "athlete"),
+    ],
+)
+def test_a_renamed_thing_is_carried_over_and_confirmed(statement: str, sql: str, carried: str, tmp_path: Path) -> None:
+    found = settled(changed(tmp_path, statement), sql)
+    assert (found.kind, found.changes) == ("renamed", True)
+    assert carried in found.carried
+
+
+def test_a_new_column_that_only_looks_renamed_is_an_error(tmp_path: Path) -> None:
+    files = changed(
+        tmp_path, "ALTER TABLE player DROP COLUMN goals", "ALTER TABLE player ADD COLUMN age INTEGER DEFAULT 3"
+    )
+    assert settled(files, "SELECT sum(goals) FROM player").kind == "error"
+
+
+def test_a_column_that_moved_is_found_again(tmp_path: Path) -> None:
+    files = changed(
+        tmp_path, "CREATE TABLE contract AS SELECT id, fee FROM player", "ALTER TABLE player DROP COLUMN fee"
+    )
+    assert settled(files, "SELECT sum(fee) FROM player").why == "player.fee is gone (now in contract?)"
+
+
+def test_what_never_ran_is_no_change(tmp_path: Path) -> None:
+    found = settled(changed(tmp_path), "SELECT nothing FROM player")
+    assert (found.kind, found.changes) == ("broken_before", False)
+
+
+def test_a_declined_question_goes_to_a_model_only_where_new_names_may_answer_it(tmp_path: Path) -> None:
+    files = changed(tmp_path, "ALTER TABLE club ADD COLUMN stadium_capacity INTEGER")
+    assert settled(files, "", "What is the capacity of the stadiums?").kind == "unsettled"
+    assert settled(files, "", "What will the weather be like?").kind == "same"
+
+
+def test_a_query_by_the_clock_is_not_compared_by_its_rows(tmp_path: Path) -> None:
+    by_clock = "SELECT count(*) FROM player WHERE date('now') > '2020-01-01'"
+    assert settled(changed(tmp_path), by_clock).kind == "same"
+    assert settled(changed(tmp_path / "b", "DELETE FROM player WHERE id = 1"), by_clock).kind == "unsettled"
+    assert settled(changed(tmp_path / "c", "DROP TABLE player"), by_clock).kind == "error"
+
+
+def test_a_changed_definition_touches_the_questions_that_name_it(tmp_path: Path) -> None:
+    files = changed(tmp_path)
+    knowledge = {
+        "knowledge_before": {"top scorer": {"sql": "goals > 3"}, "fee": {"definition": "in euros"}},
+        "knowledge_after": {"top scorer": {"sql": "goals > 4"}, "fee": {"definition": "in euros"}},
+    }
+    found = settled(files, "SELECT count(*) FROM player WHERE goals > 3", "How many top scorers?", **knowledge)
+    assert (found.kind, found.why) == ("unsettled", "what 'top scorer' means has changed")
+    assert settled(files, "SELECT avg(fee) FROM player", "The average fee?", **knowledge).kind == "same"
+
+
+def test_the_command_lists_who_asked_and_old_beside_new(tmp_path: Path) -> None:
+    before, after = changed(tmp_path, "UPDATE club SET town = 'Bath' WHERE id = 2")
+    trail = tmp_path / "audit.jsonl"
+    records = [
+        {
+            "time": "2026-01-02",
+            "user": "ada",
+            "question": "Clubs of Bath?",
+            "sql": BATH,
+            "rows": 1,
+            "status": "converged",
+        },
+        {"time": "2026-01-03", "user": "bo", "question": "Players?", "sql": "SELECT count(*) FROM player"},
+        {"user": "eve", "question": "Drop it", "sql": "DROP TABLE club", "refused": True},
+    ]
+    trail.write_text("\n".join(map(json.dumps, records)))
+    command = ["impact", "--before", str(before), "--after", str(after), "--history", str(trail)]
+    told = tableturn(*command).stdout
+    assert "Clubs of Bath? (ada, 2026-01-02, audit.jsonl:1)" in told
+    assert "before: 2" in told
+    assert "now:    3" in told
+    assert "2 past answers: same 1, rows 1" in told
+    found = json.loads(tableturn(*command, "--json").stdout)
+    assert (found["answers"], found["without_model_share"]) == (2, 1.0)
+    (change,) = found["changed"]
+    assert (change["user"], change["kind"], change["after"]["rows"]) == ("ada", "rows", [[3]])
+
+
+BATH = "SELECT count(*) FROM club WHERE town = 'Bath'"
+
+
+def trial_of(database: Path, folder: Path, *, value: int = 5) -> Path:
+    path = folder / "own.yaml"
+    path.write_text(yaml.safe_dump([{"id": "n", "question": "How many players are there?", "value": value}]))
+    options = TrialOptions(str(database), path, model="offline")
+    run_trial(options, folder / f"trial-{database.parent.name}", lambda record, verdict: None)
+    return folder / f"trial-{database.parent.name}"
+
+
+def test_a_trial_brings_its_answers_also_where_its_database_has_changed_since(tmp_path: Path) -> None:
+    before, _ = changed(tmp_path)
+    trial = trial_of(before, tmp_path)
+    with closing(sqlite3.connect(before)) as connection:
+        connection.execute("DELETE FROM player WHERE id = 1")
+        connection.commit()
+    found = impact(read_side(str(trial)), read_side(str(before)), ())
+    (change,) = found.changed
+    assert (change.kind, change.before and change.before.rows) == ("rows", ((5,),))
+
+
+def test_two_trials_are_compared_answer_by_answer(tmp_path: Path) -> None:
+    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 1")
+    first, second = trial_of(before, tmp_path), trial_of(after, tmp_path)
+    found = impact(read_side(str(first)), read_side(str(second)), ())
+    assert [(change.kind, change.past.question) for change in found.changed] == [
+        ("rows", "How many players are there?")
+    ]
+    assert impact(read_side(str(first)), read_side(str(first)), ()).changed == []
+
+
+def test_verified_queries_are_those_of_the_database(tmp_path: Path) -> None:
+    before, after = changed(tmp_path, "DROP TABLE club")
+    with Database.open(before) as database, ExampleStore.open(tmp_path / "store") as store:
+        store.add([example_of(database, "Which towns?", "SELECT DISTINCT town FROM club")])
+    with Database.open(after) as other:
+        assert read_examples_of(other, str(tmp_path / "store")) == []
+    command = [
+        "impact",
+        "--before",
+        str(before),
+        "--after",
+        str(after),
+        "--examples",
+        str(tmp_path / "store"),
+        "--json",
+    ]
+    (change,) = json.loads(tableturn(*command).stdout)["changed"]
+    assert (change["question"], change["why"]) == ("Which towns?", "the table club is gone")
+
+
+def test_a_model_settles_the_rest(tmp_path: Path) -> None:
+    before, after = changed(tmp_path, "ALTER TABLE club ADD COLUMN capacity INTEGER DEFAULT 7")
+    trail = tmp_path / "audit.jsonl"
+    trail.write_text(json.dumps({"question": "What is the total capacity?", "sql": "", "status": "unanswerable"}))
+    command = ["impact", "--before", str(before), "--after", str(after), "--history", str(trail), "--json"]
+    unsettled = json.loads(tableturn(*command).stdout)
+    assert (unsettled["counts"]["unsettled"], unsettled["without_model_share"]) == (1, 0.0)
+
+    def model(body: dict[str, Any]) -> Any:
+        understands = says(rephrased("Give me the total capacity."))
+        return understands if '"intent"' in str(body["messages"]) else sql("SELECT sum(capacity) FROM club")
+
+    with OpenAIServer(model) as server:
+        found = json.loads(tableturn(*command, "--model", "openai:m", "--base-url", server.base_url).stdout)
+    (change,) = found["changed"]
+    assert change["after"]["rows"] == [[21]]
+    assert found["unsettled"] == []
+
+
+def test_without_past_answers_there_is_nothing_to_replay(tmp_path: Path) -> None:
+    before, after = changed(tmp_path)
+    ran = tableturn("impact", "--before", str(before), "--after", str(after))
+    assert ran.returncode == 2
+    assert "--history" in ran.stderr
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"rows": 3}', "nonsense"])
+def test_a_trail_that_is_none_is_named(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=r"audit\.jsonl"):
+        read_history(path)
+
+
+def test_the_bench_finds_seeded_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TABLETURN_DATA", raising=False)
+    found: dict[str, Any] = bench(BenchOptions(limit=24))
+    assert found["changes"] >= 24
+    assert found["changed"] > 0
+    assert found["precision"] >= 0.8
+    assert found["without_model_share"] >= 0.9

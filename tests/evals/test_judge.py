@@ -1,0 +1,185 @@
+"""A judge, from the disagreements of a run to the verdicts that a person accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.agent.cli.app import app
+from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
+from tableturn.evals.bench.stored import stored_model
+from tableturn.evals.datasets import Dataset
+from tableturn.prompts.judge import Judgement, JudgeTask, Opinion
+from tableturn.tools.errors import ModelError, ReplyError, SettingsError
+from typer.testing import CliRunner
+
+from tests.support.openai_server import Behaviour, OpenAIServer, fails, says
+
+from .conftest import QUESTIONS
+from .test_report import finished_run
+
+runner = CliRunner()
+REPEATED = "SELECT town FROM club"
+ONE_CLUB = "SELECT title FROM club WHERE id = 1"
+ANSWERS = [QUESTIONS[0][1], "SELECT nothing FROM club", REPEATED, ONE_CLUB]
+"""Right; an error, of which there is nothing to judge; two disagreements."""
+
+
+def opinion(verdict: str, kind: str = "", why: str = "So it is.") -> dict[str, str]:
+    return {"why": why, "verdict": verdict, "class": kind}
+
+
+def judging(body: dict[str, object]) -> Behaviour:
+    """Calls a query wrong that names one club, wherever it stands."""
+    prompt = json.loads(json.dumps(body))["messages"][-1]["content"]
+    queries = re.findall(r"<sql>\n(.*?)\n</sql>", prompt, re.DOTALL)
+    said = [opinion("wrong", "logic") if "club.id = 1" in sql else opinion("right") for sql in queries]
+    return says(json.dumps(dict(zip(("first", "second"), said, strict=True))))
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(judging) as running:
+        yield running
+
+
+@pytest.fixture
+def run(league: Dataset, tmp_path: Path, spider_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TABLETURN_DATA", str(spider_root))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    return finished_run(league, tmp_path / "run", ANSWERS)
+
+
+def judge(server: OpenAIServer, run: Path, *more: str) -> str:
+    command = ["judge", "run", str(run), "--model", "openai:judge", "--base-url", server.base_url, *more]
+    return runner.invoke(app, command).output
+
+
+def test_disagreements_are_put_to_a_model_with_the_sides_swapped(run: Path, server: OpenAIServer) -> None:
+    told = judge(server, run)
+    assert "4 calls" in told
+    assert "agreement unknown" in told
+    assert "2 unjudged (2 with a proposal)" in told
+    proposals = read_rulings(run / "verdicts.jsonl")
+    assert {(found.id, found.sql, found.verdict, found.kind) for found in proposals} == {
+        ("2", REPEATED, "right", ""),
+        ("2", QUESTIONS[2][1], "right", ""),
+        ("3", ONE_CLUB, "wrong", "logic"),
+        ("3", QUESTIONS[3][1], "right", ""),
+    }
+    assert all(found.by == "model judge" and not found.accepted and found.at for found in proposals)
+    first, second = (str(body["messages"]) for body in server.requests[:2])
+    assert "Towns of clubs?" in first
+    assert "Bath" in first
+    assert first != second
+    for prompt in (first, second):  # nothing says whose a query is
+        assert not re.search(r"\b(gold|prediction|predicted)\b", prompt.lower())
+
+
+def test_what_was_judged_is_not_asked_again(run: Path, server: OpenAIServer) -> None:
+    told = judge(server, run, "--calls", "3")
+    assert "1 left to judge" in told
+    assert len(server.requests) == 2
+    judge(server, run)
+    assert len(server.requests) == 4
+    assert "0 calls" in judge(server, run)
+
+
+def test_agreement_with_given_verdicts_comes_first(run: Path, server: OpenAIServer) -> None:
+    given = [("2", QUESTIONS[2][0], REPEATED, "wrong"), ("3", QUESTIONS[3][0], ONE_CLUB, "wrong")]
+    append_rulings(
+        run / "verdicts.jsonl",
+        [Ruling.model_validate({"id": i, "question": q, "sql": s, "verdict": v, "by": "Ann"}) for i, q, s, v in given],
+    )
+    told = judge(server, run)
+    assert told.index("agreement: 1 of 2 verdicts as given") < told.index("4 calls")
+    # A proposal beside a person's verdict changes nothing.
+    assert "by verdict 25.0: 1 right, 3 wrong" in told
+
+
+def test_a_judge_that_prefers_a_side_is_not_believed(run: Path) -> None:
+    reply = says(json.dumps({"first": opinion("right"), "second": opinion("wrong", "value")}))
+    with OpenAIServer(lambda body: reply) as server:
+        judge(server, run)
+    proposals = read_rulings(run / "verdicts.jsonl")
+    assert {found.verdict for found in proposals} == {"unclear"}
+    assert "one way in one order and another way in the other" in proposals[0].why
+
+
+def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down_says_so(run: Path) -> None:
+    with OpenAIServer(lambda body: fails(500)) as server:
+        told = judge(server, run)
+    assert "2 could not be put to the model" in told
+    assert not (run / "verdicts.jsonl").exists()
+    with OpenAIServer(lambda body: says("I would rather not say.")) as server:
+        judge(server, run)
+    assert {found.verdict for found in read_rulings(run / "verdicts.jsonl")} == {"unclear"}
+
+
+def test_a_person_reviews_at_the_terminal(run: Path, server: OpenAIServer) -> None:
+    judge(server, run)
+    done = runner.invoke(app, ["judge", "review", str(run), "--by", "Ann"], input="ar")
+    assert "model judge proposes: right. So it is." in done.output
+    assert re.search(r"verdicts written to \S+: 2", done.output)
+    assert "by verdict 75.0: 3 right, 1 wrong, 0 unclear" in done.output
+    accepted = [found for found in read_rulings(run / "verdicts.jsonl") if found.accepted]
+    assert [(found.id, found.verdict, found.by) for found in accepted] == [
+        ("2", "right", "Ann"),
+        ("2", "right", "Ann"),
+        ("3", "right", "Ann"),
+    ]
+    assert accepted[2].kind == ""
+    results = json.loads((run / "results.json").read_text())
+    assert results["by_verdict"]["right"] == 3
+    assert results["questions"][3]["ruling"]["verdict"] == "right"
+    assert re.search(r"verdicts written to \S+: 0", runner.invoke(app, ["judge", "review", str(run)]).output)
+
+
+def test_a_page_gives_decisions_that_are_taken_in(run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "review.html"
+    done = runner.invoke(app, ["judge", "review", str(run), "--page", str(page)])
+    assert "2 to decide" in done.output
+    assert 'by("outcome").value = "open"' in page.read_text()
+    decision = Ruling(dataset="spider", id="2", question=QUESTIONS[2][0], sql=REPEATED, verdict="right")
+    decisions = tmp_path / "decisions.jsonl"
+    append_rulings(decisions, [decision])
+    done = runner.invoke(app, ["judge", "accept", str(decisions), "--run", str(run), "--by", "Ann"])
+    assert "by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged" in done.output
+    (kept,) = read_rulings(run / "verdicts.jsonl")
+    assert (kept.by, kept.accepted) == ("Ann", True)
+    assert kept.at
+    assert runner.invoke(app, ["judge", "accept", str(decisions)]).exit_code == 2
+
+
+def task() -> JudgeTask:
+    from tests.prompts.samples import every_task
+
+    found = every_task()["judge"]
+    assert isinstance(found, JudgeTask)
+    return found
+
+
+def test_replies_are_read_as_they_come() -> None:
+    fenced = f"```json\n{json.dumps({'First': opinion('Right', 'logic'), 'first': opinion('right', 'logic')})}\n```"
+    with pytest.raises(ReplyError, match="no verdict on the second query"):
+        task().parse(fenced)
+    both = {"first": opinion("right", "logic"), "second": opinion("wrong", "sideways", "No.")}
+    assert task().parse(json.dumps(both)) == Judgement(Opinion("right", "", "So it is."), Opinion("wrong", "", "No."))
+
+
+def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: OpenAIServer) -> None:
+    replies = tmp_path / "replies.jsonl"
+    with pytest.raises(SettingsError, match="pass --replies FILE"):
+        stored_model(replies, None, None)
+    asked = stored_model(replies, "openai:judge", server.base_url)
+    prompt = "<sql>\nSELECT 1\n</sql><sql>\nSELECT 2\n</sql>"
+    said = asked.invoke(prompt).content
+    assert stored_model(replies, None, None).invoke(prompt).content == said
+    with pytest.raises(ModelError, match="not stored"):
+        stored_model(replies, None, None).invoke("Something else?")
+    replies.write_text("{}\n")
+    with pytest.raises(SettingsError, match="no file of stored replies"):
+        stored_model(replies, None, None)

@@ -1,0 +1,235 @@
+"""Declining and asking back as outcomes, and the person who is asked back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent.model.record import Record, add_record, read_records
+from tableturn.evals.datasets import load_dataset, read_plain
+from tableturn.evals.datasets.large import carried_over
+from tableturn.evals.datasets.question import Expects, Question
+from tableturn.evals.metrics.outcomes import outcome, outcome_scores
+from tableturn.evals.metrics.verdict import Verdict
+from tableturn.evals.runner.record import TurnRecord
+from tableturn.tools.database import Database
+from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
+from tests.support.openai_server import Behaviour, OpenAIServer, says, sql
+from tests.support.scripted import rephrased
+
+from .conftest import make_database
+
+
+def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> tuple[TurnRecord, Verdict]:
+    question = Question("1", "league", "Who?", ("SELECT 1",), "1", expects=Expects(wanted) if wanted else None)
+    record = TurnRecord("1", "SELECT 1" if ex is not None else "", status, asked_back=asked_back)
+    return record, Verdict(question, record.sql, ex, None, valid=True, hardness="")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "ex", "asked_back", "kind"),
+    [
+        ("decline", "unanswerable", None, "", "declined_rightly"),
+        ("decline", "converged", None, "", "answered_wrongly"),
+        ("decline", "needs_clarification", None, "Which?", "asked_needlessly"),
+        ("ask_back", "converged", True, "Which?", "asked_usefully"),
+        ("ask_back", "converged", False, "Which?", "asked_in_vain"),
+        ("ask_back", "converged", True, "", "guessed_rightly"),
+        ("ask_back", "converged", False, "", "answered_wrongly"),
+        ("ask_back", "unanswerable", False, "", "declined_wrongly"),
+        ("answer", "unanswerable", False, "", "declined_wrongly"),
+        ("answer", "converged", True, "Which?", "asked_needlessly"),
+        ("answer", "converged", True, "", "answered_rightly"),
+        ("answer", "converged", None, "", "not_judged"),
+    ],
+)
+def test_what_became_of_a_question(wanted: str, status: str, ex: bool | None, asked_back: str, kind: str) -> None:
+    assert outcome(*judged(wanted, status, ex, asked_back)) == kind
+
+
+def test_shares_are_of_what_should_be_and_of_what_was() -> None:
+    found: dict[str, Any] = outcome_scores(
+        [
+            judged("decline", "unanswerable", None),
+            judged("decline", "converged", None),
+            judged("answer", "unanswerable", False),
+            judged("answer", "converged", True),
+            judged("ask_back", "converged", True, "Which?"),
+            judged("ask_back", "converged", False, "Which?"),
+        ]
+    )
+    assert found["declined"] == {"recall": 0.5, "precision": 0.5}
+    assert found["asked"] == {"recall": 1.0, "precision": 1.0}
+    assert found["useful"] == 0.5
+    assert outcome_scores([judged(None, "converged", True)]) == {}
+
+
+def dialogue(*turns: tuple[str, str, str, str, str]) -> dict[str, Any]:
+    """User's text and act, system's text, act and query, turn by turn."""
+    said: list[dict[str, Any]] = []
+    for text, act, reply, label, query in turns:
+        said.append({"isUser": True, "text": text, "type": act})
+        said.append({"isUser": False, "text": reply, "label": label, "query": query})
+    return {"db_name": "league", "turns": said}
+
+
+def test_cosql_acts_say_what_was_right(spider_root: Path) -> None:
+    folder = spider_root / "cosql"
+    folder.mkdir()
+    records = [
+        dialogue(
+            ("How many players?", "INFORM_SQL", "5", "CONFIRM_SQL", "SELECT count(*) FROM player"),
+            ("Who is best?", "AMBIGUOUS", "Do you mean the player with most goals?", "CLARIFY", ""),
+            ("Yes, please.", "INFORM_SQL", "Ann", "CONFIRM_SQL", "SELECT name FROM player ORDER BY goals DESC LIMIT 1"),
+            ("What do they eat?", "CANNOT_ANSWER", "Sorry, I do not know.", "SORRY", ""),
+            ("Thanks!", "IMPROPER", "Bye", "GOOD_BYE", ""),
+        ),
+        dialogue(("Where?", "AMBIGUOUS", "Sorry?", "SORRY", "")),
+    ]
+    (folder / "dialogues_train.json").write_text(json.dumps(records))
+    dataset = load_dataset("cosql-acts", "train", spider_root)
+    assert [(question.id, question.expects) for question in dataset.questions] == [
+        ("0.1", Expects("answer")),
+        ("0.2", Expects("ask_back", "the player with most goals")),
+        ("0.3", Expects("decline")),
+    ]
+    assert dataset.questions[1].golds == ("SELECT name FROM player ORDER BY goals DESC LIMIT 1",)
+    assert dataset.questions[2].golds == ()
+
+
+def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    records: list[dict[str, Any]] = [
+        {"id": "best", "question": "Who is best?", "expects": "ask_back", "meant": "highest fee", "sql": FEE},
+        {"id": "food", "question": "What do they eat?", "expects": "decline"},
+        {"id": "plain", "question": "How many clubs are there?", "sql": "SELECT count(*) FROM club"},
+    ]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps([{**record, "database": "league.sqlite"} for record in records]))
+    prompts: list[str] = []
+
+    def model(body: dict[str, Any]) -> Behaviour:
+        prompt = "\n".join(str(message["content"]) for message in body["messages"])
+        prompts.append(prompt)
+        if '"intent"' not in prompt:
+            return sql("SELECT count(*) FROM club" if "clubs are there" in prompt else FEE)
+        if "What do they eat?" in prompt:
+            return says(rephrased("What?", "unanswerable", reply="There is nothing about food."))
+        if "Who is best?" in prompt and "by highest fee" not in prompt:
+            return says(rephrased("Who?", "ambiguous", reply="In what?", choices=["by most goals", "by highest fee"]))
+        return says(rephrased("Give me what was asked."))
+
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"rephrase": "always"}))
+    record = tmp_path / "models.jsonl"
+    with OpenAIServer(model) as server:
+        ran = tableturn(
+            "eval", "--dataset", str(path), "--model", "openai:m", "--base-url", server.base_url, "--json",
+            "--settings", str(settings), "--out", str(tmp_path / "run"), "--record", str(record),
+        )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["outcomes"]["counts"]["asked_usefully"] == 1
+    assert found["outcomes"]["counts"]["declined_rightly"] == 1
+    assert found["outcomes"]["counts"]["answered_rightly"] == 1
+    assert found["strict"]["n"] == 2
+    assert found["strict"]["ex"] == 1
+    assert not any("ORDER BY fee" in prompt for prompt in prompts if '"intent"' in prompt), "the person leaks no SQL"
+    (kept,) = read_records(record)
+    assert (kept.database, kept.n, kept.right_gold, kept.right_verdict) == ("league.sqlite", 2, 2, None)
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert {question["id"]: question["outcome"] for question in results["questions"]} == {
+        "best": "asked_usefully",
+        "plain": "answered_rightly",
+        "food": "declined_rightly",
+    }
+    page = tmp_path / "report.html"
+    assert tableturn("report", str(tmp_path / "run"), "--out", str(page)).returncode == 0
+
+
+FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"expects": "decline", "sql": "SELECT 1"}, "has no 'sql'"),
+        ({"expects": "shrug", "sql": "SELECT 1"}, "'expects' is answer, decline, ask_back"),
+        ({"expects": "ask_back"}, "'sql' is missing"),
+    ],
+)
+def test_a_wrong_expectation_is_named(record: dict[str, str], told: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps([{"question": "Who?", "database": "x.sqlite", **record}]))
+    with pytest.raises(SettingsError) as error:
+        read_plain(path)
+    assert told in str(error.value)
+
+
+def test_a_question_file_may_name_databases_by_url(tmp_path: Path) -> None:
+    url = f"sqlite:///{make_database(tmp_path / 'league.sqlite')}"
+    path = tmp_path / "own.json"
+    path.write_text(
+        json.dumps([{"question": "How many clubs are there?", "sql": ["SELECT 4", "SELECT 3"], "database": url}])
+    )
+    ran = tableturn("eval", "--dataset", str(path), "--model", "offline", "--json", "--out", str(tmp_path / "run"))
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["strict"]["ex"] == 1
+    drafts = tmp_path / "drafts.sql"
+    drafts.write_text("SELECT 3\n")
+    scored = tableturn("score", "--dataset", str(path), "--predictions", str(drafts), "--json")
+    assert json.loads(scored.stdout)["ex"] == 1
+
+
+def test_the_large_database_holds_every_database_and_its_golds(
+    spider_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path / "cache"))
+    make_database(
+        spider_root / "spider" / "database" / "shop" / "shop.sqlite",
+        "CREATE TABLE player (model TEXT, price REAL); INSERT INTO player VALUES ('CD', 99.5);",
+    )
+    make_database(spider_root / "spider" / "database" / "bare" / "bare.sqlite", "CREATE TABLE empty_one (x TEXT);")
+    dataset = load_dataset("large", "dev", spider_root)
+    assert {question.database for question in dataset.questions} == {"large"}
+    assert len(dataset.questions) == 4
+    with Database.open(dataset.database("large")) as database:
+        schema = database.schema()
+        for question in dataset.questions:
+            assert database.execute(question.golds[0]).rows
+    assert {table.name for table in schema.tables} == {"league__club", "league__player", "shop__player"}
+    assert [(key.table, key.ref_table) for key in schema.foreign_keys if not key.inferred] == [
+        ("league__player", "league__club")
+    ]
+    again = load_dataset("large", "dev", spider_root)
+    assert again.questions == dataset.questions
+
+
+def test_a_gold_carried_over_keeps_its_names(tmp_path: Path) -> None:
+    with Database.open(make_database(tmp_path / "league.sqlite")) as database:
+        carried = carried_over(
+            "SELECT club.title FROM club JOIN player AS p ON club.id = p.club_id "
+            "WHERE p.goals > (SELECT avg(goals) FROM player)",
+            database.schema(),
+        )
+    assert '"league__club" AS club' in carried
+    assert '"league__player" AS p' in carried
+    assert '"league__player" AS player' in carried
+
+
+def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "models.jsonl"
+    assert read_records(path) == []
+    entry = Record("m", "shop", 20, 18, None, 40, 9000, "2026-01-02T03:04:05+00:00")
+    for _ in range(2):
+        add_record(entry, path)
+    with path.open("ab") as file:
+        file.write(b'{"model": "m", "data')
+    assert read_records(path) == [entry, entry]
+    path.write_text('{"model": "m"}\n')
+    with pytest.raises(SettingsError, match="line 1"):
+        read_records(path)

@@ -1,0 +1,282 @@
+"""Trials, as a team holds them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tableturn.evals.trial import TrialOptions, draft, read_trial, run_trial, write_draft
+from tableturn.tools.database import Database
+from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
+from tests.support.openai_server import Behaviour, OpenAIServer, fails, says, sql
+from tests.support.scripted import rephrased
+
+from .conftest import make_database
+
+ALWAYS = {"rephrase": "always"}
+
+CLUBS = "How many clubs are there?"
+
+OFFLINE: list[dict[str, Any]] = [
+    {"id": "players", "question": "How many players are there?", "sql": "SELECT count(*) FROM player"},
+    {"id": "clubs", "question": "How many clubs are there?", "value": 3},
+    {"id": "list", "question": "List the titles of clubs.", "rows": "at least 3", "columns": ["title"]},
+    {"id": "weather", "question": "What will the weather be like tomorrow?", "must": "decline"},
+]
+
+
+@pytest.fixture
+def league_file(tmp_path: Path) -> Path:
+    return make_database(tmp_path / "league.sqlite")
+
+
+def questions(folder: Path, records: list[dict[str, Any]]) -> Path:
+    path = folder / "own.yaml"
+    path.write_text(yaml.safe_dump(records))
+    return path
+
+
+def held(database: Path, path: Path, out: Path, **more: Any) -> dict[str, Any]:
+    return run_trial(TrialOptions(str(database), path, **more), out, lambda record, verdict: None)
+
+
+def asked(body: dict[str, Any]) -> str:
+    return "\n".join(str(message["content"]) for message in body["messages"])
+
+
+def reading(write: Callable[[str], Behaviour]) -> Callable[[dict[str, Any]], Behaviour]:
+    """A model that understands everything, and writes as told."""
+
+    def answers(body: dict[str, Any]) -> Behaviour:
+        prompt = asked(body)
+        return says(rephrased("Give me what was asked.")) if '"intent"' in prompt else write(prompt)
+
+    return answers
+
+
+def test_a_trial_says_what_passes_and_what_fails_and_why(league_file: Path, tmp_path: Path) -> None:
+    records = [*OFFLINE, {"id": "wrong", "question": "How many players are there?", "value": 99}]
+    found = held(league_file, questions(tmp_path, records), tmp_path / "out", model="offline", gate=0.9)
+    assert found["pass_rate"] == pytest.approx(0.8)
+    low, high = found["interval"]
+    assert 0.3 < low < 0.8 < high < 1
+    assert [(failure["id"], failure["why"]) for failure in found["failed"]] == [("wrong", "it must be 99, not 5")]
+    assert found["gate"] == {"least": 0.9, "met": False}
+    assert (found["unstable"], found["not_asked"], found["compared"]) == ([], [], None)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "it must be 99, not 5" in page
+    assert "http:" not in page.replace("http-equiv", "")
+    assert "<script" not in page
+
+
+def test_a_trial_is_compared_with_the_last_one(league_file: Path, tmp_path: Path) -> None:
+    path, out = questions(tmp_path, OFFLINE), tmp_path / "out"
+    held(league_file, path, out, model="offline")
+    with sqlite3.connect(league_file) as connection:
+        connection.execute("INSERT INTO club VALUES (4, 'City', 'Ely')")
+    connection.close()
+    questions(tmp_path, [*OFFLINE[:3], {"id": "new", "question": "How many players are there?", "value": 5}])
+    found = held(league_file, path, out, model="offline")
+    compared = found["compared"]
+    assert [change["id"] for change in compared["worse"]] == ["clubs"]
+    assert compared["worse"][0]["why"] == "it must be 3, not 4"
+    assert (compared["better"], compared["same"]) == ([], 2)
+    assert (compared["added"], compared["removed"]) == (["new"], ["weather"])
+    assert len((out / "history.jsonl").read_text().splitlines()) == 2
+    assert json.loads((out / "previous.json").read_text())["pass_rate"] == 1
+
+
+def test_tries_tell_unstable_questions_and_a_second_trial_asks_nothing_again(league_file: Path, tmp_path: Path) -> None:
+    written: Counter[str] = Counter()
+
+    def write(prompt: str) -> Behaviour:
+        flaky = CLUBS in prompt
+        written["clubs" if flaky else "players"] += 1
+        table = "player" if not flaky or written["clubs"] == 1 else "club"
+        return sql(f"SELECT count(*) FROM {table}")
+
+    path = questions(tmp_path, OFFLINE[:2])
+    with OpenAIServer(reading(write)) as server:
+        options: dict[str, Any] = {"model": "openai:m", "base_url": server.base_url, "settings": ALWAYS, "tries": 3}
+        first = held(league_file, path, tmp_path / "out", **options, jobs=1, price=(1.0, 10.0))
+        calls = len(server.requests)
+        second = held(league_file, path, tmp_path / "out", **options)
+        assert len(server.requests) == calls
+    shares = {question["id"]: question["share"] for question in first["by_question"]}
+    assert shares["players"] == 1
+    assert shares["clubs"] == pytest.approx(2 / 3)
+    assert first["unstable"] == ["clubs"]
+    assert first["stable_rate"] == 0.5
+    assert first["pass_rate"] == pytest.approx(5 / 6)
+    cost = first["cost"]
+    assert cost["calls"] == calls
+    assert cost["dollars"] == pytest.approx((cost["prompt_tokens"] + 10 * cost["completion_tokens"]) / 1e6)
+    assert second["compared"]["same"] == 2
+
+
+def test_asking_back_is_answered_by_the_person_of_the_file(league_file: Path, tmp_path: Path) -> None:
+    def model(body: dict[str, Any]) -> Behaviour:
+        prompt = asked(body)
+        if '"intent"' not in prompt:
+            return sql("SELECT name FROM player ORDER BY fee DESC LIMIT 1")
+        if "Who is the best" not in prompt:
+            return says(rephrased("Give me what was asked."))
+        if "by the highest fee" in prompt.partition("choices")[2]:
+            return says(rephrased("Give me the name of the player with the highest fee."))
+        choices = ["by most goals", "by the highest fee"]
+        return says(rephrased("Who?", "ambiguous", reply="Best in what?", choices=choices))
+
+    records: list[dict[str, Any]] = [
+        {"id": "asks", "question": "Who is the best?", "must": "ask_back", "reply": "highest fee", "value": "Ann"},
+        {"id": "no-need", "question": "Who has the highest fee?", "must": "ask_back"},
+    ]
+    with OpenAIServer(model) as server:
+        options: dict[str, Any] = {"model": "openai:m", "base_url": server.base_url, "settings": ALWAYS}
+        found = held(league_file, questions(tmp_path, records), tmp_path / "out", **options)
+    assert [(failure["id"], failure["why"]) for failure in found["failed"]] == [
+        ("no-need", "it must ask back, but it answered")
+    ]
+    turn = found["by_question"][0]["tries"][0]["turns"][0]
+    assert turn["asked_back"] == "Best in what?"
+    assert turn["rows"] == (("Ann",),)
+
+
+def test_turns_follow_one_another_and_all_must_be_right(league_file: Path, tmp_path: Path) -> None:
+    turns = [
+        {"question": "How many players are there?", "value": 5},
+        {"question": "How many clubs are there?", "value": 99},
+    ]
+    records: list[dict[str, Any]] = [{"id": "two", "turns": turns}]
+    found = held(league_file, questions(tmp_path, records), tmp_path / "out", model="offline")
+    assert found["failed"][0]["why"] == "turn 2: it must be 99, not 3"
+    assert found["by_question"][0]["question"] == "How many players are there? / How many clubs are there?"
+
+
+def test_a_question_whose_own_query_fails_is_told_from_a_wrong_answer(league_file: Path, tmp_path: Path) -> None:
+    records = [{**OFFLINE[0], "sql": ["SELECT count(*) FROM gone"]}]
+    found = held(league_file, questions(tmp_path, records), tmp_path / "out", model="offline")
+    assert found["broken"] == ["players"]
+    assert "the question's own query does not run: no such table: gone" in found["failed"][0]["why"]
+
+
+def test_what_could_not_be_asked_is_asked_when_the_trial_is_started_again(league_file: Path, tmp_path: Path) -> None:
+    def troubled(body: dict[str, Any]) -> Behaviour:
+        return fails(401) if broken and CLUBS in asked(body) else good(body)
+
+    good = reading(lambda prompt: sql("SELECT count(*) FROM player"))
+    broken = [True]
+    path, out = questions(tmp_path, OFFLINE[:2]), tmp_path / "out"
+    with OpenAIServer(troubled) as server:
+        options = ["--model", "openai:m", "--base-url", server.base_url, "--json", "--out", str(out)]
+        command = ["trial", "--db", str(league_file), "--questions", str(path), *options]
+        ran = tableturn(*command)
+        assert (ran.returncode, json.loads(ran.stdout)["not_asked"]) == (1, ["clubs"])
+        assert not (out / "results.json").exists()
+        broken.clear()
+        before = len(server.requests)
+        again = tableturn(*command)
+        assert len(server.requests) > before
+        prompts = [asked(body) for body in server.requests[before:]]
+    assert again.returncode == 0
+    found = json.loads(again.stdout)
+    assert (found["questions"], found["not_asked"]) == (2, [])
+    assert not any("How many players are there?" in prompt for prompt in prompts)
+
+
+def test_the_gate_is_an_exit_code(league_file: Path, tmp_path: Path) -> None:
+    path = questions(tmp_path, [OFFLINE[0], {**OFFLINE[1], "value": 4}])
+    command = ["trial", "--db", str(league_file), "--questions", str(path), "--model", "offline"]
+    open_gate = tableturn(*command, "--out", str(tmp_path / "a"), "--gate", "0.5")
+    assert open_gate.returncode == 0
+    assert "50.0 % of 2 questions pass" in open_gate.stdout
+    shut = tableturn(*command, "--out", str(tmp_path / "b"), "--gate", "0.95")
+    assert shut.returncode == 1
+    assert "below the gate of 95 %" in shut.stderr
+    assert "clubs: How many clubs are there?: it must be 4, not 3" in shut.stdout
+
+
+def test_a_folder_of_another_command_is_left_alone(league_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "run.json").write_text(json.dumps({"dataset": "spider"}))
+    with pytest.raises(SettingsError, match="holds a run of `tableturn eval`"):
+        held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
+
+
+@pytest.mark.parametrize("missing", ["--db", "--questions"])
+def test_a_trial_says_what_it_needs(missing: str, league_file: Path, tmp_path: Path) -> None:
+    given = {"--db": str(league_file), "--questions": str(questions(tmp_path, OFFLINE))}
+    ran = tableturn("trial", *(part for name, value in given.items() if name != missing for part in (name, value)))
+    assert ran.returncode == 2
+    assert missing in ran.stderr
+
+
+def test_the_record_of_models_is_added_to_only_when_asked(league_file: Path, tmp_path: Path) -> None:
+    record = tmp_path / "models.jsonl"
+    command = [
+        "trial",
+        "--db",
+        str(league_file),
+        "--questions",
+        str(questions(tmp_path, OFFLINE)),
+        "--model",
+        "offline",
+    ]
+    for _ in range(2):
+        assert tableturn(*command, "--out", str(tmp_path / "out"), "--record", str(record)).returncode == 0
+    assert tableturn(*command, "--out", str(tmp_path / "out")).returncode == 0
+    (standing,) = json.loads(tableturn("models", "--record", str(record), "--json").stdout)
+    assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 2, 8)
+    assert standing["by_gold"] == {"right": 8, "judged": 8}
+
+
+def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.sql"
+    log.write_text(
+        "SELECT name FROM player WHERE goals > 3;\nSELECT name FROM player WHERE goals > 1;\nDELETE FROM club;\n"
+    )
+    trail = tmp_path / "trail.jsonl"
+    trail.write_text(
+        json.dumps({"question": "Clubs of Bath?", "sql": "SELECT title FROM club WHERE town = 'Bath'"})
+        + "\n"
+        + json.dumps({"question": "Secrets?", "sql": "SELECT fee FROM player", "refused": True})
+    )
+    knowledge = tmp_path / "league.knowledge.yaml"
+    knowledge.write_text(
+        yaml.safe_dump({"metrics": {"goal tally": {"expression": "sum(goals)", "table": "player"}}, "terms": ["x"]})
+    )
+    with Database.open(league_file) as database:
+        from_log = draft(database, log)
+        drafts = draft(database, trail, knowledge)
+    assert [found.accepts["sql"] for found in from_log if "2 times" in found.note] == [
+        "SELECT name FROM player WHERE goals > 1"
+    ]
+    assert not any("DELETE" in str(found.accepts) for found in from_log)
+    by_question = {found.question: found.accepts for found in drafts}
+    assert by_question["Clubs of Bath?"] == {"sql": "SELECT title FROM club WHERE town = 'Bath'"}
+    assert "Secrets?" not in by_question
+    assert by_question["What is the goal tally?"] == {"sql": "SELECT sum(goals) FROM player"}
+    out = tmp_path / "drafted.yaml"
+    write_draft(drafts, out)
+    assert len(read_trial(out).questions) == len(drafts)
+    with pytest.raises(SettingsError, match="is there already"):
+        write_draft(drafts, out)
+    found = held(league_file, out, tmp_path / "out", model="offline")
+    assert found["broken"] == []
+    assert found["pass_rate"] > 0.5
+
+
+def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "own.yaml"
+    ran = tableturn("trial", "init", "--db", str(league_file), "--out", str(out))
+    assert ran.returncode == 0
+    assert read_trial(out).questions
+    assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"

@@ -1,0 +1,105 @@
+"""What a question of a trial accepts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema  # pyright: ignore[reportMissingTypeStubs]
+import pytest
+import yaml
+from tableturn.evals.trial import read_trial, trial_schema
+from tableturn.evals.trial.accept import Quantity, holds_value, missing_columns, read_count, read_value
+from tableturn.tools.errors import SettingsError
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "wrong"),
+    [
+        ("about 12,400", [12400, 12_900, 11_800.5, "12,300"], [13_100, 11_700, None, "many"]),
+        (12400, [12400, 12400.0], [12401, 12399.5]),
+        ("3.14", [3.14159, 3.14], [3.15, 3]),
+        ("12,400 within 2%", [12_640], [12_660]),
+        ("100 ± 5", [95, 105], [94, 106]),
+        ("-3", [-3], [3]),
+        ("Kestrel Munich", ["kestrel  munich"], ["Munich", 3]),
+    ],
+)
+def test_a_value_accepts_what_a_person_would(value: object, right: list[object], wrong: list[object]) -> None:
+    accepted = read_value(value)
+    assert [cell for cell in right if not holds_value(accepted, [(cell,)])] == []  # pyright: ignore[reportArgumentType]
+    assert [cell for cell in wrong if holds_value(accepted, [(cell,)])] == []  # pyright: ignore[reportArgumentType]
+
+
+def test_a_value_is_one_row_of_perhaps_several_columns() -> None:
+    assert holds_value(Quantity(3, 0), [("Ann", 3)])
+    assert not holds_value(Quantity(3, 0), [(3,), (4,)])
+    assert not holds_value(Quantity(3, 0), [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "right", "wrong"),
+    [("at least 3", [3, 90], [2]), (3, [3], [2, 4]), ("at most 4 rows", [0, 4], [5]), ("2 to 3", [2, 3], [1, 4])],
+)
+def test_rows_are_counted(rows: object, right: list[int], wrong: list[int]) -> None:
+    count = read_count(rows)
+    assert all(count.holds(number, more=False) for number in right)
+    assert not any(count.holds(number, more=False) for number in wrong)
+
+
+def test_a_result_that_goes_on_is_more_than_any_bound() -> None:
+    assert not read_count("at most 5").holds(5, more=True)
+    assert read_count("at least 5").holds(5, more=True)
+
+
+def test_columns_are_found_by_the_words_of_their_names() -> None:
+    assert missing_columns(["country", "revenue"], ["Total Revenue", "countryName"]) == []
+    assert missing_columns(["revenue"], ["sum(amount)"]) == ["revenue"]
+    assert missing_columns(["price", "unit price"], ["unit_price", "price"]) == []
+    assert missing_columns(["name", "name"], ["name"]) == ["name"]
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"question": "How many?"}, "nothing says what is accepted"),
+        ({"question": "How many?", "must": "decline", "sql": "SELECT 1"}, "what must be declined has no sql"),
+        ({"question": "How many?", "must": "shrug"}, "must"),
+        ({"question": " ", "value": 3}, "question"),
+        ({"question": "How many?", "rows": "a few"}, "at least 3"),
+        ({"question": "How many?", "value": 3, "vlaue": 3}, "vlaue"),
+        ({"question": "How many?", "must": "ask_back", "value": 3}, "needs the person's reply"),
+        ({"turns": [{"question": "How many?", "value": 1}, {"question": "And then?"}]}, "turn 2"),
+        ({"turns": [{"question": "How many?", "value": 1}], "sql": "SELECT 1"}, "belongs to one of the turns"),
+        ("How many?", "expected fields"),
+    ],
+)
+def test_a_wrong_record_is_named_in_one_line(record: object, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump([{"question": "Fine?", "value": 1}, record]))
+    with pytest.raises(SettingsError, match="record 2") as error:
+        read_trial(path)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_ids_are_used_once(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps([{"id": "a", "question": "How many?", "value": 1}] * 2))
+    with pytest.raises(SettingsError, match="'a' is used more than once"):
+        read_trial(path)
+
+
+def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
+    schema = trial_schema()
+    right: list[dict[str, object]] = [
+        {"question": "How many?", "sql": ["SELECT 1", "SELECT 2"], "note": "asked daily"},
+        {"question": "How many?", "rows": "at least 3", "columns": ["country"]},
+        {"id": "x", "turns": [{"question": "How many?", "value": 3}, {"question": "And?", "must": "decline"}]},
+    ]
+    jsonschema.validate(right, schema)  # pyright: ignore[reportUnknownMemberType]
+    (tmp_path / "own.json").write_text(json.dumps(right))
+    assert len(read_trial(tmp_path / "own.json").questions) == 3
+    for wrong in ({"question": "How many?", "vlaue": 3}, {"turns": []}, {"sql": "SELECT 1"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate([wrong], schema)  # pyright: ignore[reportUnknownMemberType]

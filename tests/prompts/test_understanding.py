@@ -1,0 +1,111 @@
+"""Replies that say in one how a question was understood and answer it: as asked for, and as models write them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tableturn.prompts.understanding import ReplyForm, read_answer
+from tableturn.tools.errors import ReplyError
+
+SQL = "SELECT name FROM customer"
+BLOCK = f"```sql\n{SQL}\n```"
+
+
+def test_the_form_that_is_asked_for() -> None:
+    draft = read_answer(f"Question: Give me the names.\n{BLOCK}\nSure: 72, two columns hold names", "names?")
+    assert (draft.sql, draft.sure, draft.doubt) == (SQL, 0.72, "two columns hold names")
+    assert draft.understood is not None
+    assert (draft.understood.rephrased, draft.understood.intent) == ("Give me the names.", "answerable")
+    assert draft.understood.self_contained
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        SQL,
+        BLOCK,
+        f"Here is the query.\n\n{BLOCK}\n\nIt lists all customers.",
+        f"Question: none\nAsk back: none\nCannot answer: n/a\n{BLOCK}",
+        f"**Ask back:** -\n{BLOCK}",
+        json.dumps({"sql": SQL}),
+    ],
+)
+def test_the_query_alone_is_enough(reply: str) -> None:
+    draft = read_answer(reply, "names?")
+    assert (draft.sql, draft.sure, draft.understood) == (SQL, None, None)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"**Question:** Give me the names.\n**Sure:** 85%\n\n{BLOCK}",
+        f"Rephrased: Give me the names.\nConfidence: 0.85\n{BLOCK}",
+        f'Self-contained question: "Give me the names."\n{BLOCK}\nSure: 85/100',
+        f"```json\n{json.dumps({'question': 'Give me the names.', 'sure': 85, 'sql': SQL})}\n```",
+        f"<think>Cannot answer: hm</think>\nQuestion: Give me the names.\n{BLOCK}\n- Sure: 85 - fine",
+    ],
+)
+def test_other_ways_of_saying_it(reply: str) -> None:
+    draft = read_answer(reply, "names?")
+    assert draft.understood is not None
+    assert (draft.sql, draft.sure, draft.understood.rephrased) == (SQL, 0.85, "Give me the names.")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Ask back: Which names?\n1. of customers\n2. of products",
+        "**Ask back:** Which names?\n\n- of customers\n- of products\n\nSure: 40",
+        "Clarification needed:\nWhich names?\n1) of customers\n2) of products",
+        json.dumps({"intent": "ambiguous", "reply": "Which names?", "choices": ["of customers", "of products"]}),
+        json.dumps({"ask_back": "Which names?", "readings": ["of customers", "of products"], "sql": None}),
+        "```\nAsk back: Which names?\n1. of customers\n2. of products\n```",
+    ],
+)
+def test_asking_back(reply: str) -> None:
+    draft = read_answer(reply, "names?")
+    assert draft.declines
+    assert draft.understood is not None
+    assert (draft.sql, draft.understood.intent, draft.understood.reply) == ("", "ambiguous", "Which names?")
+    assert draft.understood.choices == ("of customers", "of products")
+
+
+@pytest.mark.parametrize(
+    ("reply", "intent", "words"),
+    [
+        ("Cannot answer: there are no phones.", "unanswerable", "there are no phones."),
+        ("Cannot answer: there are no phones.\n```sql\nSELECT NULL\n```", "unanswerable", "there are no phones."),
+        ("I looked at it.\nCan't answer: there are no phones.", "unanswerable", "there are no phones."),
+        (json.dumps({"cannot_answer": "there are no phones."}), "unanswerable", "there are no phones."),
+        ("Small talk: You are welcome!", "small_talk", "You are welcome!"),
+    ],
+)
+def test_declining(reply: str, intent: str, words: str) -> None:
+    draft = read_answer(reply, "phones?")
+    assert draft.understood is not None
+    assert (draft.sql, draft.understood.intent, draft.understood.reply) == ("", intent, words)
+
+
+def test_a_query_wins_over_a_line_that_declines() -> None:
+    assert read_answer(f"Cannot answer: which names is not said, so all.\n{BLOCK}", "names?").sql == SQL
+
+
+@pytest.mark.parametrize(
+    ("reply", "form", "hint"),
+    [
+        ("Ask back: Which?", "settle", "Do not ask back"),
+        ("Ask back: Which?", "answer", "closest"),
+        ("Cannot answer: no phones", "answer", "closest"),
+        ("I would need to know more about it.", "any", '"Ask back:"'),
+    ],
+)
+def test_what_it_may_not_be_is_asked_for_again(reply: str, form: ReplyForm, hint: str) -> None:
+    with pytest.raises(ReplyError) as raised:
+        read_answer(reply, "names?", form=form)
+    assert hint in raised.value.hint
+
+
+def test_json_within_a_query_is_no_answer() -> None:
+    sql = "SELECT name FROM customer WHERE note = '{\"a\": 1}'"
+    assert read_answer(f"Question: Give me them.\n```sql\n{sql}\n```\nSure: 90", "them?").sql == sql

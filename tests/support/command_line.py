@@ -1,0 +1,49 @@
+"""The command line, run within the test's process, or in a fresh interpreter as a person runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from unittest import mock
+
+from tableturn.agent.cli import main
+
+
+def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs `main` here: much faster than a fresh interpreter, and otherwise the same.
+
+    Args:
+        args: The command and its options.
+        given: Standard input.
+        environment: Variables to set meanwhile.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        mock.patch.object(sys, "argv", ["tableturn", *args]),
+        mock.patch.object(sys, "stdin", io.StringIO(given)),
+        mock.patch.dict(os.environ, environment),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as stopped:
+            code = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
+    return subprocess.CompletedProcess(args, code, out.getvalue(), err.getvalue())
+
+
+def fresh_tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m tableturn` in a process of its own: for what only a fresh interpreter shows."""
+    return subprocess.run(
+        [sys.executable, "-m", "tableturn", *args],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | environment,
+        check=False,
+    )

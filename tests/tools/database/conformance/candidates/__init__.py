@@ -1,0 +1,1 @@
+"""The engines that are held against the suite."""

@@ -1,0 +1,44 @@
+"""One database an engine, made once, and opened for everybody who only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+
+from .candidate import Candidate
+from .candidates.duckdb import DuckDB
+from .candidates.mariadb import MariaDB, SQLAlchemyMariaDB
+from .candidates.postgres import Postgres
+from .candidates.sqlite import SQLite
+from .tables import STATEMENTS
+
+CANDIDATES: tuple[Candidate, ...] = (SQLite(), DuckDB(), Postgres(), MariaDB(), SQLAlchemyMariaDB())
+
+
+@pytest.fixture(scope="session", params=CANDIDATES, ids=[candidate.name for candidate in CANDIDATES])
+def candidate(request: pytest.FixtureRequest) -> Candidate:
+    reason = request.param.unavailable()
+    if reason:
+        pytest.skip(reason)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def url(candidate: Candidate, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database that no test changes."""
+    return candidate.create(tmp_path_factory.mktemp("conformance"), STATEMENTS)
+
+
+@pytest.fixture(scope="session")
+def database(url: str) -> Iterator[Database]:
+    with Database.open(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def own_url(candidate: Candidate, tmp_path: Path) -> str:
+    """A database for a test that changes it."""
+    return candidate.create(tmp_path, STATEMENTS)

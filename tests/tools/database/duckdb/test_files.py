@@ -1,0 +1,185 @@
+"""Files of tables: what they are called, how they are read, and that they stay as they are."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import os
+from pathlib import Path
+
+import pandas
+import pytest
+from tableturn.tools.database import Database, Limits
+from tableturn.tools.errors import DatabaseUnavailable
+
+pytest.importorskip("duckdb")
+
+_GERMAN = "Kunde;Betrag;Datum;;Betrag; Preis \nMüller;1.234,50;31.12.2024;x;5;1,5\nÖzil;2,50;01.02.2023;y;6;2,5\n"
+_EURO = _GERMAN.replace("Müller", "Müller €")
+
+
+def _rows(source: str | Path, table: str) -> tuple[tuple[object, ...], ...]:
+    with Database.open(source) as database:
+        return database.execute(f"SELECT * FROM {table}").rows
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "utf-16-be"])
+def test_separators_commas_dates_and_encodings(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "sales.csv"
+    path.write_text(_GERMAN, encoding=encoding)
+    with Database.open(path) as database:
+        table = database.schema().table("sales")
+        assert table is not None
+        assert [column.name for column in table.columns] == ["Kunde", "Betrag", "Datum", "column3", "Betrag_1", "Preis"]
+        assert [column.kind for column in table.columns] == ["text", "number", "time", "text", "number", "number"]
+        assert database.execute("SELECT * FROM sales").rows == (
+            ("Müller", 1234.5, "2024-12-31", "x", 5, 1.5),
+            ("Özil", 2.5, "2023-02-01", "y", 6, 2.5),
+        )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_signs_that_latin_1_lacks(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "sales.csv"
+    path.write_text(_EURO, encoding=encoding)
+    assert _rows(path, "sales")[0][0] == "Müller €"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "a,b\n1,x\n2,y\n"),
+        ("t.csv", "a;b\n1;x\n2;y\n"),
+        ("t.tsv", "a\tb\n1\tx\n2\ty\n"),
+        ("t.psv", "a|b\n1|x\n2|y\n"),
+        ("t.jsonl", '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n'),
+        ("t.json", '[{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]'),
+    ],
+)
+def test_kinds_of_text(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert _rows(tmp_path / name, "t") == ((1, "x"), (2, "y"))
+
+
+def test_packed_text(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "t.csv.gz", "wt", encoding="latin-1") as file:
+        file.write("a;b\n1;é\n")
+    assert _rows(tmp_path / "t.csv.gz", "t") == ((1, "é"),)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pandas.DataFrame({"x": [1, 2], "y": ["a", None]}).to_parquet(tmp_path / "t.parquet")
+    with Database.open(tmp_path / "t.parquet") as database:
+        table = database.schema().table("t")
+        assert table is not None
+        assert table.row_count == 2
+        assert database.execute("SELECT * FROM t").rows == ((1, "a"), (2, None))
+
+
+def test_sheets_are_tables(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "book.xlsx"
+    day = datetime.datetime(2024, 1, 2)
+    with pandas.ExcelWriter(path) as writer:
+        dated = pandas.DataFrame({"id": [1, 2], "when": [day, None], "n": [1.5, 2.0]})
+        dated.to_excel(writer, sheet_name="My Sheet", index=False, startrow=2)
+        pandas.DataFrame({"id": [1, 2], "m": [1, "x"]}).to_excel(writer, sheet_name="Order", index=False)
+    assert _rows(path, "My_Sheet") == ((1, "2024-01-02", 1.5), (2, None, 2.0))
+    assert _rows(path, "t_Order") == ((1, "1"), (2, "x"))
+
+
+def test_a_folder_and_a_pattern(tmp_path: Path) -> None:
+    for name in ("Sales 2024 (EU).csv", "sales-2024-eu.csv", "1.csv", "w[1].csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    (tmp_path / "notes.txt").write_text("nothing")
+    with Database.open(tmp_path) as database:
+        assert {table.name for table in database.schema().tables} == {"Sales_2024_EU", "sales_2024_eu_2", "t_1", "w_1"}
+        for table in database.schema().tables:
+            assert database.execute(f"SELECT a, b FROM {table.name}").rows == ((1, 2),)
+    with Database.open(f"{tmp_path}/[sS]ales*.csv") as database:
+        assert len(database.schema().tables) == 2
+        assert database.name == table_name_of(tmp_path)
+
+
+def table_name_of(folder: Path) -> str:
+    return folder.name.strip("_")
+
+
+def test_short_rows_and_later_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('name,age\n"Bo, jr",3\n"Al ""x""",4\nragged\n')
+    assert _rows(path, "t") == (("Bo, jr", 3), ('Al "x"', 4), ("ragged", None))
+
+
+def test_quotes_in_names(tmp_path: Path) -> None:
+    path = tmp_path / "it's.csv"
+    path.write_text('"say ""hi""",\'b\',"  two\nlines "\n1,2,3\n')
+    with Database.open(path) as database:
+        (table,) = database.schema().tables
+        assert [column.name for column in table.columns][-1] == "two lines"
+        assert database.execute(f"SELECT * FROM {table.name}").rows == ((1, 2, 3),)
+
+
+def test_changes_are_seen(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n")
+    with Database.open(path) as database:
+        before = database.engine.state()
+        path.write_text("a\n1\n2\n")
+        assert database.execute("SELECT count(*) FROM t").rows == ((2,),)
+        assert database.engine.state() != before
+        path.unlink()
+        with pytest.raises(DatabaseUnavailable):
+            database.execute("SELECT count(*) FROM t")
+
+
+def test_late_rows_of_another_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tableturn.tools.database.duckdb.text_files._WHOLE_BYTES", 10)
+    monkeypatch.setattr("tableturn.tools.database.duckdb.text_files._FIRST_ROWS", 3_000)
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "1\n" * 20_000 + "none\n")
+    with Database.open(path) as database:
+        assert database.execute("SELECT max(a) FROM t").rows == (("none",),)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (tmp_path / "broken.parquet").write_bytes(b"nothing of the kind")
+    (tmp_path / "broken.xlsx").write_bytes(b"nothing of the kind")
+    (tmp_path / "x.duckdb").write_bytes(b"nothing of the kind")
+    for path in (
+        empty,
+        tmp_path / "missing.csv",
+        tmp_path / "broken.parquet",
+        tmp_path / "broken.xlsx",
+        tmp_path / "x.duckdb",
+        "duckdb://",
+        "duckdb:///:memory:",
+        f"{tmp_path}/*.nothing",
+    ):
+        with pytest.raises(DatabaseUnavailable) as caught:
+            Database.open(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "tmp").mkdir()
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;€\n", encoding="cp1252")
+    before = path.read_bytes()
+    with Database.open(path) as database:
+        database.execute("SELECT * FROM t", Limits(rows=1))
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_permissions_leave_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id,name,pay\n1,Ann,900\n2,Bo,800\n")
+    (tmp_path / "secrets.csv").write_text("word\nswordfish\n")
+    with Database.open(tmp_path, deny=["secrets", "people.pay"]) as database:
+        assert [table.name for table in database.schema().tables] == ["people"]
+        assert database.execute("SELECT * FROM people").rows == ((1, "Ann"), (2, "Bo"))
+        assert "900" not in repr(database.schema())

@@ -1,0 +1,137 @@
+"""The instance alone, without any check before it: what it refuses even if a statement gets through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Limits
+from tableturn.tools.database.session import Permissions
+from tableturn.tools.errors import QueryRejected
+
+duckdb = pytest.importorskip("duckdb")
+
+from tableturn.tools.database.duckdb.connection import DuckDBConnection  # noqa: E402
+from tableturn.tools.database.duckdb.instance import Contents, Instance  # noqa: E402
+from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
+
+_REFUSED_BY_SETTINGS = (
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('/etc/passwd')",
+    "SELECT * FROM read_text('{folder}/other.csv')",
+    "SELECT * FROM glob('/etc/*')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT * FROM read_csv('https://example.com/x.csv')",
+    "SELECT getenv('HOME')",
+    "COPY (SELECT 1) TO '{folder}/x.csv'",
+    "COPY (SELECT 1) TO '{folder}/sales.csv'",
+    "EXPORT DATABASE '{folder}/e'",
+    "IMPORT DATABASE '{folder}'",
+    "ATTACH '{folder}/y.duckdb' AS y",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET threads = 3",
+    "SET lock_configuration = false",
+    "SET enable_external_access = true",
+    "SET allowed_directories = ['/']",
+    "RESET memory_limit",
+    "PRAGMA memory_limit = '100GB'",
+    "CREATE SECRET s (TYPE s3)",
+    "CREATE TABLE t (x INTEGER)",
+    "CREATE OR REPLACE VIEW sales AS SELECT 1 AS a",
+    "DROP VIEW sales",
+    "CREATE SCHEMA s",
+    "CREATE SEQUENCE s",
+    "CALL enable_logging()",
+)
+_REFUSED_BY_ITS_PARSER = (
+    *_REFUSED_BY_SETTINGS[8:],
+    "COPY (SELECT 1) TO '{folder}/sales.csv' (USE_TMP_FILE false)",
+    "ATTACH ':memory:' AS m",
+    "CREATE TEMP TABLE sales (x INTEGER)",
+    "SET VARIABLE x = 1",
+    "PREPARE p AS SELECT 1",
+    "PRAGMA version",
+    "CALL pragma_version()",
+    "EXPLAIN ANALYZE SELECT 1",
+    "BEGIN",
+    "COMMIT",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; COPY (SELECT 1) TO '{folder}/sales.csv' (USE_TMP_FILE false)",
+)
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[Instance]:
+    (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "other.csv").write_text("word\nswordfish\n")
+    yield Instance(Contents(sources(str(tmp_path / "sales.csv"))), Permissions())
+    assert (tmp_path / "sales.csv").read_text() == "a,b\n1,2\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "sales.csv"]
+
+
+@pytest.mark.parametrize("attack", _REFUSED_BY_SETTINGS)
+def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
+    connection = instance.connect()
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    with pytest.raises(duckdb.Error):
+        connection.execute(attack.replace("{folder}", str(tmp_path))).fetchall()
+    connection.rollback()
+    assert connection.execute("SELECT * FROM sales").fetchall() == [(1, 2)]
+
+
+@pytest.mark.parametrize("attack", _REFUSED_BY_ITS_PARSER)
+def test_its_parser_holds(instance: Instance, tmp_path: Path, attack: str) -> None:
+    connection = DuckDBConnection(instance, lambda _: True, lambda: False)
+    connection.begin(5.0)
+    statement = attack.replace("{folder}", str(tmp_path))
+    with pytest.raises((QueryRejected, duckdb.ParserException)):
+        connection.compile(statement)
+    with pytest.raises((QueryRejected, duckdb.ParserException)):
+        connection.query(statement, Limits())
+    connection.close()
+
+
+def test_hidden_tables_are_not_in_it(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "other.csv").write_text("word\nswordfish\n")
+    instance = Instance(Contents(sources(str(tmp_path))), Permissions.of(deny=["other", "sales.b"]))
+    told = instance.connect().execute("SELECT view_name, sql FROM duckdb_views() WHERE NOT internal").fetchall()
+    assert [name for name, _ in told] == ["sales"]
+    with pytest.raises(duckdb.Error):
+        instance.connect().execute("SELECT b FROM sales")
+    with pytest.raises(duckdb.PermissionException):
+        instance.connect().execute(f"SELECT * FROM read_text('{tmp_path}/other.csv')")
+
+
+def test_a_spilling_query_stays_in_its_folder(instance: Instance, tmp_path: Path) -> None:
+    connection = instance.connect()
+    with pytest.raises(duckdb.OutOfMemoryException):
+        connection.execute("SELECT list(n) FROM range(10000000000) AS a(n)").fetchall()
+    assert not (tmp_path / ".tmp").exists()
+
+
+def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as native:
+        for statement in (
+            "CREATE TABLE vault (owner VARCHAR, pin VARCHAR, twice VARCHAR AS (pin || pin))",
+            "INSERT INTO vault VALUES ('Ann', 'swordfish')",
+            "CREATE MACRO peek() AS (SELECT max(pin) FROM vault)",
+            "CREATE TABLE plain (x INTEGER)",
+            "CREATE VIEW direct AS SELECT pin FROM vault",
+            "CREATE VIEW indirect AS SELECT * FROM direct",
+            "CREATE VIEW by_macro AS SELECT peek() AS p",
+            "CREATE VIEW by_name AS SELECT * FROM query_table('vault')",
+            "CREATE VIEW harmless AS SELECT x FROM plain",
+        ):
+            native.execute(statement)
+    from tableturn.tools.database import Database
+
+    with Database.open(path, deny=["vault.pin"]) as database:
+        schema = database.schema()
+        assert {table.name for table in schema.tables} == {"vault", "plain", "harmless"}
+        assert database.execute("SELECT * FROM vault").rows == (("Ann",),)
+        assert "swordfish" not in repr(schema)

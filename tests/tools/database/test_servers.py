@@ -1,0 +1,381 @@
+"""What only engines on servers promise: passwords kept, drivers named, connections taken up again, roles looked at."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from tableturn.tools.database import Database, Identity, Limits, Policy, Session
+from tableturn.tools.database.server.address import in_schemas, parted
+from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
+
+from .servers import MARIADB, POSTGRES
+
+SECRET = "s3cr3t-horse"
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in _POSTGRES:
+        POSTGRES.run(url, statement)
+    yield url
+    for role in (_READER, *_TENANTS):
+        POSTGRES.run(url, f"DROP OWNED BY {role}")
+        POSTGRES.run(url, f"DROP ROLE {role}")
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> str:
+    if MARIADB.unavailable():
+        pytest.skip(MARIADB.unavailable())
+    url = MARIADB.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in _MARIADB:
+        MARIADB.run(url, statement)
+    return url
+
+
+_SUFFIX = uuid4().hex[:8]
+_READER = f"tt_reader_{_SUFFIX}"
+_TENANTS = (f"tt_north_{_SUFFIX}", f"tt_south_{_SUFFIX}")
+_POSTGRES = (
+    "CREATE TYPE mood AS ENUM ('sad', 'calm', 'glad')",
+    "CREATE TABLE person (id integer PRIMARY KEY, name text NOT NULL, felt mood, tags text[], facts jsonb,"
+    " paid numeric(10, 2), born date, seen timestamptz, shouted text GENERATED ALWAYS AS (upper(name)) STORED,"
+    " active boolean, picture bytea, code uuid)",
+    "COMMENT ON TABLE person IS 'People who came'",
+    "COMMENT ON COLUMN person.felt IS 'when they left'",
+    "INSERT INTO person VALUES (1, 'Ada', 'glad', '{a,b}', '{\"x\": [1]}', 12.50, '1990-01-02',"
+    " '2024-05-06 07:08:09+00', DEFAULT, true, '\\x00ff', '00000000-0000-0000-0000-000000000001')",
+    "CREATE TABLE visit (day date, person_id integer REFERENCES person, room integer) PARTITION BY RANGE (day)",
+    "CREATE TABLE visit_2024 PARTITION OF visit FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
+    "INSERT INTO visit VALUES ('2024-02-03', 1, 7)",
+    "CREATE MATERIALIZED VIEW rooms AS SELECT DISTINCT room FROM visit",
+    "CREATE SCHEMA sales",
+    "CREATE TABLE sales.person (id integer PRIMARY KEY, total double precision)",
+    "CREATE TABLE sales.bill (id integer PRIMARY KEY, person_id integer REFERENCES sales.person)",
+    "INSERT INTO sales.person VALUES (5, 1.5)",
+    "CREATE TABLE parcel (id integer PRIMARY KEY, tenant text NOT NULL, label text NOT NULL)",
+    "INSERT INTO parcel VALUES (1, 'north', 'northern lamp'), (2, 'north', 'northern chair'), (3, 'south', 'southern')",
+    "ALTER TABLE parcel ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY own ON parcel USING (tenant = current_setting('tableturn.user', true)"
+    " OR current_setting('tableturn.groups', true)::jsonb ? tenant"
+    " OR pg_has_role(current_user, 'tt_' || tenant || '_" + _SUFFIX + "', 'MEMBER'))",
+    f"CREATE ROLE {_READER} LOGIN",
+    *(f"CREATE ROLE {tenant}" for tenant in _TENANTS),
+    *(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}" for role in (_READER, *_TENANTS)),
+    f"REVOKE SELECT ON person FROM {_READER}",
+    f"GRANT SELECT (id, name) ON person TO {_READER}",
+    "CREATE FUNCTION evil(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+)
+_MARIADB = (
+    "CREATE TABLE Person (id INT PRIMARY KEY COMMENT 'its number', name VARCHAR(40), felt ENUM('sad', 'it''s fine'),"
+    " facts JSON, paid DECIMAL(10, 2), born DATE, seen TIMESTAMP NULL, picture BLOB, active BIT(1),"
+    " shouted VARCHAR(40) GENERATED ALWAYS AS (UPPER(name)) STORED) COMMENT 'People who came'",
+    "INSERT INTO Person (id, name, felt, facts, paid, born, picture, active)"
+    " VALUES (1, 'Ada', 'sad', '{\"x\": [1]}', 12.50, '1990-01-02', x'00ff', 1)",
+    "CREATE FUNCTION evil(x INT) RETURNS INT DETERMINISTIC RETURN x",
+    "CREATE TABLE big AS SELECT seq AS n FROM seq_1_to_200000",
+)
+
+
+def _as(url: str, role: str, rest: str = "") -> str:
+    return url.replace("//postgres@", f"//{role}@") + rest
+
+
+def test_postgres_schema(postgres: str) -> None:
+    with Database.open(postgres) as database:
+        schema = database.schema()
+        person = schema.table("person")
+        assert person is not None
+        assert person.comment == "People who came"
+        felt, shouted = person.column("felt"), person.column("shouted")
+        assert felt is not None
+        assert shouted is not None
+        assert (felt.samples, felt.comment) == (("sad", "calm", "glad"), "when they left")
+        assert shouted.generated
+        assert [column.kind for column in person.columns] == [
+            *("number", "text", "text", "text", "text", "number", "time", "time", "text", "boolean", "binary", "text"),
+        ]
+        kinds = {table.name: table.kind for table in schema.tables}
+        assert kinds == {
+            "person": "table",
+            "visit": "table",
+            "rooms": "view",
+            "parcel": "table",
+            "sales.person": "table",
+            "sales.bill": "table",
+        }
+        ends = {(key.table, key.ref_table) for key in schema.foreign_keys}
+        assert ends == {("visit", "person"), ("sales.bill", "sales.person")}
+
+
+def test_postgres_cells(postgres: str) -> None:
+    with Database.open(postgres) as database:
+        row = database.execute(
+            "SELECT felt, tags, facts, paid, born, seen AT TIME ZONE 'UTC', active, picture, code, NULL, 10::bigint,"
+            " 2.0::float8, 'NaN'::float8, 7::numeric, INTERVAL '1 day', '[1,3)'::int4range FROM person"
+        ).rows[0]
+    assert row == (
+        *("glad", "{a,b}", '{"x": [1]}', 12.5, "1990-01-02", "2024-05-06 07:08:09", 1, b"\x00\xff"),
+        *("00000000-0000-0000-0000-000000000001", None, 10, 2.0, "NaN", 7, "1 day", "[1,3)"),
+    )
+
+
+def test_names_outside_the_path(postgres: str) -> None:
+    with Database.open(postgres) as database:
+        for source in ("sales.person", '"sales.person"', "sales.person AS p"):
+            assert database.execute(f"SELECT total FROM {source}").rows == ((1.5,),)
+        assert database.execute('SELECT "sales.person".total FROM "sales.person"').rows == ((1.5,),)
+        assert database.distinct_values("sales.person", "total", 5) == (1.5,)
+    with Database.open(f"{postgres}?schema=sales") as database:
+        assert {table.name for table in database.schema().tables} == {"person", "bill"}
+        assert database.execute("SELECT total FROM person").rows == ((1.5,),)
+        with pytest.raises(QueryFailed, match="no such table"):
+            database.execute("SELECT * FROM public.person")
+
+
+@pytest.mark.parametrize("name", ["north", "south"])
+def test_row_level_security_by_settings(postgres: str, name: str) -> None:
+    """Queries, counts, samples and distinct values show one tenant's rows alone."""
+    other = {"north": "southern", "south": "northern"}[name]
+    with Database.open(_as(postgres, _READER), session=Session(Identity(name))) as database:
+        labels = [str(label) for (label,) in database.execute("SELECT label FROM parcel").rows]
+        assert labels
+        assert not any(label.startswith(other) for label in labels)
+        table = database.schema().table("parcel")
+        assert table is not None
+        assert table.row_count == len(labels)
+        assert other not in repr(database.schema())
+        assert set(database.distinct_values("parcel", "label", 10)) == set(labels)
+        assert database.execute("SELECT count(*) FROM parcel").rows == ((len(labels),),)
+
+
+def test_nobody_sees_nothing_and_groups_count(postgres: str) -> None:
+    with Database.open(_as(postgres, _READER)) as database:
+        assert database.execute("SELECT count(*) FROM parcel").rows == ((0,),)
+        both = Identity("x", groups=("north", "south"))
+        with database.for_user(both) as member:
+            assert member.execute("SELECT count(*) FROM parcel").rows == ((3,),)
+            assert member.schema().version != database.schema().version
+        assert database.execute("SELECT count(*) FROM parcel").rows == ((0,),)
+        quoting = Identity("north'; SELECT set_config('tableturn.user', 'south', true); --", claims=(("a", "'\\\""),))
+        with database.for_user(quoting) as other:
+            assert other.execute("SELECT count(*) FROM parcel").rows == ((0,),)
+
+
+def test_row_level_security_by_role(postgres: str) -> None:
+    mapped = f"{postgres}?role=tt_{{user}}_{_SUFFIX}"
+    with Database.open(mapped, session=Session(Identity("south"))) as database:
+        assert database.execute("SELECT current_user, label FROM parcel").rows == ((_TENANTS[1], "southern"),)
+        with database.for_user(Identity("north")) as other:
+            assert other.execute("SELECT count(*) FROM parcel").rows == ((2,),)
+    with pytest.raises(SettingsError, match="nobody is named"):
+        Database.open(mapped)
+    with pytest.raises(SettingsError, match="no person may have the role"):
+        Database.open(f"{postgres}?role={{user}}", session=Session(Identity("none")))
+    with pytest.raises((QueryError, DatabaseUnavailable)):
+        Database.open(f"{postgres}?role={{user}}", session=Session(Identity('x"; RESET ROLE; --')))
+
+
+def test_column_grants_are_kept(postgres: str) -> None:
+    with Database.open(_as(postgres, _READER)) as database:
+        person = database.schema().table("person")
+        assert person is not None
+        assert [column.name for column in person.columns] == ["id", "name"]
+        with pytest.raises(QueryError, match="permission denied") as caught:
+            database.execute("SELECT paid FROM person")
+        assert caught.value.kind == "rejected"
+
+
+def test_roles_are_looked_at(postgres: str, mariadb: str) -> None:
+    with Database.open(postgres) as database:
+        told = " ".join(database.warnings)
+        assert "superuser" in told
+        assert "GRANT SELECT ON ALL TABLES" in told
+    with Database.open(_as(postgres, _READER)) as database:
+        assert database.warnings == ()
+    with Database.open(mariadb) as database:
+        assert "FILE" in " ".join(database.warnings)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:{}@127.0.0.1:1/x",
+        "mariadb://ann:{}@127.0.0.1:1/x",
+        "postgres://ann:{}@127.0.0.1:1/x?sslmode=nonsense",
+        "postgresql://ann:{}@[x/y",
+        "mysql://ann:{}@127.0.0.1:x/y",
+        "mysql://ann:{}@h/y?nosuch=1",
+        "postgresql://h/y?password={}&nosuch=1",
+        "nosuch://ann:{}@h/y",
+        "://ann:{}@h",
+    ],
+)
+def test_passwords_are_never_told(url: str) -> None:
+    with pytest.raises(DatabaseUnavailable) as caught:
+        Database.open(url.format(SECRET))
+    assert SECRET not in str(caught.value)
+    assert SECRET not in repr(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_passwords_are_not_in_what_is_kept(postgres: str) -> None:
+    """A server that trusts the login takes any password."""
+    with Database.open(postgres.replace("postgres@", f"postgres:{SECRET}@")) as database:
+        told = (database.location, database.name, repr(database), repr(database.engine), database.warnings)
+        assert SECRET not in repr(told)
+        assert SECRET not in repr(database.schema())
+
+
+def test_libpq_is_asked(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environment variables stand in for what the URL leaves out."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(postgres)
+    monkeypatch.setenv("PGHOST", parts.hostname or "")
+    monkeypatch.setenv("PGPORT", str(parts.port or 5432))
+    monkeypatch.setenv("PGUSER", parts.username or "")
+    with Database.open(f"postgresql:///{parts.path.strip('/')}") as database:
+        assert database.location == f"postgresql://{parts.hostname}:{parts.port or 5432}{parts.path}"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "module", "extra"), [("postgresql", "psycopg", "postgres"), ("mysql", "pymysql", "mysql")]
+)
+def test_missing_drivers_are_named(monkeypatch: pytest.MonkeyPatch, scheme: str, module: str, extra: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DatabaseUnavailable, match=rf"tableturn\[{extra}\]"):
+        Database.open(f"{scheme}://me@127.0.0.1:1/x")
+
+
+def test_dropped_connections_are_taken_up_again(postgres: str, mariadb: str) -> None:
+    with Database.open(postgres) as database:
+        database.execute("SELECT 1")
+        POSTGRES.run(
+            postgres,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = 'tableturn'",
+        )
+        assert database.execute("SELECT 2").rows == ((2,),)
+    with Database.open(mariadb) as database:
+        database.execute("SELECT 1")
+        for (number,) in MARIADB.run(
+            mariadb, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()"
+        ):
+            MARIADB.run(mariadb, f"KILL {number}")
+        assert database.execute("SELECT 2").rows == ((2,),)
+
+
+def test_wide_values_stay_on_the_server(postgres: str) -> None:
+    with Database.open(postgres) as database:
+        for sql in ("SELECT repeat('x', 50000000)", "SELECT array_agg(n) FROM generate_series(1, 1000000) AS g(n)"):
+            with pytest.raises(ResultTooLarge):
+                database.execute(sql)
+        columns = ", ".join(["repeat('x', 900000)"] * 40)
+        with pytest.raises(ResultTooLarge):
+            database.execute(f"SELECT {columns}")
+
+
+def test_long_results_are_not_heard_out(mariadb: str) -> None:
+    with Database.open(mariadb) as database:
+        table = database.execute("SELECT a.n FROM big a, big b LIMIT 10000000000", Limits(rows=5))
+        assert (len(table.rows), table.truncated) == (5, True)
+        assert database.execute("SELECT 1").rows == ((1,),)
+
+
+def test_mariadb_schema_and_cells(mariadb: str) -> None:
+    with Database.open(mariadb) as database:
+        person = database.schema().table("person")
+        assert person is not None
+        assert (person.name, person.comment) == ("Person", "People who came")
+        felt, shouted = person.column("felt"), person.column("shouted")
+        assert felt is not None
+        assert shouted is not None
+        assert felt.samples == ("sad", "it's fine")
+        assert shouted.generated
+        row = database.execute("SELECT felt, facts, paid, born, picture, active, NULL FROM person").rows[0]
+        assert row == ("sad", '{"x": [1]}', 12.5, "1990-01-02", b"\x00\xff", 1, None)
+        assert database.execute("SELECT PERSON.name FROM PERSON WHERE name REGEXP '^A'").rows == (("Ada",),)
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        (r"SELECT E'\'; SELECT pg_sleep(10); --'", "'; SELECT pg_sleep(10); --"),
+        (r"SELECT 'a\'", "a\\"),
+        (r"SELECT E'a\\b\n\x41'", "a\\b\nA"),
+        ("SELECT $x$it's$x$", "it's"),
+        ("SELECT 'a' || '''' || 'b'", "a'b"),
+        ("SELECT '/* ' || 1 || ' */' -- x", "/* 1 */"),
+        (r"SELECT U&'d\0061t'", "dat"),
+        ("SELECT '{\"a\": {\"b\": 5}}'::jsonb #>> '{a,b}'", "5"),
+        ("SELECT 'x' ~ '^x$' AND 'ab' LIKE 'a%'", 1),
+    ],
+)
+def test_postgres_texts_mean_what_they_say(postgres: str, sql: str, value: object) -> None:
+    with Database.open(postgres) as database:
+        assert database.execute(sql).rows == ((value,),)
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        (r"SELECT 'a\'; DELETE FROM customer; -- '", "a'; DELETE FROM customer; -- "),
+        (r'SELECT "a\"; DROP"', 'a"; DROP'),
+        (r"SELECT 'a\\'", "a\\"),
+        (r"SELECT 'a\nb\tc'", "a\nb\tc"),
+        ("SELECT 'it''s'", "it's"),
+        ("SELECT 1 # ; DELETE", 1),
+        ("SELECT '50%' LIKE '50\\%'", 1),
+    ],
+)
+def test_mariadb_texts_mean_what_they_say(mariadb: str, sql: str, value: object) -> None:
+    with Database.open(mariadb) as database:
+        assert database.execute(sql).rows == ((value,),)
+
+
+def test_statements_carry_the_person(postgres: str) -> None:
+    from tableturn.tools.database.server.remarks import remark
+
+    assert remark(Identity("ann@x.org")) == "/* tableturn user=ann@x.org */ "
+    assert remark(Identity("*/ DROP TABLE x; /*")) == "/* tableturn user=___DROP_TABLE_x____ */ "
+    with Database.open(postgres, session=Session(Identity("*/ x 'ünï"), Policy())) as database:
+        assert database.execute("SELECT 1").rows == ((1,),)
+
+
+def test_what_people_made_is_not_called(postgres: str, mariadb: str) -> None:
+    """Neither under a name that is allowed, nor as if it were a column of a row."""
+    POSTGRES.run(postgres, "CREATE FUNCTION lower(integer) RETURNS text LANGUAGE sql AS $$SELECT 'made'$$")
+    POSTGRES.run(postgres, "CREATE FUNCTION made(person) RETURNS text LANGUAGE sql AS $$SELECT 'made'$$")
+    with Database.open(postgres) as database:
+        for sql in (
+            "SELECT lower(5)",
+            "SELECT evil(1)",
+            "SELECT p.made FROM person p",
+            "SELECT (p).made FROM person p",
+            "SELECT made(p) FROM person p",
+            'SELECT "p"."made" FROM person p',
+            "SELECT x.made FROM (SELECT p FROM person p) AS x(x)",
+        ):
+            with pytest.raises(QueryError) as caught:
+                database.execute(sql)
+            assert caught.value.kind == "rejected"
+        assert database.execute("SELECT upper(name) FROM person").rows == (("ADA",),)
+    POSTGRES.run(postgres, "DROP FUNCTION lower(integer)")
+    POSTGRES.run(postgres, "DROP FUNCTION made(person)")
+    with Database.open(mariadb) as database, pytest.raises(QueryError):
+        database.execute("SELECT evil(1)")
+
+
+def test_schemas_are_put_into_the_url() -> None:
+    assert in_schemas("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
+    assert parted(in_schemas("mysql://a@b/c?x=1", "s")).schemas == ("s",)
+    for url in ("shop.db", "sqlite:///shop.db", "postgresql://a@b/c?schema=s"):
+        with pytest.raises(SettingsError, match="schemas"):
+            in_schemas(url, "s")

@@ -1,0 +1,222 @@
+"""What leaves of queries: nothing of columns that are kept in, whatever form a query has."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database, Egress
+from tableturn.tools.database.egress import MaskKind
+from tableturn.tools.errors import QueryError, QueryFailed, SettingsError
+from tableturn.tools.masking import Placeholders, mask
+from tableturn.tools.outgoing import Outgoing
+from tableturn.tools.sql.reads import may_read
+from tableturn.tools.toolset import as_tools
+from tableturn.tools.values import ValueIndex
+
+from ..corpus.egress import CANARY, DENY, EGRESS, STATEMENTS, make
+
+KINDS: tuple[MaskKind, ...] = ("email", "card", "iban", "phone")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("egress") / "shop.db", 3)
+
+
+@pytest.fixture(scope="module")
+def database(path: Path) -> Iterator[Database]:
+    with Database.open(path, deny=DENY, egress=EGRESS) as database:
+        yield database
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_no_statement_brings_a_cell_out(sql: str, database: Database) -> None:
+    try:
+        outcome = repr(Outgoing(database).execute(sql))
+    except QueryError as error:
+        outcome = str(error)
+    known = set(re.findall(CANARY, sql))
+    assert set(re.findall(CANARY, outcome)) <= known
+
+
+@pytest.mark.parametrize(
+    ("sql", "level"),
+    [
+        ("SELECT name FROM customers", "values"),
+        ("SELECT count(*) FROM customers", "values"),
+        ("SELECT name, total FROM customers JOIN orders ON orders.customer_id = customers.id", "values"),
+        ("SELECT email FROM customers", "none"),
+        ('SELECT "EMAIL" FROM customers', "none"),
+        ("SELECT count(*) FROM customers WHERE salary > 1", "none"),
+        ("SELECT customer_email FROM orders", "none"),
+        ("SELECT token FROM customers", "none"),
+        ("SELECT count(*) FROM rich", "none"),
+        ("SELECT title FROM letters", "none"),
+        ("SELECT * FROM orders", "none"),
+        ("SELECT 1 FROM unheard_of", "none"),
+        ("not SQL", "none"),
+    ],
+)
+def test_a_query_is_of_the_strictest_level_that_it_may_read(sql: str, level: str, database: Database) -> None:
+    assert Outgoing(database).level(sql) == level
+
+
+def test_the_person_who_asks_still_gets_the_cells(database: Database) -> None:
+    assert re.search(CANARY, repr(database.execute("SELECT email FROM customers").rows))
+
+
+def test_what_is_wrong_with_the_query_itself_is_told(database: Database, path: Path) -> None:
+    with Database.open(path, egress=EGRESS) as without_hidden:
+        for one in (database, without_hidden):
+            with pytest.raises(QueryFailed, match="no such column: nme"):
+                Outgoing(one).execute("SELECT email, nme FROM customers")
+            with pytest.raises(QueryError):
+                Outgoing(one).execute("DROP TABLE customers")
+
+
+def test_schema_and_values_hold_nothing_of_it(database: Database, tmp_path: Path) -> None:
+    assert not re.search(CANARY, repr(database.schema()))
+    values = ValueIndex.open(database, cache=tmp_path)
+    assert not re.search(CANARY, repr(values.find("canary3email007 canary3memo004 canary3body001")))
+    assert values.nearest("customers", "email", "canary3email007") == ()
+    assert values.holds("customers", "email", "nobody")
+    assert values.matches("CUSTOMERS", "Email", "nobody%")
+    column = database.schema().column("customers", "email")
+    assert column is not None
+    assert (column.samples, column.distinct, column.nulls) == ((), None, None)
+
+
+def test_tools_for_other_agents_give_nothing_of_it(database: Database, tmp_path: Path) -> None:
+    arguments = {
+        "run_sql": {"sql": "SELECT name, email FROM customers"},
+        "describe_schema": {},
+        "find_values": {"text": "canary3email007"},
+    }
+    for tool in as_tools(database, values=ValueIndex.open(database, cache=tmp_path)):
+        if tool.name in arguments:
+            said = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments[tool.name]})
+            assert not re.search(CANARY, f"{said.content} {said.artifact!r}"), tool.name
+
+
+def test_statistics_let_counts_leave_and_no_value(path: Path) -> None:
+    with Database.open(path, egress={"columns": {"customers.salary": "statistics"}, "default": "values"}) as database:
+        table = Outgoing(database).execute("SELECT city, count(salary), max(salary) FROM customers GROUP BY city")
+        assert {row[1] for row in table.rows} <= set(range(33))
+        assert {row[0] for row in table.rows} == {row[2] for row in table.rows} == {"[withheld]"}
+        column = database.schema().column("customers", "salary")
+        assert column is not None
+        assert column.samples == ()
+        assert column.distinct == 32
+
+
+def test_an_error_while_running_does_not_quote(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
+    with (
+        Database.open(path, egress={"columns": {"t.a": "statistics"}}) as database,
+        pytest.raises(QueryFailed, match="withheld"),
+    ):
+        Outgoing(database).execute("SELECT json_extract(a, '$') FROM t")
+
+
+def test_without_rules_everything_is_as_it_was(path: Path) -> None:
+    with Database.open(path) as database:
+        sql = "SELECT * FROM customers"
+        assert Outgoing(database).execute(sql).rows == database.execute(sql).rows
+        assert database.schema() is database.engine.schema()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"columns": {"a.b": "nothing"}},
+        {"default": "all"},
+        {"mask": ["names"]},
+        {"colums": {}},
+        {"columns": ["a.b"]},
+    ],
+)
+def test_wrong_rules_are_errors(given: dict[str, object]) -> None:
+    with pytest.raises(SettingsError):
+        Egress.of(given)
+
+
+def test_an_entry_that_names_nothing_protects_nothing_and_is_an_error(path: Path) -> None:
+    with (
+        Database.open(path, egress={"columns": {"customers.emial": "none"}}) as database,
+        pytest.raises(SettingsError, match="emial"),
+    ):
+        database.schema()
+
+
+def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "permissions.toml"
+    file.write_text('[egress]\ndefault = "statistics"\nmask = ["card"]\n[egress.columns]\n"A.B" = "none"\n')
+    assert Egress.read(file) == Egress("statistics", (("a.b", "none"),), ("card",))
+    file.write_text("[egress")
+    with pytest.raises(SettingsError, match="cannot read"):
+        Egress.read(file)
+
+
+def test_an_exact_entry_wins_over_a_pattern() -> None:
+    egress = Egress.of({"columns": {"t.*": "none", "t.a": "values", "*.b": "statistics"}})
+    assert [egress.named("T", name) for name in ("a", "b", "c")] == ["values", "none", "none"]
+    assert egress.named("u", "c") is None
+
+
+def test_wider_rules_cover_narrower_ones() -> None:
+    narrow, wide = Egress.of({"columns": {"t.a": "none"}}), Egress()
+    assert wide.covers(narrow)
+    assert not narrow.covers(wide)
+    assert narrow.covers(narrow)
+    assert not Egress(mask=("email",)).covers(Egress())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT c FROM customers c",
+        "SELECT to_jsonb(customers) FROM customers",
+        "SELECT a FROM customers AS c (a, b)",
+        'SELECT U&"\\0065mail" FROM customers',
+        "WITH g AS (TABLE customers) SELECT count(*) FROM g",
+        "SELECT x FROM query_to_xml('select 1') AS x",
+    ],
+)
+def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> None:
+    schema = replace(database.leaving().schema, dialect="postgres")
+    assert may_read(sql, schema, database.leaving().levels) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("write to ann.o'neil@example.org", "write to ann.o'[email]"),
+        ("'ann@example.org'", "'[email]'"),
+        ("ann@exam…", "[email]…"),
+        ("4111 1111 1111 1111", "[card]"),
+        ("1234567890123456", "1234567890123456"),
+        ("DE89 3704 0044 0532 0130 00", "[iban]"),
+        ("+49 170 1234567", "[phone]"),
+        ("(555) 123-4567", "[phone]"),
+        ("2024-01-02 10:00:00", "2024-01-02 10:00:00"),
+        ("total > 100000", "total > 100000"),
+    ],
+)
+def test_personal_data_is_masked_by_its_form(text: str, masked: str) -> None:
+    assert mask(text, KINDS) == masked
+
+
+def test_placeholders_turn_back_into_what_they_stand_for() -> None:
+    placeholders = Placeholders(KINDS)
+    said = "orders of a@x.org and b@x.org, again a@x.org"
+    hidden = placeholders.hide(said)
+    assert "@" not in hidden
+    assert placeholders.restore(hidden) == said
