@@ -1,29 +1,57 @@
-# Everything starts from a bare clone with python3 (3.11+) and make.
+# Everything starts from a bare clone with python3 (3.11+) and make; uv, where it is on PATH, makes set-up faster.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.ready
 ROOMS  := agent tools prompts evals
+
+CHEAP      := .[ray,baselines,browser]
+EVERYTHING := .[ray,baselines,browser,sft]
+
+UV      := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile)
+
+# Installs what $(1) names, with a dot a second on the terminal and the installer's words in a file, shown if it fails.
+define install
+	@printf 'Installing %s with $(if $(UV),uv,pip) ' '$(strip $(1))'; \
+	$(INSTALL) -c constraints.txt -e '$(strip $(1))' >$(VENV)/install.log 2>&1 & pid=$$!; \
+	trap 'kill $$pid; exit 130' INT TERM; \
+	while kill -0 $$pid 2>/dev/null; do printf .; sleep 1; done; echo; \
+	wait $$pid || { cat $(VENV)/install.log; exit 1; }
+endef
 
 .PHONY: setup demo test test-extras lint format types studio clean
 
-setup: $(STAMP)
+setup: $(VENV)/.ready
 
-$(STAMP): pyproject.toml constraints.txt
+# What using tableturn takes, which is all that the demo needs.
+$(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tableturn needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo 'Making a virtual environment in $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+	$(call install, .)
 	@touch $@
 
-demo: setup
+# What working on it takes.
+$(VENV)/.ready: $(VENV)/.installed
+	$(call install, .[dev])
+	@touch $@
+
+demo: $(VENV)/.installed
 	@$(BIN)/python -m tableturn.agent.demo
 
+# What needs a server of its own, benchmark data, a browser or an extra runs with ALL=1, as in .ci/run; tests of the extra
+# `sft`, which takes gigabytes, are left to test-extras.
 test: lint types
+ifdef ALL
+	$(call install, $(CHEAP))
 	$(BIN)/python -m pytest -n 2
+else
+	$(BIN)/python -m pytest -n 2 -m 'not (studio or data or extra)'
+endif
 
 # Ray, LangChain's own agent, a browser's driver and torch are large, and most work needs none of them.
 test-extras: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray,baselines,browser,sft]'
+	$(call install, $(EVERYTHING))
 	$(BIN)/python -m pytest -m extra
 
 lint: setup
@@ -38,6 +66,7 @@ format: setup
 types: setup
 	@mkdir -p build/types/tableturn
 	@for room in $(ROOMS); do ln -sfn ../../../$$room build/types/tableturn/$$room; done
+	@for file in __init__.py py.typed; do ln -sfn ../../../agent/package/$$file build/types/tableturn/$$file; done
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 studio: setup
