@@ -90,6 +90,7 @@ def test_a_person_can_read_filter_and_open(browser: Any, report: Path, width: in
     question = page.locator("details.q")
     assert question.count() == 1
     question.locator("summary").click()
+    question.get_by_text("Prediction").first.wait_for()  # drawn when it opens, which the page is told of afterwards
     trace = question.inner_text()
     for part in (
         "Prediction",

@@ -37,7 +37,7 @@ _PAGE = 1_000
 _SECONDS = 60.0
 """How long a server may take to answer."""
 _PAUSES = (0.0, 0.1, 0.5)
-"""Seconds to wait for a table that another client is replacing."""
+"""Seconds to wait where another client is replacing the table, or a server trips over rows that are being written."""
 _REPAIR = (
     "; if its index is damaged, close what uses the store, delete the folders in it (the examples are in "
     "chroma.sqlite3) and run `tableturn examples reindex`"
@@ -142,13 +142,13 @@ class ChromaTable:
         ]
 
     def _do(self, call: Callable[[Collection], _T]) -> _T:
-        from chromadb.errors import NotFoundError
+        from chromadb.errors import InternalError, NotFoundError
 
         for pause in _PAUSES:
             try:
                 return _do(lambda: call(self._collection), self._where)
             except ExampleStoreError as error:
-                if not isinstance(error.__cause__, NotFoundError):
+                if not isinstance(error.__cause__, NotFoundError | InternalError):
                     raise
             time.sleep(pause)
             self._collection = self._find() or self._collection
