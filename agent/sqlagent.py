@@ -21,7 +21,7 @@ from ..tools.errors import AuditError, TableturnError, TurnCancelled
 from ..tools.examples import database_identity
 from .answers.answer import Answer, pending_answer
 from .answers.delivery import deliver
-from .answers.events import STREAM_MODES, Event, read_events
+from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.learning import Saved, save_answer
 from .audit import AuditRecord, AuditTrail, unanswered
 from .graph import AgentGraph, build_graph
@@ -192,6 +192,28 @@ class SQLAgent:
         answer.thread = ""
         return answer
 
+    def stream(
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None
+    ) -> Iterator[Event]:
+        """As `ask`, and yields what happens as it does; the answer comes last (see `Conversation.stream`)."""
+        conversation = self.conversation(user=user)
+        try:
+            yield from map(_alone, conversation.stream(question, settings=settings))
+        finally:
+            self._checkpointer.delete_thread(conversation.thread)
+
+    async def astream(
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None
+    ) -> AsyncIterator[Event]:
+        """As `stream`, without blocking."""
+        agent = self if user is None else await asyncio.to_thread(self.for_user, user)
+        conversation = agent.conversation()
+        try:
+            async for event in conversation.astream(question, settings=settings):
+                yield _alone(event)
+        finally:
+            await self._checkpointer.adelete_thread(conversation.thread)
+
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
         """An answer with the rows that may not leave, for whoever asked; the same where none were withheld.
 
@@ -317,10 +339,12 @@ class Conversation:
             return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None) -> Iterator[Event]:
-        """Takes one turn and yields what happens: progress, each node's update, and last the answer.
+        """Takes one turn and yields what happens as it does (see `Event`), and last the answer.
 
         A stream that is not read to its end is a turn that is undone.
         """
+        reader = self._reader(question)
+        yield reader.begin()
         with self._turn(question) as turn:
             given = self._input(question, self._graph.get_state(self._config()))
             output: Any = {}
@@ -328,24 +352,30 @@ class Conversation:
             while (found := _next_part(parts, turn)) is not None:
                 mode, part = found
                 output = part if mode == "values" else output
-                yield from read_events(mode, part)
+                yield from reader.read(mode, part)
             answer = self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
-        yield Event("answer", "respond", {}, self._agent.deliver(answer, settings=settings))
+        yield from reader.end(self._agent.deliver(answer, settings=settings))
 
     async def astream(self, question: UserInput, *, settings: RunSettings = None) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
+        reader = self._reader(question)
+        yield reader.begin()
         with self._turn(question) as turn:
             given = self._input(question, await self._graph.aget_state(self._config()))
             output: Any = {}
             parts: Any = self._graph.astream(given, self._config(turn), context=_context(settings), **_STREAMING)
             async for mode, part in parts:
                 output = part if mode == "values" else output
-                for event in read_events(mode, part):
+                for event in reader.read(mode, part):
                     yield event
             answer = self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
         if answer.withheld:
             answer = await asyncio.to_thread(self._agent.deliver, answer, settings=settings)
-        yield Event("answer", "respond", {}, answer)
+        for event in reader.end(answer):
+            yield event
+
+    def _reader(self, question: object) -> EventReader:
+        return EventReader(question, deltas=not self._agent.resources.database.session.policy.egress.mask)
 
     def last(self) -> Answer | None:
         """The answer of the last turn that came to an end, also of an earlier process.
@@ -427,6 +457,13 @@ class Conversation:
         if resources.audit is not None:
             resources.audit.write(self._unanswered(asked.question, asked.status))
         return Answer(asked, self.thread)
+
+
+def _alone(event: Event) -> Event:
+    """The event of a turn whose thread is not kept."""
+    if event.answer is not None:
+        event.answer.thread = ""
+    return event
 
 
 def _context(settings: RunSettings) -> Settings | None:

@@ -13,14 +13,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..tools.database import Access, Identity
+from ..tools.errors import SettingsError
 from ..tools.examples import ExampleStore, make_embedding, open_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
 from .resources.opening import open_resources
 from .settings import make_settings
+
+if TYPE_CHECKING:
+    from langgraph_sdk.runtime import ServerRuntime
 
 DATABASE_VARIABLE = "TABLETURN_DB"
 PRESET_VARIABLE = "TABLETURN_PRESET"
@@ -63,6 +68,19 @@ _GRAPH = _build()
 """Built when the server imports this module: a wrong database or model is seen at its start, not in a conversation."""
 
 
-async def graph() -> AgentGraph:
-    """The server's graph factory."""
+async def graph(runtime: ServerRuntime[dict[str, Any]]) -> AgentGraph:
+    """The server's graph factory.
+
+    The server drops what it does not know of a run's context before the graph sees it: a misspelt setting would do
+    nothing, and a misspelt `deny` show what it was to hide.
+
+    Raises:
+        ValueError: The run's context has a setting that there is not, or a wrong value. The server tells a program that
+            drives it the words of no error of ours.
+    """
+    if (running := runtime.execution_runtime) is not None and running.context:
+        try:
+            make_settings(running.context)
+        except SettingsError as error:
+            raise ValueError(str(error)) from None
     return _GRAPH

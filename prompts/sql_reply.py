@@ -34,6 +34,8 @@ _EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+)?", re.IGNORECASE)
 _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 
+_HALF_A_FENCE = re.compile(r"\n[ \t>]*[`~]{1,2}$")
+
 _TRIES = 10
 """Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
 
@@ -75,6 +77,21 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLReply:
         statement = statement[explain.end() :]
         notes.append("The model put EXPLAIN before its query; the query itself was taken.")
     return SQLReply(statement, tuple(notes))
+
+
+def sql_so_far(reply: str) -> str:
+    """The statement as far as it can be told from the beginning of a reply; empty where none has begun.
+
+    What is given for a longer beginning goes on from what was given before, unless another block of SQL begins.
+    """
+    try:
+        reply = clean_reply(reply)
+    except ReplyError:
+        return ""
+    blocks = [fence for fence in find_fences(reply) if _holds_sql(fence)]
+    if blocks:
+        return _HALF_A_FENCE.sub("", blocks[-1].content).rstrip()
+    return reply if starts_like_sql(reply) else ""
 
 
 def _no_sql(reply: str, engine: str) -> ReplyError:

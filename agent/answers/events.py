@@ -6,13 +6,35 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
+
+from ...prompts.sql_reply import sql_so_far
+from ...tools.errors import TableturnError
+from ..effects import TASK
 
 if TYPE_CHECKING:
     from .answer import Answer
 
-STREAM_MODES: list[StreamMode] = ["custom", "updates", "values"]
-"""What is asked of LangGraph: progress events, node updates, and the state for the answer."""
+STREAM_MODES: list[StreamMode] = ["custom", "updates", "values", "messages"]
+"""What is asked of LangGraph: progress events, node updates, the state for the answer, and replies as they come."""
+
+EventKind = Literal[
+    "reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "error", "progress", "node", "answer"
+]
+"""What an event tells of.
+
+For people who watch, in this order: `reading` (the question is taken up), `linked` (tables were found), `sql_delta` (a
+piece of a query, as a model writes it), `sql` (a query is about to run), `rows` (it has run), `note`, `clarify` (the
+turn asks back) and last `answer`; `error` stands for it where the turn failed, in streams that cannot raise. For
+programs that look inside: `progress` (within a node) and `node` (a node finished).
+"""
+
+_WRITING_NODES = frozenset({"generate", "revise"})
+"""Nodes of which there is one at a time, whose replies are this turn's SQL."""
+
+_LONGEST_WATCHED = 20_000
+"""Characters of a reply that are told piece by piece; what is longer comes whole, once it is there."""
 
 
 @dataclass(frozen=True)
@@ -20,28 +42,112 @@ class Event:
     """One thing that happened.
 
     Attributes:
-        kind: `progress` (within a node), `node` (a node finished) or `answer` (the turn did).
-        name: The progress event's name (`linked`, `executed`, `revising`), or the node's.
-        data: The progress event's fields, or the node's state update.
+        kind: See `EventKind`.
+        name: The node that it comes from, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
+        data: What is told. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1: pieces of
+            one draft belong together). `sql`: sql. `rows`: sql, columns, row_count, error. `note`: text. `clarify`:
+            question, choices. `error`: kind, message. `node`: the node's state update.
         answer: With `answer`, the answer.
     """
 
-    kind: Literal["progress", "node", "answer"]
+    kind: EventKind
     name: str
     data: Mapping[str, Any]
     answer: Answer | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The event as plain JSON values: its kind under `event`, beside what `data` holds, or the `answer`."""
+        if self.answer is not None:
+            return {"event": self.kind, "answer": self.answer.to_dict()}
+        return {"event": self.kind, **self.data}
 
-def read_events(mode: str, part: Any) -> Iterator[Event]:
-    """The events in one part of LangGraph's stream."""
-    if mode == "custom":
-        fields = dict(part)
-        yield Event("progress", str(fields.pop("event", "")), fields)
-    elif mode == "updates":
-        for node, update in part.items():
-            if isinstance(update, Mapping):
-                fields = cast("Mapping[str, Any]", update)
-                yield Event("node", node, {name: _written(value) for name, value in fields.items()})
+
+class EventReader:
+    """Reads the events of one turn off LangGraph's stream.
+
+    Args:
+        question: What the person said.
+        deltas: Whether pieces of SQL are told; not where words in them are still masked.
+    """
+
+    def __init__(self, question: object, *, deltas: bool) -> None:
+        self._question = question
+        self._deltas = deltas
+        self._told: set[str] = set()
+        self._sql = ""
+        self._draft = 0
+        self._reply_id: str | None = None
+        self._reply, self._written = "", ""
+
+    def begin(self) -> Event:
+        """The first event."""
+        return Event("reading", "rephrase", {"question": str(self._question)})
+
+    def read(self, mode: str, part: Any) -> Iterator[Event]:
+        """The events in one part of the stream."""
+        if mode == "custom":
+            fields = dict(part)
+            name = str(fields.pop("event", ""))
+            yield Event("progress", name, fields)
+            yield from self._progress(name, fields)
+        elif mode == "updates":
+            for node, update in part.items():
+                if isinstance(update, Mapping):
+                    fields = {name: _written(value) for name, value in cast("Mapping[str, Any]", update).items()}
+                    yield Event("node", node, fields)
+                    yield from self._notes(node, fields.get("notes") or ())
+        elif mode == "messages" and self._deltas:
+            message, metadata = part
+            if isinstance(message, AIMessageChunk) and metadata.get(TASK) and _node(metadata) in _WRITING_NODES:
+                yield from self._piece(message, _node(metadata))
+
+    def end(self, answer: Answer) -> Iterator[Event]:
+        """What the answer tells beyond what has been told, and the answer."""
+        if answer.sql and answer.sql != self._sql:
+            yield Event("sql", "respond", {"sql": answer.sql})
+            if answer.answered:
+                rows = {"sql": answer.sql, "columns": list(answer.columns), "row_count": answer.row_count}
+                yield Event("rows", "respond", {**rows, "error": None})
+        yield from self._notes("respond", answer.notes)
+        if answer.status == "needs_clarification":
+            yield Event("clarify", "clarify", {"question": answer.text, "choices": list(answer.choices)})
+        yield Event("answer", "respond", {}, answer)
+
+    def _progress(self, name: str, fields: Mapping[str, Any]) -> Iterator[Event]:
+        if name == "linked":
+            yield Event("linked", "link", {"tables": fields["tables"]})
+        elif name == "executing":
+            self._sql = fields["sql"]
+            yield Event("sql", "execute", {"sql": self._sql})
+        elif name == "executed":
+            yield Event("rows", "execute", {key: fields[key] for key in ("sql", "columns", "row_count", "error")})
+
+    def _notes(self, node: str, notes: Any) -> Iterator[Event]:
+        for note in notes:
+            if note not in self._told:
+                self._told.add(note)
+                yield Event("note", node, {"text": note})
+
+    def _piece(self, message: AIMessageChunk, node: str) -> Iterator[Event]:
+        if message.id != self._reply_id:
+            self._reply_id, self._reply, self._written = message.id, "", ""
+            self._draft += 1
+        self._reply += message.text
+        if len(self._reply) > _LONGEST_WATCHED:
+            return
+        found = sql_so_far(self._reply)
+        if len(found) > len(self._written) and found.startswith(self._written):
+            text, self._written = found[len(self._written) :], found
+            yield Event("sql_delta", node, {"text": text, "draft": self._draft})
+
+
+def error_event(error: TableturnError) -> Event:
+    """How a turn's failure is told in a stream that cannot raise."""
+    return Event("error", "respond", {"kind": type(error).__name__, "message": str(error)})
+
+
+def _node(metadata: Mapping[str, Any]) -> str:
+    return str(metadata.get("langgraph_node", ""))
 
 
 def _written(value: object) -> object:

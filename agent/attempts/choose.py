@@ -108,10 +108,12 @@ def choose(attempts: Sequence[Attempt], words: str, code: CodeResult | None = No
 
 def objection(attempt: Attempt, previous: Attempt, words: str, code: CodeResult | None = None) -> str | None:
     """Why an attempt does not replace an earlier one, as a predicate ("did not run"); None where it does."""
+    if attempt.source == "edited":
+        return None  # what a person wrote counts, whatever it gives
     if attempt.result is None:
         return "did not run"
-    if previous.result is None or attempt.source == "edited":
-        return None  # anything is better than nothing, and what a person wrote counts
+    if previous.result is None:
+        return None  # anything is better than nothing
     if is_empty(attempt.result) and not is_empty(previous.result):
         return "gave no rows"
     gained = FIT * (_fit(attempt) - _fit(previous))

@@ -23,8 +23,11 @@ def stop_reason(
     """
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last, earlier = tried[-1], tried[:-1]
-    if last.source == "edited" and last.result is not None:
-        return Stop("edited", "a person wrote the query", "converged")
+    if last.source == "edited":
+        failed = f"the query that a person wrote cannot be run: {last.error}"
+        return (
+            Stop("edited", failed, "failed") if last.error else Stop("edited", "a person wrote the query", "converged")
+        )
     if settings.gate and _passes(last, code, settings):
         which = "revision" if earlier else "draft"
         return Stop("gate", f"the {which} ran, gave rows, and no check finds fault with it", "converged")

@@ -13,7 +13,7 @@ from ...prompts.tokens import PromptTooLarge, estimate_tokens
 from ...tools.errors import ModelError, ReplyError
 from ..effects import Body, Done, Request
 from .budget import current_allowance
-from .errors import model_error, rejects_temperature
+from .errors import model_error, rejects_temperature, streams_nothing
 from .reply import reply_text, was_cut, was_refused
 from .resolve import model_label
 
@@ -69,6 +69,7 @@ class PromptedTranslator:
         self._options = options or TranslatorOptions()
         self._tuned: dict[Tuning, BaseChatModel] = {}
         self._takes_temperature = True
+        self._streams = True
 
     @property
     def name(self) -> str:
@@ -115,7 +116,7 @@ class PromptedTranslator:
             return Done(reply, tuple(notes))
 
     def _request(self, prompt: Prompt, tuning: Tuning) -> Body[AIMessage]:
-        """One request, and another without a temperature where the model turns that down."""
+        """One request; another without a temperature where the model turns that down, or for a reply in one piece."""
         messages = [_chat_message(message) for message in prompt.messages]
         while True:
             try:
@@ -123,16 +124,22 @@ class PromptedTranslator:
             except ModelError:
                 raise  # no failure of the model's: a budget was reached, or the reply was late
             except Exception as error:
-                if not (self._takes_temperature and rejects_temperature(error)):
+                if self._takes_temperature and rejects_temperature(error):
+                    self._takes_temperature = False
+                elif self._streams and streams_nothing(error):
+                    self._streams = False
+                else:
                     raise model_error(self.model, error) from error
-            self._takes_temperature = False
+                self._tuned.clear()
 
     def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
         """The model with the options set, as far as it has such fields; clients are shared with the original."""
         wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
-            found = self._tuned[wanted] = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
+            found = _tune(self._model, wanted, drop_temperature=not self._takes_temperature)
+            found = found if self._streams else found.model_copy(update={"disable_streaming": True})
+            self._tuned[wanted] = found
         return found
 
 

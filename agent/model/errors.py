@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from json import JSONDecodeError
 from typing import Final
 
 from ...tools.errors import ModelError
@@ -22,6 +24,9 @@ _BY_NAME: Final = (
 )
 _OF_THE_REPLY: Final = (LookupError, AttributeError)
 """What clients raise over a reply that lacks its parts."""
+_NO_REPLY: Final = ("Unexpected response type", "null value for 'choices'", "No generations found in stream")
+"""How langchain-openai says the same."""
+_TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,80})", re.IGNORECASE)
 _TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
 _OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
 
@@ -41,6 +46,11 @@ def model_error(label: str, error: Exception) -> ModelError:
 def rejects_temperature(error: Exception) -> bool:
     """Whether the provider turned the request down for its temperature, as reasoning models do."""
     return status_of(error) == 400 and "temperature" in str(error).lower()
+
+
+def streams_nothing(error: Exception) -> bool:
+    """Whether a server that was asked to send its reply piece by piece sent something else."""
+    return isinstance(error, ValueError) and "No generations found in stream" in str(error)
 
 
 def loop_is_gone(error: Exception) -> bool:
@@ -64,7 +74,11 @@ def status_of(error: Exception) -> int | None:
 
 def _cause(error: Exception) -> tuple[str, str]:
     names = [base.__name__ for base in type(error).__mro__]
-    if isinstance(error, _OF_THE_REPLY):
+    if _is_of_the_reply(error):
+        if "<html" in (text := str(error).lower()) or "<!doctype html" in text:
+            title = _TITLE.search(str(error))
+            page = f"the web page {' '.join(title[1].split())!r}" if title else "a web page"
+            return f"is not there: what answered gave {page}", "check the base URL, and any proxy or sign-in on the way"
         return "gave a reply that is not in the form of one", "check that the server speaks the protocol asked of it"
     for part, happened, advice in _BY_NAME:
         if any(part in name for name in names):
@@ -77,8 +91,12 @@ def _cause(error: Exception) -> tuple[str, str]:
     return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))
 
 
+def _is_of_the_reply(error: Exception) -> bool:
+    return isinstance(error, (*_OF_THE_REPLY, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
+
+
 def _detail(error: Exception) -> str:
-    if isinstance(error, _OF_THE_REPLY):
+    if _is_of_the_reply(error):
         return ""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None

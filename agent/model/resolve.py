@@ -49,7 +49,7 @@ def resolve_model(
         ModelError: For a name of no known form, or where a key, an endpoint or a model's name is missing.
     """
     if spec is not None and not isinstance(spec, str):
-        return spec
+        return _checked(spec)
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     if temperature is not None:
         options["temperature"] = temperature
@@ -76,6 +76,16 @@ def model_label(model: BaseChatModel | None) -> str:
         if isinstance(value, str) and value:
             return value
     return type(model).__name__
+
+
+def _checked(model: BaseChatModel) -> BaseChatModel:
+    from langchain_core.language_models import BaseChatModel
+
+    if isinstance(model, BaseChatModel):
+        return model
+    raise ModelError(
+        f"a model is one of LangChain's chat models, or a name ({KNOWN_FORMS}), not {type(model).__name__}"
+    )
 
 
 def _from_environment(base_url: str | None) -> str:
@@ -120,7 +130,7 @@ def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseCha
     http, ahttp = bounded_clients(options["timeout"])
     options |= {"http_client": http, "http_async_client": ahttp}
     try:
-        return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), **options)
+        return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
     except ValueError as error:
         raise ModelError(f"openai:{name} cannot be used: {_line(error)}") from error
 

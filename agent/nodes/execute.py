@@ -41,6 +41,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds)), cancellation=run.cancellation
         )
 
+    run.emit({"event": "executing", "sql": sql})
     outcome = yield from do(call)
     edited = decision.action == "edit" or (turn.written and sql != turn.written)
     source = cast("AttemptSource", "edited" if edited else state.get("sql_source", "draft"))
@@ -49,6 +50,8 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         attempt = replace(attempt, error=str(outcome), error_kind=outcome.kind)
     else:
         attempt = replace(attempt, result=plain_result(outcome))
-    run.emit({"event": "executed", "sql": sql, "row_count": attempt.row_count, "error": attempt.error})
+    columns = list(attempt.result.columns) if attempt.result else []
+    seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
+    run.emit({"event": "executed", **seen})
     update: dict[str, Any] = {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update

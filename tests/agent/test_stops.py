@@ -121,3 +121,15 @@ def test_sql_edited_in_a_checkpoint_is_told_from_the_agents(shop: Path) -> None:
         output = agent.graph.invoke(None, config)
     answer = Answer(load(AnswerRecord, output["answer"]))
     assert (answer.sql, answer.stop_kind) == (CITIES, "edited")
+
+
+def test_edited_sql_that_fails_is_answered_as_such_and_not_revised(shop: Path) -> None:
+    with SQLAgent(shop, model=writes(NAMES), settings={"examples": "none"}) as agent:
+        config: Any = {"configurable": {"thread_id": "studio"}}
+        agent.graph.invoke({"messages": [HumanMessage("Who?")]}, config, interrupt_before=["execute"])
+        agent.graph.update_state(config, {"sql": "SELECT surname FROM customers"})
+        output = agent.graph.invoke(None, config)
+    answer = Answer(load(AnswerRecord, output["answer"]))
+    assert (answer.status, answer.stop_kind, len(answer.attempts)) == ("failed", "edited", 1)
+    assert answer.sql == "SELECT surname FROM customers"
+    assert "no such column: surname" in answer.text

@@ -121,7 +121,8 @@ async def test_studio_drives_the_graph(server: Server) -> None:
         await _answers_a_clarification(client)
         await _approves_a_query(client)
         await _saves_an_approved_answer(client)
-    log = server.log.read_text()
+        log = server.log.read_text()
+        await _refuses_a_setting_that_is_none(client)
     assert "Blocking call" not in log
     assert "BlockingError" not in log
     assert "Traceback" not in log
@@ -165,6 +166,20 @@ async def _changes_a_setting(client: Any) -> None:
     values = await turn(client, thread, input=says_in_chat("Names in Paris"), context={"rows": 1})
     assert values["answer"]["rows"] == [["Ada"]]
     assert values["answer"]["truncated"] is True
+
+
+async def _refuses_a_setting_that_is_none(client: Any) -> None:
+    """The server itself would drop it without a word."""
+    thread = (await client.threads.create())["thread_id"]
+    parts = [
+        part
+        async for part in client.runs.stream(
+            thread, "tableturn", input=says_in_chat("Names in Paris"), context={"row": 1}, stream_mode=["updates"]
+        )
+    ]
+    assert parts[-1].event == "error", parts
+    assert "row" in parts[-1].data["message"]
+    assert (await client.threads.get_state(thread))["values"] in ({}, None)
 
 
 async def _answers_a_clarification(client: Any) -> None:

@@ -20,8 +20,8 @@ class Behaviour:
 
     Attributes:
         kind: `reply`, `reset` (closes the connection without an answer), `hang` (never answers), `drip` (begins an
-            answer and goes on with a blank now and then, for ever), `flood` (the same, as fast as it can) or `empty` (a
-            reply without a message).
+            answer and goes on with a blank now and then, for ever), `flood` (the same, as fast as it can), `empty` (a
+            reply without a message) or `raw` (the content as it is, whatever was asked for).
         content: The model's words; with another status, the error's message.
         finish_reason: `stop` or `length`.
         status: HTTP status.
@@ -32,7 +32,7 @@ class Behaviour:
         tool: A tool that the model calls, with its arguments as JSON; None for none.
     """
 
-    kind: Literal["reply", "reset", "hang", "drip", "flood", "empty"] = "reply"
+    kind: Literal["reply", "reset", "hang", "drip", "flood", "empty", "raw"] = "reply"
     content: str = ""
     finish_reason: str = "stop"
     status: int = 200
@@ -68,6 +68,11 @@ def fails(status: int, message: str = "scripted failure", **headers: str) -> Beh
     return Behaviour(
         status=status, content=message, headers={name.replace("_", "-"): value for name, value in headers.items()}
     )
+
+
+def raw(content: str) -> Behaviour:
+    """A body that is sent as it is, with status 200."""
+    return Behaviour(kind="raw", content=content)
 
 
 RESET = Behaviour(kind="reset")
@@ -166,6 +171,9 @@ class OpenAIServer:
         if behaviour.kind == "reset":
             writer.transport.abort()
             return False
+        if behaviour.kind == "raw":
+            media = "text/html" if behaviour.content.startswith("<") else "application/json"
+            return await self._write(writer, behaviour.status, behaviour.content, media)
         if body.get("stream") and behaviour.status == 200:
             return await self._write(writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers)
         return await self._write(writer, behaviour.status, json.dumps(_payload(behaviour)), headers=behaviour.headers)

@@ -1,0 +1,111 @@
+"""What a streamed turn tells while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tableturn.agent import SQLAgent
+from tableturn.agent.answers.events import Event
+from tableturn.prompts.sql_reply import sql_so_far
+from tableturn.tools.errors import ModelError
+
+from tests.support.openai_server import Behaviour, OpenAIServer, raw, says
+from tests.support.scripted import ScriptedModel, instead_of_sql, writes
+
+QUERY = "SELECT name\nFROM customers\nORDER BY name"
+REPLY = f"Question: Give me the customers' names.\nSure: 95\n```sql\n{QUERY}\n```\nThat lists them."
+LOOKING_INSIDE = ("progress", "node")
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+def told(events: Sequence[Event]) -> list[str]:
+    kinds = [event.kind for event in events if event.kind not in LOOKING_INSIDE]
+    return [kind for kind, before in zip(kinds, ["", *kinds], strict=False) if kind != before]
+
+
+def test_a_query_is_told_as_it_is_written(shop: Path) -> None:
+    with (
+        OpenAIServer([says(REPLY)]) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings={"examples": "none"}) as agent,
+    ):
+        events = list(agent.stream("Who are they?"))
+    assert told(events) == ["reading", "linked", "sql_delta", "sql", "rows", "answer"]
+    assert "".join(event.data["text"] for event in events if event.kind == "sql_delta") == QUERY
+    rows = next(event for event in events if event.kind == "rows")
+    assert rows.to_dict() == {
+        "event": "rows", "sql": QUERY, "columns": ["name"], "row_count": len(events[-1].answer.rows), "error": None
+    }  # fmt: skip
+    assert events[-1].to_dict()["answer"]["sql"] == QUERY
+    assert events[-1].answer.usage.prompt_tokens == 100, "as the server counted, also piece by piece"
+
+
+async def test_the_same_without_blocking(shop: Path) -> None:
+    with (
+        OpenAIServer([says(REPLY)]) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings={"examples": "none"}) as agent,
+    ):
+        events = [event async for event in agent.astream("Who are they?")]
+    assert told(events) == ["reading", "linked", "sql_delta", "sql", "rows", "answer"]
+
+
+def test_a_server_that_sends_its_reply_in_one_piece_is_asked_so(shop: Path) -> None:
+    def answer(body: dict[str, object]) -> Behaviour:
+        return raw("{}") if body.get("stream") else says(REPLY)
+
+    with (
+        OpenAIServer(answer) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings={"examples": "none"}) as agent,
+    ):
+        first, second = (list(agent.stream("Who are they?"))[-1].answer for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert (first.sql, first.usage.llm_calls) == (QUERY, 2)
+    assert (second.sql, second.usage.llm_calls) == (QUERY, 1)
+
+
+def test_what_is_asked_back_is_told(shop: Path) -> None:
+    with SQLAgent(
+        shop,
+        model=ScriptedModel(script=lambda _: instead_of_sql("ambiguous", "Which ones?")),
+        settings={"examples": "none"},
+    ) as agent:
+        events = list(agent.stream("Who?"))
+    assert told(events)[-2:] == ["clarify", "answer"]
+    assert next(event.data["question"] for event in events if event.kind == "clarify") == "Which ones?"
+
+
+def test_a_query_that_fails_is_told_with_its_error(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT x FROM customers"), settings={"examples": "none"}) as agent:
+        events = list(agent.stream("Who?"))
+    assert "no such column" in next(event.data["error"] for event in events if event.kind == "rows")
+
+
+@given(st.integers(0, len(REPLY)), st.integers(0, len(REPLY)))
+def test_what_is_told_of_a_longer_reply_goes_on_from_what_was_told_of_a_shorter(one: int, other: int) -> None:
+    shorter, longer = sorted((one, other))
+    assert sql_so_far(REPLY[:longer]).startswith(sql_so_far(REPLY[:shorter]))
+
+
+def test_a_model_of_the_wrong_type_is_refused_when_the_agent_is_built(shop: Path) -> None:
+    with pytest.raises(ModelError, match="not int"):
+        SQLAgent(shop, model=42)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_web_page_in_the_place_of_a_reply_is_named(shop: Path) -> None:
+    page = "<!DOCTYPE html><html><title>Sign in</title></html>"
+    with (
+        OpenAIServer([raw(page)]) as server,
+        SQLAgent(shop, model="openai:m", base_url=server.base_url, settings={"examples": "none"}) as agent,
+    ):
+        answer = agent.ask("Who?")
+    assert answer.status == "failed"
+    assert "the web page 'Sign in'" in answer.text
+    assert "base URL" in answer.text
