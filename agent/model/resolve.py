@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from ...tools.errors import ModelError
+from .providers import PROVIDERS, provided_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -17,7 +18,7 @@ OFFLINE: Final = "offline"
 DEFAULT_MODEL: Final = "gpt-5-mini"
 """What an OpenAI key alone selects."""
 
-KNOWN_FORMS: Final = "openai:NAME, azure:DEPLOYMENT, offline"
+KNOWN_FORMS: Final = "openai:NAME, azure:DEPLOYMENT, offline, " + ", ".join(f"{name}:NAME" for name in PROVIDERS)
 
 _NO_KEY: Final = "none"
 """Sent as the key to servers of one's own, which mostly want none, while the client library insists on one."""
@@ -38,7 +39,8 @@ def resolve_model(
     deployment, in the environment; else offline.
 
     Args:
-        spec: A chat model, which is taken as it is, or a name: `openai:NAME`, `azure:DEPLOYMENT`, `offline`.
+        spec: A chat model, which is taken as it is, or a name: one of `KNOWN_FORMS`, or another
+            provider of LangChain's whose package is installed.
         base_url: Of an OpenAI-compatible server; else OPENAI_BASE_URL or OPENAI_API_BASE of the environment.
         temperature: Sampling temperature; None leaves the model's own.
         max_tokens: Tokens of a reply; None leaves the model's own.
@@ -64,6 +66,9 @@ def resolve_model(
         return _openai(rest, url, options)
     if provider == "azure" and rest:
         return _azure(rest, options)
+    ours = provider in ("openai", "azure", OFFLINE)
+    if rest and not ours and (model := provided_model(provider, rest, base_url, options)):
+        return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
 
@@ -78,7 +83,7 @@ def model_label(model: BaseChatModel | None) -> str:
     return type(model).__name__
 
 
-def _checked(model: BaseChatModel) -> BaseChatModel:
+def _checked(model: object) -> BaseChatModel:
     from langchain_core.language_models import BaseChatModel
 
     if isinstance(model, BaseChatModel):

@@ -38,13 +38,15 @@ def test_a_query_is_told_as_it_is_written(shop: Path) -> None:
     ):
         events = list(agent.stream("Who are they?"))
     assert told(events) == ["reading", "linked", "sql_delta", "sql", "rows", "answer"]
+    answer = events[-1].answer
+    assert answer is not None
     assert "".join(event.data["text"] for event in events if event.kind == "sql_delta") == QUERY
     rows = next(event for event in events if event.kind == "rows")
     assert rows.to_dict() == {
-        "event": "rows", "sql": QUERY, "columns": ["name"], "row_count": len(events[-1].answer.rows), "error": None
+        "event": "rows", "sql": QUERY, "columns": ["name"], "row_count": len(answer.rows), "error": None
     }  # fmt: skip
     assert events[-1].to_dict()["answer"]["sql"] == QUERY
-    assert events[-1].answer.usage.prompt_tokens == 100, "as the server counted, also piece by piece"
+    assert answer.usage.prompt_tokens == 100, "as the server counted, also piece by piece"
 
 
 async def test_the_same_without_blocking(shop: Path) -> None:
