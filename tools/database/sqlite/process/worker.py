@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ....errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
+from ....sandbox.boundary import confine_reader, drop_capabilities_for
 from ...table import Limits
 from ..run_here import QueriesHere
 from .codec import encode
@@ -32,6 +33,7 @@ def work(line: socket.socket) -> None:
     if message is None:
         os._exit(0)
     opening = Opening.unpack(message[1])
+    drop_capabilities_for(opening.path)
     send(line, RESULT, str(os.getpid()).encode())
     worker: _Worker | None = None
     while message := receive(line, _ORDER_BYTES):
@@ -62,6 +64,9 @@ class _Worker:
             self._held = int(file.read().split()[0]) * resource.getpagesize()
         highest = max(map(int, os.listdir("/proc/self/fd")))
         _soft(resource.RLIMIT_NOFILE, highest + 1 + _FILES)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # Now that the thread runs that ends queries in time, none is needed any more.
+        confine_reader()
         self._asked: list[Any] = []
         self._limits = Limits()
         self._processor_until = 0.0
