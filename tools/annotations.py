@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from .database import ColumnSchema, Schema, TableSchema
+from .database import ColumnSchema, Database, Schema, TableSchema
+from .database.session import Identity
 from .folders import cache_folder
 
 ColumnName = tuple[str, str]
@@ -79,6 +80,17 @@ def schema_key(schema: Schema) -> str:
     return hashlib.sha256(repr((tables, keys)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def annotations_key(database: Database) -> str:
+    """What a database's annotations are kept by: its schema, and the rights under which contents are shown to a model.
+
+    A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
+    gives each person rows of their own, by that person alone.
+    """
+    session = database.session
+    shared = session if getattr(database.engine, "rows_by_person", True) else replace(session, identity=Identity())
+    return schema_key(database.schema()) + shared.key
+
+
 class AnnotationStore:
     """The annotations of one schema, in a file of the cache folder.
 
@@ -90,7 +102,7 @@ class AnnotationStore:
         """Reads what is there; a damaged file counts as none.
 
         Args:
-            key: The schema's `schema_key`.
+            key: `annotations_key`, or `schema_key` where nothing is restricted.
             folder: Another cache folder.
         """
         self._key = key

@@ -19,8 +19,8 @@ from .compare import is_empty
 from .departures import LIKELY
 from .feedback import describe
 
-CHECKED_LENGTH = 10_000
-"""Longest query that is looked at, in characters: checks take time that grows with its square, and nobody asks so."""
+CHECKED_LENGTH = 50_000
+"""Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""
 
 
 def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:

@@ -57,7 +57,7 @@ def link(
     from functools import partial
     from time import perf_counter
 
-    from ...tools.annotations import AnnotationStore, schema_key
+    from ...tools.annotations import AnnotationStore, annotations_key
     from ...tools.errors import SettingsError
     from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
@@ -68,7 +68,7 @@ def link(
     with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
         schema = database.schema()
         if annotations:
-            known = AnnotationStore(schema_key(schema)).read()
+            known = AnnotationStore(annotations_key(database)).read()
             if not (known.tables or known.columns):
                 raise SettingsError(
                     f"nothing describes this schema yet: run tableturn annotate --db {database.location} --model ..."

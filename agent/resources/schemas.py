@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from ...tools.annotations import Annotations, AnnotationStore, schema_key
+from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.database import Database, Schema
 from ...tools.linking import SchemaLinker
 from ...tools.values import ValueIndex
@@ -39,7 +39,7 @@ class Schemas:
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
-                self._stores = {schema.version: AnnotationStore(schema_key(schema) + self._database.leaving().key)}
+                self._stores = {schema.version: AnnotationStore(annotations_key(self._database))}
             return self._stores[schema.version]
 
     def schema(self, annotated: bool) -> Schema:

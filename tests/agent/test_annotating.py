@@ -21,8 +21,9 @@ from tableturn.agent.model.budget import left_of
 from tableturn.agent.model.chat import PromptedTranslator
 from tableturn.agent.settings import Settings
 from tableturn.prompts.annotate import AnnotateColumnsTask
-from tableturn.tools.annotations import AnnotationStore, schema_key
+from tableturn.tools.annotations import AnnotationStore, annotations_key, schema_key
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
+from tableturn.tools.database.session import Identity
 from tableturn.tools.errors import ModelError, ReplyError
 from tableturn.tools.linking import SchemaLinker
 from typer.testing import CliRunner
@@ -255,6 +256,23 @@ def test_of_a_cut_list_the_last_line_does_not_count() -> None:
     assert task.parse_cut("1. home city\n2. customer's fu") == ("home city", None)
     with pytest.raises(ReplyError):
         task.parse_cut('{"1": "home ci')
+
+
+def test_descriptions_are_for_who_may_read_what_they_were_made_from(cryptic: Path) -> None:
+    policies: list[dict[str, Any]] = [
+        {},
+        {"egress": {"columns": {"t1.c2": "none"}}},
+        {"egress": {"mask": ["email"]}},
+        {"deny": ["t3"]},
+        {"deny": ["t1.c2"]},
+    ]
+    keys: list[str] = []
+    for policy in policies:
+        with Database.open(cryptic, **policy) as database:
+            keys.append(annotations_key(database))
+            with database.for_user(Identity("ada")) as hers:
+                assert annotations_key(hers) == keys[-1], "a file has the same rows for everybody"
+    assert len(set(keys)) == len(policies)
 
 
 def test_descriptions_outlive_what_does_not_change_names_types_or_keys(cryptic: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from ..errors import ExampleStoreError
 from ..folders import data_folder
 from .backend import REBUILT_SUFFIX, Fields, Row
 from .chroma_file import check_file
+from .chroma_index import damaged_index
 from .embedding import Vectors
 from .messages import one_line
 
@@ -188,6 +189,8 @@ class ChromaBackend:
         full = self._name(room, name)
         if (known := self._tables.get(full)) is not None:
             return known
+        if not self._tables:
+            self._check_indexes()
         collection = self._make(full, room) if create else self._find(full)
         if collection is None:
             return None
@@ -257,6 +260,16 @@ class ChromaBackend:
             ),
             self._where,
         )
+
+    def _check_indexes(self) -> None:
+        """Looks at the index files before Chroma loads one, which a damaged one can end the whole process by.
+
+        Raises:
+            ExampleStoreError: One is damaged.
+        """
+        damaged = None if self._in_memory or "://" in self._where else damaged_index(Path(self._where))
+        if damaged is not None:
+            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
 
     def _check(self) -> None:
         """Refuses a store that would answer badly, and ends a replacement that was broken off."""

@@ -60,7 +60,7 @@ def past_use(sql: str, schema: Schema) -> PastUse:
         return PastUse()
     items = items_of(resolution)
     roles: set[tuple[str, str, Role]] = {
-        (reference.source.table.name, reference.column, _ROLE_OF[reference.clause])
+        (reference.source.table.name, reference.source.declared(reference.column), _ROLE_OF[reference.clause])
         for reference in resolution.references
         if reference.kind == "column" and reference.source and reference.source.table and reference.clause in _ROLE_OF
     }

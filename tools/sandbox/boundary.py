@@ -16,11 +16,13 @@ from .terms import Boundary
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_GET_SECCOMP = 21
-_PR_SET_SECCOMP = 22
 _PR_CAPBSET_READ = 23
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
-_SECCOMP_MODE_FILTER = 2
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_FILTER_FLAG_TSYNC = 1
+_CAP_DAC_READ_SEARCH = 2
+_LOW = 0xFFFFFFFF
 _SIGKILL = 9
 _CAPABILITY_VERSION = 0x20080522
 
@@ -83,7 +85,32 @@ def confine(boundary: Boundary) -> None:
     _filter_calls()
 
 
-def _drop_capabilities() -> None:
+def confine_reader() -> None:
+    """Let this process, with all its threads, read and write files, compute, and answer on the line that it has.
+
+    It starts no program, process or thread and makes no socket; nothing opens it again. Where the kernel has no
+    filters, or this processor's calls are not known, nothing is closed.
+    """
+    if has_seccomp() and this_machine() is not None:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        _filter_calls(files=True)
+
+
+def drop_capabilities_for(path: str) -> None:
+    """Give up what root may do, for good, before the first thread.
+
+    Root reads files that belong to others and are closed to everybody else. Where that is what it takes to read
+    `path`, the right to read (and no other) is kept.
+    """
+    held = _capabilities()
+    if held:
+        _set_capabilities(0, held)
+        readable = os.access(path, os.R_OK, effective_ids=True)
+        _set_capabilities(held, held)
+        _drop_capabilities(0 if readable else held & 1 << _CAP_DAC_READ_SEARCH)
+
+
+def _drop_capabilities(kept: int = 0) -> None:
     """Give up what root may do, for good: a worker that root started is no more than any other process."""
     capability = 0
     while _libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
@@ -92,8 +119,20 @@ def _drop_capabilities() -> None:
         capability += 1
     # The question past the last one failed, and nobody is to take that for an error of their own.
     ctypes.set_errno(0)
-    header, none = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    _check(_libc().capset(header, none))
+    _set_capabilities(kept, kept)
+
+
+def _capabilities() -> int:
+    """A bit for each that this process could use."""
+    header, held = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    _check(_libc().capget(header, held))
+    return held[1] | held[4] << 32
+
+
+def _set_capabilities(effective: int, permitted: int) -> None:
+    low, high = (effective & _LOW, permitted & _LOW, 0), (effective >> 32, permitted >> 32, 0)
+    header, wanted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
+    _check(_libc().capset(header, wanted))
 
 
 def _restrict_files() -> None:
@@ -116,13 +155,18 @@ def _bits(rights: dict[int, int], version: int) -> int:
     return (1 << count) - 1
 
 
-def _filter_calls() -> None:
+def _filter_calls(files: bool = False) -> None:
+    """The filter, over all threads of this process."""
     machine = this_machine()
     if machine is None:
         raise OSError("this processor's system calls are not known to the sandbox")
-    steps = filter_program(machine)
+    steps = filter_program(machine, files)
     program = _FilterProgram(len(steps) // 8, steps)
-    _check(_libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0))
+    unmatched = _check(
+        _libc().syscall(machine.seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, ctypes.byref(program))
+    )
+    if unmatched:
+        raise OSError("a thread has a filter of its own")
 
 
 def _prctl(option: int, value: int) -> None:

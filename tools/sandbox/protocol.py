@@ -20,9 +20,6 @@ from .terms import Boundary
 CODE_NAME = "<code>"
 """The file name that tracebacks give to the model's code."""
 
-READY = b"ready"
-"""What the parent says when it can take orders; anything else is why it cannot."""
-
 PIPES_FOLLOW = b" "
 """First message on the line, with two descriptors; a message of another length is an `Ending`."""
 

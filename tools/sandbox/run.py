@@ -90,7 +90,7 @@ def warm_up(boundary: Boundary = "kernel") -> None:
         SandboxUnavailable: This machine cannot keep the boundary.
     """
     _require(boundary)
-    PARENT.start()
+    PARENT.warm_up()
 
 
 def _require(boundary: Boundary) -> None:
@@ -101,7 +101,7 @@ def _require(boundary: Boundary) -> None:
 def _run(request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None) -> Done:
     """One worker's turn; raises `Cancelled`, and what `exchange` raises."""
     order = Order(limits.seconds, limits.memory_bytes, limits.boundary)
-    with turn(PARENT.turns, cancellation), PARENT.call(order) as line:
+    with turn(PARENT.turns, cancellation), PARENT.run(order) as line:
         return exchange(line, request, limits, cancellation)
 
 

@@ -17,10 +17,11 @@ import sys
 import time
 from dataclasses import dataclass
 
+from ..forkserver import READY
 from .answer import to_answer
 from .boundary import confine, die_with_parent
 from .bounds import bound_run, bound_worker, memory_held
-from .protocol import CONFINED, PIPES_FOLLOW, READY, Ending, Order
+from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
 from .terms import Boundary
 from .warm import load_all
 from .worker import work

@@ -48,7 +48,7 @@ def items_of(resolution: Resolution) -> UsedItems:
     for reference in resolution.references:
         source = reference.source
         if reference.kind in ("column", "star") and source is not None and source.table is not None:
-            columns.add((source.table.name, reference.column))
+            columns.add((source.table.name, source.declared(reference.column)))
     for scope in resolution.scopes:
         if any(isinstance(item, exp.Star) for item in scope.select.expressions):
             columns.update((source.table.name, ALL_COLUMNS) for source in scope.sources if source.table)

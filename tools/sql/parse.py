@@ -102,6 +102,8 @@ def _read(sql: str, dialect: str) -> Parsed:
         raise SQLParseError("The SELECT names no columns; write what it should return.")
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
+    if rules.is_sqlite:
+        _write_out_tables(tree)
     if rules.words_as_text:
         _mark_brackets(text, tree)
     return Parsed(text, tokens, tree, rules)
@@ -114,6 +116,20 @@ def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
         SQLParseError: See `parse`.
     """
     return parse(sql, dialect).tree.copy()
+
+
+def _write_out_tables(tree: exp.Expr) -> None:
+    """Turns `x IN accounts`, which is SQLite's for `x IN (SELECT * FROM accounts)`, into that."""
+    for node in list(tree.find_all(exp.In)):
+        named = node.args.get("field")
+        if isinstance(named, exp.Column):
+            table = exp.Table(this=named.this, db=named.args.get("table"))
+        elif isinstance(named, exp.Func):
+            table = exp.Table(this=named)
+        else:
+            continue
+        node.set("field", None)
+        node.set("query", exp.Subquery(this=exp.select(exp.Star()).from_(table, copy=False)))
 
 
 def _mark_brackets(text: str, tree: exp.Expr) -> None:

@@ -45,7 +45,7 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
         return None
     words = _words(parsed, sql)
     if any(table not in tables and table.casefold() in words for table, _ in columns):
-        return None  # named where our parser sees no table, as in `x IN accounts`
+        return None  # named where our parser sees no table
     everything = _stands_for_all(parsed, words)
     return [
         kept

@@ -220,7 +220,8 @@ class _Resolver:
             return Source(visible, own, None, None, node, known=known)
         given = [] if self.rules.is_sqlite else self._declared(node)
         columns = self._named([*given, *(column.name for column in table.columns[len(given) :])])
-        return Source(visible, own, table, None if node.args.get("pivots") else columns, node)
+        renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
+        return Source(visible, own, table, None if node.args.get("pivots") else columns, node, renamed=renamed)
 
     def _of_schema(self, node: exp.Table, own: str) -> TableSchema | None:
         """The schema's table of that name, with the name of its own schema before it where that is part of the name."""

@@ -50,6 +50,7 @@ class Source:
         join: The join that brought it in; None for the first.
         using: Folded names of columns merged with those of sources before it (USING, NATURAL).
         texts: Texts, lower case and without blanks, of result columns that have no name.
+        renamed: The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
     """
 
     name: str
@@ -62,6 +63,11 @@ class Source:
     join: exp.Join | None = None
     using: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
+
+    def declared(self, column: str) -> str:
+        """A column of the table under the name that the table gives it."""
+        return self.renamed.get(column, column)
 
     @property
     def label(self) -> str:
@@ -130,6 +136,8 @@ class Resolution:
     scopes: list[Scope] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     rules: Rules = field(default_factory=rules_of)
+    # With the node, so that no other one gets its number.
+    _texts: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict[int, tuple[exp.Expr, str]])
 
     @cached_property
     def _by_node(self) -> dict[int, Reference]:
@@ -140,5 +148,7 @@ class Resolution:
         return self._by_node.get(id(node))
 
     def text(self, node: exp.Expr) -> str:
-        """A part of the query as SQL."""
-        return node.sql(dialect=self.rules.grammar)
+        """A part of the query as SQL, written once: a list of values is looked at value by value."""
+        if id(node) not in self._texts:
+            self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
+        return self._texts[id(node)][1]

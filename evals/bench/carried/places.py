@@ -39,12 +39,13 @@ class Place(Closing, ABC):
     _mark = '"'
 
     @abstractmethod
-    def carry(self, path: Path, name: str) -> str:
-        """Makes a copy of an SQLite file; gives the URL to open it by.
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """Makes a copy of an SQLite file's tables; gives the URL to open it by.
 
         Args:
             path: The file.
             name: A new one among those that were carried here.
+            after: Statements that are run in the copy, once it is filled.
         """
 
     @abstractmethod
@@ -83,9 +84,9 @@ class SQLite(Place):
     def close(self) -> None:
         """See `Closing`."""
 
-    def carry(self, path: Path, name: str) -> str:
-        """See `Place`."""
-        del name
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """See `Place`; nothing is run in what is no copy."""
+        del name, after
         return f"sqlite:///{path.absolute()}"
 
     def bare(self, url: str) -> Runs:
@@ -118,7 +119,7 @@ class DuckDB(Place):
         """See `Closing`."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def carry(self, path: Path, name: str) -> str:
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
         """See `Place`."""
         target = self._folder / f"{name}.duckdb"
         with closing(self._connect(str(target))) as connection:
@@ -130,6 +131,8 @@ class DuckDB(Place):
                     values = ", ".join([f"({marks})"] * len(part))
                     flat = [value for row in part for value in row]
                     connection.execute(f"INSERT INTO {self._quoted(table.name)} VALUES {values}", flat)
+            for statement in after:
+                connection.execute(statement)
         return f"duckdb:///{target}"
 
     def bare(self, url: str) -> Runs:
@@ -174,7 +177,7 @@ class Postgres(Place):
         self._root.execute(f"DROP DATABASE IF EXISTS {self._name} WITH (FORCE)".encode())
         self._root.close()
 
-    def carry(self, path: Path, name: str) -> str:
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
         """See `Place`."""
         schema = f"tt_{name}"
         with self._connect(self._url) as connection:
@@ -188,6 +191,8 @@ class Postgres(Place):
                     if not reference.kept:
                         added = f"ALTER TABLE {quoted(table.name)} ADD {self._key(reference)} NOT VALID"
                         connection.execute(added.encode())
+            for statement in after:
+                connection.execute(statement.encode())
             connection.execute(b"ANALYZE")
         return f"{self._url}?schema={quote(schema)}"
 
@@ -247,7 +252,7 @@ class MariaDB(Place):
                 cursor.execute(f"DROP DATABASE IF EXISTS {quoted(name, '`')}")
         self._root.close()
 
-    def carry(self, path: Path, name: str) -> str:
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
         """See `Place`."""
         database = f"{self._prefix}_{name}"[:64]
         self._names.append(database)
@@ -264,6 +269,8 @@ class MariaDB(Place):
                 while part := list(islice(found, _PART)):
                     cursor.executemany(f"INSERT INTO {quoted(table.name, '`')} VALUES ({marks})", part)
                 cursor.execute("COMMIT")
+            for statement in after:
+                cursor.execute(statement)
         return f"{self._scheme}://{self._at}/{database}"
 
     def bare(self, url: str) -> Runs:

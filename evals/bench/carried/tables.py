@@ -79,7 +79,9 @@ def read_tables(path: Path) -> list[Carried]:
 def rows(path: Path, table: Carried) -> Iterator[Sequence[object]]:
     """A table's rows, each value as its column holds it."""
     with closing(_opened(path)) as connection:
-        for row in connection.execute(f"SELECT * FROM {quoted(table.name)}"):
+        # Not all: generated columns are no part of it.
+        listed = ", ".join(quoted(column.name) for column in table.columns)
+        for row in connection.execute(f"SELECT {listed} FROM {quoted(table.name)}"):
             yield [_value(value, column.kind) for value, column in zip(row, table.columns, strict=True)]
 
 

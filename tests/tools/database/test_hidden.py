@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.errors import QueryError
+from tableturn.tools.errors import QueryError, QueryFailed, SettingsError
 
 from ...corpus.hidden import DENY, make, statements
 
@@ -30,3 +33,41 @@ def test_databases_that_differ_in_what_is_hidden_look_the_same(tmp_path: Path) -
         assert all(_outcome(database, sql) == _outcome(first, sql) for database in others), sql
     for database in databases:
         database.close()
+
+
+def _made(path: Path, script: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    return path
+
+
+def test_what_names_the_database_main_is_no_damage(tmp_path: Path) -> None:
+    path = _made(
+        tmp_path / "main.db",
+        "CREATE TABLE t (x, y); INSERT INTO t VALUES (1, 2), (3, 4); CREATE TABLE vault (pin);"
+        'CREATE VIEW plain AS SELECT main.t.x AS a FROM main.t; CREATE VIEW over AS SELECT * FROM "MAIN" . plain;'
+        "CREATE VIEW theirs AS SELECT pin FROM main.vault; CREATE VIEW twice AS SELECT main.x FROM main.t AS main;"
+        "CREATE TRIGGER fires AFTER INSERT ON t BEGIN UPDATE t SET x = (SELECT max(pin) FROM main.vault); END;",
+    )
+    with Database.open(path, deny=["vault"]) as database:
+        assert [table.name for table in database.schema().tables] == ["t", "plain", "over"]
+        for view in ("plain", "over"):
+            assert database.execute(f"SELECT a FROM {view} ORDER BY a").rows == ((1,), (3,))
+        for hidden in ("theirs", "twice", "vault", "main.vault", "main.t"):
+            with pytest.raises(QueryFailed, match="no such table"):
+                database.execute(f"SELECT * FROM {hidden}")
+
+
+def test_a_table_named_like_a_table_function(tmp_path: Path) -> None:
+    path = _made(
+        tmp_path / "named.db",
+        "CREATE TABLE json_each (secret); INSERT INTO json_each VALUES ('S'); CREATE TABLE other (a)",
+    )
+    for deny in ([], ["other"]):
+        with Database.open(path, deny=deny) as database:
+            assert database.execute("SELECT secret FROM json_each").rows == (("S",),)
+            assert database.execute("SELECT value FROM json_tree('5')").rows == ((5,),)
+            assert database.compile_check("SELECT secret FROM json_each", database.schema().tables) is None
+    for hiding in ({"deny": ["json_each"]}, {"allow": ["other"]}):
+        with pytest.raises(SettingsError, match="rename it"):
+            Database.open(path, **hiding)  # pyright: ignore[reportArgumentType]

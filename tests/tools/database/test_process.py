@@ -82,10 +82,10 @@ def test_infinite_numbers_and_odd_texts(shop: Database) -> None:
 
 def _workers() -> set[int]:
     """Processes that serve one of this process's databases."""
-    assert NURSERY._process
+    assert NURSERY.pid
     found = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in found.splitlines()[1:]]
-    return {int(pid) for pid, parent in rows if parent == str(NURSERY._process.pid)}
+    return {int(pid) for pid, parent in rows if parent == str(NURSERY.pid)}
 
 
 def test_workers_end_with_their_database(shop_path: Path) -> None:
@@ -99,6 +99,31 @@ def test_workers_end_with_their_database(shop_path: Path) -> None:
             break
         time.sleep(0.02)
     assert not own & _workers()
+
+
+def test_workers_may_do_nothing_but_read_and_compute(shop_path: Path) -> None:
+    others = _workers()
+    with Database.open(shop_path) as database:
+        database.execute("SELECT 1")
+        (pid,) = _workers() - others
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            status = dict(line.split(":\t", 1) for line in (thread / "status").read_text().splitlines())
+            assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")} == {0}
+            assert status["NoNewPrivs"] == "1"
+            assert status["Seccomp"] == "2"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads what belongs to others")
+def test_root_reads_files_that_others_closed(tmp_path: Path, shop_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o700)
+    path = folder / "shop.db"
+    path.write_bytes(shop_path.read_bytes())
+    path.chmod(0o600)
+    os.chown(path, 12345, 12345)
+    os.chown(folder, 12345, 12345)
+    with Database.open(path) as database:
+        assert database.execute("SELECT count(*) FROM customer").rows == ((4,),)
 
 
 def test_a_killed_worker_costs_one_query(shop_path: Path) -> None:

@@ -363,10 +363,10 @@ class TestParent:
         run_python("result = 1", {})
         pid = PARENT.pid
         for order in (Order(seconds, 10**9, "kernel"), Order(1, 2**70, "kernel"), Order(1, -(2**70), "kernel")):
-            with PARENT.call(order) as line:
+            with PARENT.run(order) as line:
                 line.settimeout(10)
                 line.recv(64)
-        with PARENT.call(Order("soon", None, "kernel")) as line:  # pyright: ignore[reportArgumentType]
+        with PARENT.run(Order("soon", None, "kernel")) as line:  # pyright: ignore[reportArgumentType]
             line.settimeout(10)
             assert Ending.unpack(line.recv(64)).cause == "fork"
         assert rows(run_python("result = 2", {})) == ((2,),)

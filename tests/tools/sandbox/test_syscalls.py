@@ -8,10 +8,11 @@ import pytest
 from tableturn.tools.sandbox.syscalls import MACHINES, filter_program
 
 
+@pytest.mark.parametrize("files", [False, True])
 @pytest.mark.parametrize("machine", MACHINES)
-def test_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None:
+def test_filter_allows_what_is_listed_and_nothing_else(machine: str, files: bool) -> None:
     target = MACHINES[machine]
-    steps = list(struct.iter_unpack("<HBBI", filter_program(target)))
+    steps = list(struct.iter_unpack("<HBBI", filter_program(target, files)))
 
     def verdict(number: int, protection: int = 0, audit: int = target.audit) -> int:
         data = struct.pack("<IIQ6Q", number, audit, 0, 0, 0, protection, 0, 0, 0)
@@ -27,7 +28,7 @@ def test_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None:
                 holds = accumulator == value if code == 0x15 else bool(accumulator & value)
                 at += 1 + (if_true if holds else if_false)
 
-    allowed = set(target.calls.values())
+    allowed = {*target.calls.values(), *(target.files.values() if files else ())}
     for number in [*range(600), 0x40000000, 0x40000001, 2**32 - 1]:
         assert (verdict(number) == 0x7FFF0000) is (number in allowed)
     assert verdict(target.calls["mmap"], protection=4) == 0x00050001

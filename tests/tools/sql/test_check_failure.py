@@ -69,6 +69,24 @@ def test_foreseen_failures(sql: str, kind: str, place: str, suggestion: str) -> 
     assert suggestion in found.suggestion
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH big AS (SELECT id FROM orders) SELECT name FROM customer WHERE id IN big",
+        "WITH big AS (SELECT id FROM orders) SELECT name FROM customer WHERE id NOT IN big",
+        "SELECT name FROM customer WHERE id IN json_each('[1]', '$.a') OR 1",
+    ],
+)
+def test_a_table_after_in_is_one(sql: str) -> None:
+    assert [found.kind for found in _errors(sql)] in ([], ["syntax"])
+
+
+def test_an_unknown_table_after_in_is_found() -> None:
+    assert [(found.kind, found.place) for found in _errors("SELECT name FROM customer WHERE id IN ordrs")] == [
+        ("unknown_table", "ordrs")
+    ]
+
+
 def test_a_table_found_elsewhere_is_a_join_away() -> None:
     sql = "SELECT name FROM customer WHERE EXISTS (SELECT 1 FROM orders AS o) AND o.total > 3"
     assert "join orders ON orders.customer_id = customer.id" in check(sql, SHOP)[0].suggestion

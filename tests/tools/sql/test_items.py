@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 import pytest
+from tableturn.tools.linking.used import past_use
 from tableturn.tools.sql import used_items
 
 from .shop import SHOP
@@ -37,3 +40,11 @@ def test_used_items(sql: str, tables: set[str], columns: set[str]) -> None:
     used = used_items(sql, SHOP)
     assert used.tables == tables
     assert {f"{table}.{column}" for table, column in used.columns} == columns
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_columns_that_an_alias_renames_are_the_tables_own(dialect: str) -> None:
+    schema = replace(SHOP, dialect=dialect)
+    sql = "SELECT x FROM customer AS c (a, x) WHERE c.a = 1"
+    assert used_items(sql, schema).columns == {("customer", "id"), ("customer", "name")}
+    assert {(table, column) for table, column, _ in past_use(sql, schema).roles} == used_items(sql, schema).columns

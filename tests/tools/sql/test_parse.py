@@ -64,3 +64,12 @@ def test_what_is_no_single_query_is_refused_with_the_reason(sql: str, reason: st
 )
 def test_is_ordered(sql: str, ordered: bool) -> None:
     assert is_ordered(sql) is ordered
+
+
+def test_a_table_after_in_is_written_out() -> None:
+    tree = parse_select("SELECT a FROM u WHERE x IN main.t AND y NOT IN \"b c\" AND z IN (v) AND w IN json_each('[1]')")
+    assert sorted(table.this.name for table in tree.find_all(exp.Table)) == ["b c", "json_each", "t", "u"]
+    assert tree.sql("sqlite") == (
+        'SELECT a FROM u WHERE x IN (SELECT * FROM main.t) AND NOT y IN (SELECT * FROM "b c") AND z IN (v)'
+        " AND w IN (SELECT * FROM JSON_EACH('[1]'))"
+    )

@@ -7,7 +7,8 @@ the file's own tables:
 - the file is attached under a name that nobody can guess, to a connection whose own database is empty;
 - for every table that may be seen there is a temporary view of the same name over the columns that may be seen. SQLite
   plans through it, so that indexes are used as before;
-- views of the file are declared again over these views. One that reads anything hidden is hidden;
+- views of the file are declared again over these views. One that reads anything hidden is hidden, and so is one that
+  calls both the file's own database and something else `main`;
 - virtual tables that may be seen are visible whole, and are reached directly, as MATCH needs;
 - every other name in the file, and every table function, is a temporary view that cannot be read. SQLite looks for an
   unqualified name among these first, so that none reaches the attached file.
@@ -30,14 +31,17 @@ from dataclasses import dataclass
 from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import quoted
 from .catalogue import Catalogue, Entry
-from .tokens import first_word, name_length, words
+from .functions import TABLE_FUNCTIONS
+from .tokens import first_word, name_length, tokens, unquoted, words
 
 _READS = frozenset({"select", "values", "with"})
 # A quoted name cannot hide these letters from a search, for the only escape in a name is a doubled quote.
 _RESERVED = re.compile(r"sqlite_(?!version\b)\w*", re.IGNORECASE)
-_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _CREATE_VIEW = "CREATE VIEW "
+# What SQLite says of a file, once it is attached, in which a view or a trigger names a table as `main.t`: that names
+# another database then.
+_OF_MAIN = "cannot reference objects in database"
 _NOT_A_FUNCTION = re.compile(r"^'(.*)' is not a function$", re.DOTALL)
 _NO_TABLE = "no such table: "
 
@@ -120,7 +124,7 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
         sqlite3.Error: It cannot be read.
     """
     schema = f"t{secrets.token_hex(16)}"
-    connection.execute(f"ATTACH ? AS {schema}", (uri,))
+    _attach(connection, uri, schema)
     version = catalogue.version[2]
     confinement = Confinement(schema, version, _names(connection, schema) - _direct(catalogue))
     confinement.begin(connection)
@@ -129,6 +133,21 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
+
+
+def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
+    """Attaches the file, without those of its declarations that SQLite does not understand in an attached one."""
+    attach = f"ATTACH ? AS {schema}"
+    try:
+        connection.execute(attach, (uri,))
+    except sqlite3.DatabaseError as error:
+        if _OF_MAIN not in str(error):
+            raise
+        connection.execute("PRAGMA writable_schema = ON").close()
+        try:
+            connection.execute(attach, (uri,))
+        finally:
+            connection.execute("PRAGMA writable_schema = OFF").close()
 
 
 def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catalogue) -> frozenset[str]:
@@ -164,7 +183,7 @@ def _declare_view(connection: sqlite3.Connection, schema: str, entry: Entry, cat
     if not entry.sql.startswith(_CREATE_VIEW):
         return
     declared = entry.sql[len(_CREATE_VIEW) :]
-    body = declared[name_length(declared) :]
+    body = _of_no_database(declared[name_length(declared) :])
     whole = entry.name.lower() not in catalogue.visibility.hidden_columns
     name = quoted(entry.name if whole else f"{schema}_{entry.name}")
     try:
@@ -175,6 +194,18 @@ def _declare_view(connection: sqlite3.Connection, schema: str, entry: Entry, cat
     except sqlite3.Error:
         # It names the schema, or cannot be understood: found unreadable, and blocked.
         return
+
+
+def _of_no_database(body: str) -> str:
+    """A view's body without `main.` before names, unless something else may be called so in it."""
+    spans = list(tokens(body))
+    main = [number for number, (_, _, word) in enumerate(spans) if unquoted(word) == "main"]
+    if any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
+        return body
+    for number in reversed(main):
+        start, end = spans[number][0], spans[number + 1][1]
+        body = body[:start] + body[end:]
+    return body
 
 
 def _columns(connection: sqlite3.Connection, schema: str, entry: Entry, catalogue: Catalogue) -> str:
@@ -199,7 +230,7 @@ def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
     modules = {folded(str(name)) for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
     pragmas = {folded(f"pragma_{name}") for (name,) in connection.execute("SELECT name FROM pragma_pragma_list")}
     reserved = frozenset(name for name in names | modules | pragmas if name.startswith("sqlite_"))
-    return frozenset(names | modules | pragmas) - _TABLE_FUNCTIONS - reserved
+    return frozenset(names | (modules | pragmas) - TABLE_FUNCTIONS) - reserved
 
 
 def _direct(catalogue: Catalogue) -> frozenset[str]:

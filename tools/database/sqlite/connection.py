@@ -12,6 +12,7 @@ from ..quoting import quoted
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .catalogue import Catalogue
 from .confined import Confinement, confine
+from .functions import declare_table_functions
 from .guard import Guard
 from .location import read_only_uri
 
@@ -174,7 +175,7 @@ def guarded(
 ) -> QueryConnection:
     """Set the guard of a connection that is already open; closes it if that fails."""
     try:
-        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
+        declare_table_functions(connection)
         for name in catalogue.virtual_tables:
             if catalogue.visibility.shows(name):
                 _touch(connection, name)

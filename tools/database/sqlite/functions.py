@@ -6,6 +6,9 @@ connection, or hands out pointers. A function that a newer SQLite brings stays o
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
+
 _SCALAR = """
     abs char coalesce concat concat_ws format glob hex if ifnull iif instr length like likelihood likely lower ltrim
     max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex sqlite_version substr
@@ -31,3 +34,14 @@ ALLOWED_FUNCTIONS = FULL_TEXT_FUNCTIONS.union(
     " ".join((_SCALAR, _MATHEMATICS, _TIME, _AGGREGATE, _WINDOW, _JSON)).split()
 )
 """Names in lower case."""
+
+TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+"""Those that stand in FROM."""
+
+
+def declare_table_functions(connection: sqlite3.Connection) -> None:
+    """Use each table function once: they come into being on first use, which the guard would refuse."""
+    for name in sorted(TABLE_FUNCTIONS):
+        # A table of that name takes its place.
+        with suppress(sqlite3.OperationalError):
+            connection.execute(f"SELECT 1 FROM {name}('[]')").close()

@@ -9,10 +9,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from .functions import ALLOWED_FUNCTIONS
+from .functions import ALLOWED_FUNCTIONS, TABLE_FUNCTIONS
 from .visibility import Visibility
 
-_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
 _TEMPORARY = frozenset({"sqlite_temp_master", "sqlite_temp_schema"})
 # What full-text tables ask for on their own connection to see whether another one wrote.
@@ -68,7 +67,7 @@ class Guard:
         self.open = False
         self._restricted = visibility.restricted
         catalogue = frozenset[str]() if visibility.restricted else _CATALOGUE
-        self._tables = visibility.tables | _TABLE_FUNCTIONS | catalogue
+        self._tables = visibility.tables | (TABLE_FUNCTIONS - visibility.hidden_tables) | catalogue
         self._hidden_tables = visibility.hidden_tables | (_CATALOGUE - catalogue) | _TEMPORARY
         self._hidden_columns = visibility.hidden_columns
         self._columns = visibility.columns

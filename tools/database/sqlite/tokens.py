@@ -24,6 +24,13 @@ def words(sql: str) -> list[str]:
     return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
 
 
+def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
+    """As `words`, each with where it starts and ends."""
+    for found in _TOKEN.finditer(sql):
+        if word := found[1] or found[2]:
+            yield found.start(), found.end(), word.lower()
+
+
 def name_length(sql: str) -> int:
     """How many characters the name takes that a text begins with."""
     found = _TOKEN.match(sql)

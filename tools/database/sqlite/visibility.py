@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ...errors import SettingsError
 from ..session import Permissions
 from .dependents import Declared, computed_from, revealing
+from .functions import TABLE_FUNCTIONS
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -66,7 +67,8 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
         shadows: For each virtual table, the shadow tables that its module reads on its behalf, in lower case.
 
     Raises:
-        SettingsError: An entry without `*` names nothing, which would hide less than its author believes.
+        SettingsError: An entry without `*` names nothing, which would hide less than its author believes; or what is
+            to be hidden has the name of a table function.
     """
     _check_entries(rules, entries)
     visible: set[str] = set()
@@ -85,6 +87,9 @@ def resolve(rules: Permissions, entries: Sequence[Declared], shadows: Mapping[st
     shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
     everything = {entry.name for entry in entries} | {name for group in shadows.values() for name in group}
     columns = {entry.name: entry.columns for entry in entries} if rules else {}
+    for name in sorted(TABLE_FUNCTIONS & everything - shown):
+        # It takes the function's place, so that the function's absence would tell of it.
+        raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
     return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
 
 

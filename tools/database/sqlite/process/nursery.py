@@ -7,11 +7,9 @@ import os
 import signal
 import socket
 
+from ....forkserver import READY
 from ....sandbox.boundary import die_with_parent
 from .worker import work
-
-READY = b"ready"
-"""What it sends once it can fork."""
 
 
 def serve(descriptor: int) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import socket
 import struct
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import ormsgpack
 
 from ....errors import (
     DatabaseUnavailable,
@@ -38,22 +38,15 @@ _ERRORS: dict[str, type[QueryError]] = {
 }
 
 
-@dataclass(frozen=True)
-class Order:
-    """A query and what it may cost."""
+def pack_order(sql: str, limits: Limits) -> bytes:
+    """A query and what it may cost, as bytes."""
+    return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values())))
 
-    sql: str
-    limits: Limits
 
-    def pack(self) -> bytes:
-        """As bytes."""
-        return json.dumps([self.sql, vars(self.limits)]).encode()
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Order:
-        """What `pack` gave."""
-        sql, limits = json.loads(data)
-        return cls(sql, Limits(**limits))
+def unpack_order(data: bytes) -> tuple[str, list[Any]]:
+    """The query, and what makes its `Limits`."""
+    sql, limits = ormsgpack.unpackb(data)
+    return sql.decode("utf-8", "surrogatepass"), limits
 
 
 @dataclass(frozen=True)
@@ -65,23 +58,25 @@ class Opening:
 
     def pack(self) -> bytes:
         """As bytes."""
-        layers = [[layer.allow, layer.deny] for layer in self.permissions.layers()]
-        return json.dumps([os.fsencode(self.path).hex(), layers]).encode()
+        return ormsgpack.packb(
+            (os.fsencode(self.path), [(layer.allow, layer.deny) for layer in self.permissions.layers()])
+        )
 
     @classmethod
     def unpack(cls, data: bytes) -> Opening:
         """What `pack` gave."""
-        path, layers = json.loads(data)
+        path, layers = ormsgpack.unpackb(data)
         permissions: Permissions | None = None
         for allow, deny in reversed(layers):
             permissions = Permissions(tuple(allow), tuple(deny), permissions)
-        return cls(os.fsdecode(bytes.fromhex(path)), permissions or Permissions())
+        return cls(os.fsdecode(path), permissions or Permissions())
 
 
 def pack_error(error: TableturnError) -> bytes:
     """An error as bytes."""
     kind = error.kind if isinstance(error, QueryError) else ""
-    return json.dumps([type(error).__name__, kind, str(error)[:2_000]]).encode()
+    message = str(error)[:2_000].encode("utf-8", "replace").decode()
+    return ormsgpack.packb((type(error).__name__, kind, message))
 
 
 def unpack_error(data: bytes) -> TableturnError:
@@ -90,7 +85,7 @@ def unpack_error(data: bytes) -> TableturnError:
     Raises:
         ValueError: These bytes are none.
     """
-    match json.loads(data):
+    match ormsgpack.unpackb(data):
         case [str(name), str(), str(message)] if name == DatabaseUnavailable.__name__:
             return DatabaseUnavailable(message)
         case [str(name), str(kind), str(message)] if name in _ERRORS and kind in QueryErrorKind.__args__:
@@ -105,15 +100,20 @@ def send(line: socket.socket, kind: Literal[0, 1], body: bytes) -> None:
     line.sendall(_HEAD.pack(len(body), kind) + body)
 
 
-def receive(line: socket.socket, most: int) -> tuple[int, bytes] | None:
+def receive(line: socket.socket, most: int, overdue: Callable[[], None] | None = None) -> tuple[int, bytes] | None:
     """The next message, of which there is one at a time; None where the line has ended.
+
+    Args:
+        line: Where it comes.
+        most: Its longest body, in bytes.
+        overdue: Called whenever the line's time for one part is over (see `patience`); raises to give up.
 
     Raises:
         ValueError: It is longer than `most`.
     """
-    first = line.recv(_PART)
+    first = _part(line, overdue)
     while 0 < len(first) < _HEAD.size:
-        part = line.recv(_PART)
+        part = _part(line, overdue)
         first = first + part if part else b""
     if not first:
         return None
@@ -124,23 +124,38 @@ def receive(line: socket.socket, most: int) -> tuple[int, bytes] | None:
     if len(body) < length:
         whole = bytearray(length)
         whole[: len(body)] = body
-        if not _fill(line, memoryview(whole)[len(body) :]):
+        if not _fill(line, memoryview(whole)[len(body) :], overdue):
             return None
         body = bytes(whole)
     return kind, body
 
 
-def wait(line: socket.socket, until: float) -> bool:
-    """Waits for a message; whether one comes before `until`, on the `time.monotonic` clock."""
-    poll = select.poll()
-    poll.register(line, select.POLLIN)
-    return bool(poll.poll(max(0.0, until - time.monotonic()) * 1_000))
+def patience(line: socket.socket, seconds: float) -> None:
+    """How long a part of a message may take. The kernel keeps it: waiting and reading are one call."""
+    whole, microseconds = divmod(max(1, int(seconds * 1_000_000)), 1_000_000)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", whole, microseconds))
 
 
-def _fill(line: socket.socket, view: memoryview) -> bool:
+def _part(line: socket.socket, overdue: Callable[[], None] | None) -> bytes:
+    while True:
+        try:
+            return line.recv(_PART)
+        except BlockingIOError:
+            if overdue is None:
+                raise
+            overdue()
+
+
+def _fill(line: socket.socket, view: memoryview, overdue: Callable[[], None] | None) -> bool:
     read = 0
     while read < len(view):
-        part = line.recv_into(view[read:])
+        try:
+            part = line.recv_into(view[read:])
+        except BlockingIOError:
+            if overdue is None:
+                raise
+            overdue()
+            continue
         if part == 0:
             return False
         read += part

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import json
 import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -17,23 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ....errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
+from ....forkserver import ForkServer
 from ...cancellation import Cancellation
 from ...session import Permissions
 from ...table import Limits, Table
 from .codec import decode
-from .wire import ERROR_BYTES, RESULT, Opening, Order, receive, send, unpack_error, wait
+from .wire import ERROR_BYTES, RESULT, Opening, pack_order, patience, receive, send, unpack_error
 
 _START_SECONDS = 60.0
-_END_SECONDS = 5.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
 _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
 _GREETING_BYTES = 64
 _IDLE_WORKERS = 4
-_PROGRAM = (
-    "import json, sys, importlib; sys.path[:] = json.loads(sys.argv[1]); "
-    "importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]))"
-)
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     # One heap for all threads: further ones reserve address space that no query has asked for.
@@ -51,10 +44,11 @@ def available() -> bool:
 
 @dataclass(eq=False)
 class _Worker:
-    """A forked worker: the line to it, and its number."""
+    """A forked worker: the line to it, its number, and how many seconds the line waits."""
 
     line: socket.socket
     pid: int
+    patience: float
 
     def end(self) -> None:
         """Kill it, and no process that has its number by now: as long as the line is held, so is the number."""
@@ -73,111 +67,26 @@ class _Worker:
         return bool(poll.poll(0))
 
 
-class _Nursery:
-    """The process that forks workers; started when first needed, ended with this process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._greeted = False
-
-    def start(self) -> None:
-        """Start it without waiting for it."""
-        with self._lock:
-            self._start()
-
-    def worker(self, opening: bytes) -> _Worker:
-        """A new worker.
-
-        Raises:
-            OSError: None can be started.
-        """
-        with self._lock:
-            for last in (False, True):
-                try:
-                    return self._forked(opening)
-                except OSError:
-                    self._stop()
-                    if last:
-                        raise
-        raise OSError
-
-    def close(self) -> None:
-        """End it; its workers end with it."""
-        with self._lock:
-            self._stop()
-
-    def forget(self) -> None:
-        """In a forked copy of this process: the nursery is not its own, and locks may be held for ever."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            self._process.returncode = 0  # somebody else's child: there is nothing to wait for
-        self.__init__()
-
-    def _forked(self, opening: bytes) -> _Worker:
-        control = self._start()
-        if not self._greeted:
-            control.settimeout(_START_SECONDS)
-            if not control.recv(_GREETING_BYTES):
-                raise OSError("the process that forks workers ends at once")
-            control.settimeout(None)
-            self._greeted = True
-        ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(control, [b"\0"], [theirs.fileno()])
-        try:
-            ours.settimeout(_START_SECONDS)
-            send(ours, RESULT, opening)
-            message = receive(ours, _GREETING_BYTES)
-            if message is None:
-                raise OSError("a worker ends at once")
-            ours.settimeout(None)
-            return _Worker(ours, int(message[1]))
-        except (OSError, ValueError):
-            ours.close()
-            raise
-
-    def _start(self) -> socket.socket:
-        if self._control is None:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                self._process = _spawn(theirs.fileno())
-            self._control, self._greeted = ours, False
-        return self._control
-
-    def _stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            try:
-                self._process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._control = self._process = None
+NURSERY = ForkServer(f"{__package__}.nursery", _ENVIRONMENT, _START_SECONDS, ("TMPDIR",), socket.SOCK_STREAM)
 
 
-def _spawn(descriptor: int) -> subprocess.Popen[bytes]:
-    entries: list[object] = list(sys.path)
-    path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])
-    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
-        [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, f"{__package__}.nursery", str(descriptor)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=_ENVIRONMENT | inherited,
-        pass_fds=[descriptor],
-        start_new_session=True,
-    )
+def _new_worker(opening: bytes) -> _Worker:
+    """A new worker.
 
-
-NURSERY = _Nursery()
-atexit.register(NURSERY.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=NURSERY.forget)
+    Raises:
+        OSError: None can be started.
+    """
+    line = NURSERY.call(b"\0")
+    try:
+        patience(line, _START_SECONDS)
+        send(line, RESULT, opening)
+        message = receive(line, _GREETING_BYTES)
+        if message is None:
+            raise OSError("a worker ends at once")
+        return _Worker(line, int(message[1]), _START_SECONDS)
+    except (OSError, ValueError) as error:
+        line.close()
+        raise OSError(str(error)) from None
 
 
 class Workers:
@@ -189,19 +98,19 @@ class Workers:
         self._idle: list[_Worker] = []
         self._closed = False
         self._owner = os.getpid()
-        NURSERY.start()
+        with suppress(OSError):  # the first query says so
+            NURSERY.start(wait=False)
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
         """See `Engine.execute`."""
         if cancellation is not None and cancellation.cancelled:
             raise QueryTimeout("the query was cancelled")
-        order = Order(sql, limits).pack()
+        order = pack_order(sql, limits)
         worker = self._take()
         usable = False
         try:
             send(worker.line, RESULT, order)
-            _await(worker, limits, cancellation)
-            answer = receive(worker.line, _most(limits))
+            answer = _answer(worker, limits, cancellation)
             if answer is None:
                 raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
             kind, body = answer
@@ -244,7 +153,7 @@ class Workers:
             if self._idle:
                 return self._idle.pop()
         try:
-            return NURSERY.worker(self._opening)
+            return _new_worker(self._opening)
         except OSError as error:
             raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
 
@@ -256,24 +165,28 @@ class Workers:
         worker.end()
 
 
-def _await(worker: _Worker, limits: Limits, cancellation: Cancellation | None) -> None:
-    """Wait for the answer.
+def _answer(worker: _Worker, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes] | None:
+    """What the worker says.
 
     Raises:
         QueryTimeout: It does not come in time, or the query was cancelled; the worker must not be used again.
     """
-    deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
-    while True:
-        now = time.monotonic()
-        until = deadline if cancellation is None else min(deadline, now + _CANCEL_SECONDS)
-        if wait(worker.line, until):
-            return
+    allowed = limits.seconds + _GRACE_SECONDS
+    part = allowed if cancellation is None else min(allowed, _CANCEL_SECONDS)
+    if part != worker.patience:
+        patience(worker.line, part)
+        worker.patience = part
+    deadline = time.monotonic() + allowed
+
+    def overdue() -> None:
         if cancellation is not None and cancellation.cancelled:
             raise QueryTimeout("the query was cancelled")
         if time.monotonic() >= deadline:
             raise QueryTimeout(
                 f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
             )
+
+    return receive(worker.line, _most(limits), overdue)
 
 
 def _most(limits: Limits) -> int:

@@ -1,0 +1,184 @@
+"""A fork server: a process that has loaded what its workers need, holds no data, and forks them; the caller's side.
+
+Started when first needed, restarted if it died, ended with this process. Its program is a module with a function
+`serve(descriptor)`, which sends `READY` once it can fork, and takes orders that come with a line to the caller.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+
+READY = b"ready"
+"""What it says when it can fork; anything else is why it cannot."""
+
+_END_SECONDS = 5.0
+_GREETING_BYTES = 4_096
+# Modules are found as the caller finds them: the package may be installed or merely on its path.
+_PROGRAM = (
+    "import json, sys, importlib; sys.path[:] = json.loads(sys.argv[1]); "
+    "importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]))"
+)
+# Some systems need it to find Python's own libraries.
+_INHERITED = "LD_LIBRARY_PATH"
+
+
+class NotStarted(OSError):
+    """It does not start, and why."""
+
+
+class ForkServer:
+    """The process, and the socket over which it is told to fork. May be used from any number of threads."""
+
+    def __init__(
+        self,
+        module: str,
+        environment: Mapping[str, str],
+        start_seconds: float,
+        inherited: tuple[str, ...] = (),
+        line: socket.SocketKind = socket.SOCK_SEQPACKET,
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            module: The program, by the name of its module.
+            environment: All that it finds in its environment, apart from
+            inherited: variables of this process that it finds as well.
+            start_seconds: How long it may take until it can fork.
+            line: What kind of socket a line is.
+        """
+        self._module, self._environment = module, environment
+        self._start_seconds, self._inherited, self._line = start_seconds, (_INHERITED, *inherited), line
+        self._begin()
+        atexit.register(self.close)
+        if hasattr(os, "register_at_fork"):  # not on Windows, where modules with one can be imported all the same
+            os.register_at_fork(after_in_child=self.forget)
+
+    @property
+    def pid(self) -> int | None:
+        """Its process number while it runs."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def call(self, order: bytes) -> socket.socket:
+        """Sends an order; the line over which its answer will come.
+
+        Raises:
+            NotStarted: It does not start, and why.
+            OSError: It cannot be told.
+        """
+        with self._lock:
+            try:
+                return self._send(order)
+            except NotStarted:
+                raise
+            except OSError:
+                # It was killed, by a person or for memory: once is bad luck.
+                self._stop()
+                return self._send(order)
+
+    def start(self, wait: bool = True) -> None:
+        """Starts it if it isn't running.
+
+        Args:
+            wait: Until it can fork.
+
+        Raises:
+            NotStarted: It does not start, and why.
+        """
+        with self._lock:
+            if wait:
+                self._ready()
+            else:
+                self._started()
+
+    def close(self) -> None:
+        """Ends it and its workers; the next call starts another."""
+        with self._lock:
+            self._stop()
+
+    def forget(self) -> None:
+        """In a forked copy of this process: the server is not its own, and locks may be held for ever."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.returncode = 0  # somebody else's child: there is nothing to wait for
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._greeted = False
+
+    def _send(self, order: bytes) -> socket.socket:
+        control = self._ready()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, self._line)
+        with theirs:
+            try:
+                socket.send_fds(control, [order], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise
+        return ours
+
+    def _ready(self) -> socket.socket:
+        control = self._started()
+        if not self._greeted:
+            control.settimeout(self._start_seconds)
+            try:
+                greeting = control.recv(_GREETING_BYTES)
+            except OSError as error:
+                greeting = str(error).encode()
+            if greeting != READY:
+                self._stop()
+                raise NotStarted(greeting.decode(errors="replace") or "it ends at once")
+            control.settimeout(None)
+            self._greeted = True
+        return control
+
+    def _started(self) -> socket.socket:
+        if self._control is None:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                try:
+                    self._process = self._spawn(theirs.fileno())
+                except (OSError, ValueError) as error:  # a NUL in the program's name is the latter
+                    ours.close()
+                    raise NotStarted(str(error)) from None
+            self._control, self._greeted = ours, False
+        return self._control
+
+    def _stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._control = self._process = None
+
+    def _spawn(self, descriptor: int) -> subprocess.Popen[bytes]:
+        """Starts it with one end of the control socket, in a session of its own."""
+        if not sys.executable:
+            raise OSError("Python does not know its own program (sys.executable is empty)")
+        # Python itself looks at texts only.
+        entries: list[object] = list(sys.path)
+        path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])
+        inherited = {name: os.environ[name] for name in self._inherited if name in os.environ}
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, self._module, str(descriptor)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**self._environment, **inherited},
+            pass_fds=[descriptor],
+            start_new_session=True,
+        )
