@@ -29,7 +29,7 @@ def models(
         say(json.dumps([standing.as_json() for standing in found]))
         return
     if not found:
-        say(f"nothing in {path} yet: `tableturn eval` and `tableturn trial` add to it with --record {path}")
+        say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
         return
     from rich.console import Console
     from rich.table import Table

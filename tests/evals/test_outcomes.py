@@ -13,7 +13,9 @@ from tableturn.evals.datasets.large import carried_over
 from tableturn.evals.datasets.question import Expects, Question
 from tableturn.evals.metrics.outcomes import outcome, outcome_scores
 from tableturn.evals.metrics.verdict import Verdict
+from tableturn.evals.runner.kept import chosen_record
 from tableturn.evals.runner.record import TurnRecord
+from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -21,7 +23,7 @@ from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, says, sql
 from tests.support.scripted import rephrased
 
-from .conftest import make_database
+from .conftest import QUESTIONS, make_database
 
 
 def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> tuple[TurnRecord, Verdict]:
@@ -140,7 +142,7 @@ def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> 
     assert found["strict"]["ex"] == 1
     assert not any("ORDER BY fee" in prompt for prompt in prompts if '"intent"' in prompt), "the person leaks no SQL"
     (kept,) = read_records(record)
-    assert (kept.database, kept.n, kept.right_gold, kept.right_verdict) == ("league.sqlite", 2, 2, None)
+    assert (kept.database, kept.n, kept.right_gold, kept.right_verdict) == ("league", 2, 2, None)
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert {question["id"]: question["outcome"] for question in results["questions"]} == {
         "best": "asked_usefully",
@@ -149,6 +151,37 @@ def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> 
     }
     page = tmp_path / "report.html"
     assert tableturn("report", str(tmp_path / "run"), "--out", str(page)).returncode == 0
+
+
+def test_a_run_is_recorded_once_with_both_judgements(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    path = tmp_path / "own.json"
+    records = [{"database": "league.sqlite", "question": question, "sql": sql} for question, sql in QUESTIONS[:2]]
+    path.write_text(json.dumps(records))
+    ruling = {"question": QUESTIONS[1][0], "sql": "SELECT name FROM player", "verdict": "right"}
+    (tmp_path / "verdicts.jsonl").write_text(json.dumps(ruling))
+    drafts = {QUESTIONS[0][0]: QUESTIONS[0][1], QUESTIONS[1][0]: "SELECT name FROM player"}
+
+    def model(body: dict[str, Any]) -> Any:
+        return sql(next(draft for question, draft in drafts.items() if question in str(body["messages"])))
+
+    home = {"TABLETURN_HOME": str(tmp_path / "home")}
+    with OpenAIServer(model) as server:
+        command = ["eval", "--dataset", str(path), "--model", "openai:m", "--base-url", server.base_url]
+        command += ["--verdicts", str(tmp_path / "verdicts.jsonl")]
+        for _ in range(2):
+            assert tableturn(*command, "--out", str(tmp_path / "run"), **home).returncode == 0
+        assert tableturn(*command, "--out", str(tmp_path / "other"), "--record", "off", **home).returncode == 0
+    (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
+    assert (standing["model"], standing["runs"], standing["n"]) == ("m", 1, 2)
+    assert (standing["by_gold"]["right"], standing["by_verdict"]["right"]) == (1, 2)
+
+
+def test_predictions_and_baselines_say_nothing_of_a_model_in_the_agent(tmp_path: Path) -> None:
+    assert chosen_record(None, RunSpec("spider", model="replay:drafts.sql")) is None
+    assert chosen_record(None, RunSpec("spider", model="openai:m", baseline="zero-shot")) is None
+    assert chosen_record(tmp_path / "own.jsonl", RunSpec("spider", model="replay:drafts.sql")) == tmp_path / "own.jsonl"
+    assert chosen_record(Path("off"), RunSpec("spider", model="openai:m")) is None
 
 
 FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"
