@@ -34,7 +34,9 @@ def models(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last")
+    table = Table()
+    for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
+        table.add_column(name, overflow="fold")
     for standing in found:
         table.add_row(*standing.cells())
     Console().print(table)

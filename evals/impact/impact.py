@@ -107,10 +107,10 @@ def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[C
     if before and after and not pairs:
         raise SettingsError("the two have no question in common: nothing can be compared")
     changes: list[Change] = []
-    for place, group in groupby(pairs, key=lambda pair: pair[0].database):
+    for (place, other), group in groupby(pairs, key=lambda pair: (pair[0].database, pair[1].database)):
         with ExitStack() as stack:
-            database = stack.enter_context(Database.open(place)) if place else None
-            changes += [_pair(*pair, database if pair[1].database == place else None) for pair in group]
+            database = stack.enter_context(Database.open(place)) if place and place == other else None
+            changes += [_pair(*pair, database) for pair in group]
     return changes
 
 

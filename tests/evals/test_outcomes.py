@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tableturn.evals.datasets.question import Expects, Question
 from tableturn.evals.metrics.outcomes import outcome, outcome_scores
 from tableturn.evals.metrics.verdict import Verdict
 from tableturn.evals.runner.kept import chosen_record
+from tableturn.evals.runner.person import told
 from tableturn.evals.runner.record import TurnRecord
 from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.database import Database
@@ -266,3 +268,33 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
     path.write_text('{"model": "m"}\n')
     with pytest.raises(SettingsError, match="line 1"):
         read_records(path)
+
+
+def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
+    question = Question("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
+    with Database.open(make_database(tmp_path / "league.sqlite")) as database:
+        reply = told(question, _asking_back(), database.schema())
+    assert "fee" in reply
+    assert "SELECT" not in reply
+
+
+def test_declined_and_asked_questions_are_scored_without_a_gold(tmp_path: Path) -> None:
+    """Of a run with questions to decline, verdicts are counted over the others, however often they are counted."""
+    make_database(tmp_path / "league.sqlite")
+    records = [
+        {"question": "How many players are there?", "database": "league.sqlite", "sql": "SELECT count(*) FROM player"},
+        {"question": "What will the weather be like tomorrow?", "database": "league.sqlite", "expects": "decline"},
+    ]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(records))
+    run = tmp_path / "run"
+    assert tableturn("eval", "--dataset", str(path), "--model", "offline", "--out", str(run)).returncode == 0
+    ran = tableturn("judge", "review", str(run), "--page", str(tmp_path / "page.html"))
+    assert ran.stdout == f"{tmp_path / 'page.html'}: 0 to decide\n"
+    assert json.loads((run / "results.json").read_text())["by_verdict"]["n"] == 1
+    tableturn("report", str(run), "--out", str(tmp_path / "page.html"))
+    assert "Declining and asking back" in (tmp_path / "page.html").read_text()
+
+
+def _asking_back() -> Any:
+    return SimpleNamespace(choices=())

@@ -274,3 +274,17 @@ def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None
     assert ran.returncode == 0
     assert read_trial(out).questions
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
+
+
+def test_what_is_told_beside_a_question_reaches_the_model(league_file: Path, tmp_path: Path) -> None:
+    own = [{"question": "How many stars are there?", "evidence": "a star has 5 goals", "value": 2}]
+
+    def model(body: dict[str, Any]) -> Any:
+        told = "a star has 5 goals" in str(body["messages"])
+        return sql("SELECT count(*) FROM player WHERE goals = 5" if told else "SELECT 0")
+
+    with OpenAIServer(model) as server:
+        found = held(
+            league_file, questions(tmp_path, own), tmp_path / "out", model="openai:m", base_url=server.base_url
+        )
+    assert found["pass_rate"] == 1
