@@ -158,6 +158,13 @@ class Settings(BaseModel):
         description="Program of thought: pandas code and SQL in one reply, or code, then SQL from it (SQL-CRAFT 2).",
     )
 
+    record: str = Field(
+        default="",
+        description="The record of how often models were right (`tableturn models`), to which evaluations, trials and "
+        "approved answers add: a file, `off` for none, or empty for `models.jsonl` in the data folder. Off in "
+        "evaluations themselves.",
+    )
+
     allow: tuple[str, ...] = Field(
         default=(),
         description="Tables and columns that may be read, as `--allow` takes them, `*` for any characters; in a run it "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,14 @@ from hypothesis import HealthCheck, settings
 # A busy machine is slow to generate, too: that says nothing of the code.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Tests leave no conversation and no record of models in the data folder of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TABLETURN_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

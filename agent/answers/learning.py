@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ...tools.errors import ExampleRefused
+from ...tools.errors import ExampleRefused, SettingsError
+from ..model.record import Record, add_record, record_file
 from ..records import AnswerRecord, Status
 from ..resources import Resources
 from ..settings import Settings
@@ -67,7 +70,25 @@ def save_answer(
     example = replace(example, rights=approval_of(database, sql))
     done = store.add([example], runs_on(database, settings.limits))
     outdated = _other_answers(store, example)
+    if done.added:
+        _add_to_record(answer, resources)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
+
+
+def _add_to_record(answer: AnswerRecord, resources: Resources) -> None:
+    """An answer that a person found right counts for its model.
+
+    The agent's own settings say where, not the run's: whoever sends a run may not choose a file to be written.
+    """
+    file = record_file(resources.settings.record)
+    if file is None:
+        return
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    usage = answer.usage
+    kept = Record(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
+    # The example is saved: a data folder that cannot be written must not make that look undone.
+    with suppress(SettingsError) if not resources.settings.record else nullcontext():
+        add_record(kept, file)
 
 
 def _question(answer: AnswerRecord, given: str) -> tuple[str, str]:

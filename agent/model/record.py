@@ -48,7 +48,7 @@ _READER = TypeAdapter(Record)
 
 def record_file(setting: str | Path | None = None) -> Path | None:
     """The file that a setting `record` names: None or empty for the one in the data folder, `off` for none."""
-    if setting == "off":
+    if str(setting) == "off":
         return None
     return Path(setting) if setting else data_folder() / RECORD_FILE
 

@@ -58,7 +58,9 @@ class Adjudicator(Closing):
         self._dataset = dataset
         self._judge = StrictJudge(dataset)
         self._schemas: dict[str, Schema | None] = {}
-        self._rulings = _by_text(ruling for ruling in rulings if ruling.dataset in ("", dataset.name))
+        concerned = (ruling for ruling in rulings if ruling.dataset in ("", dataset.name))
+        # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
+        self._rulings = _by_text(ruling.model_copy(update=_whole(ruling)) for ruling in concerned)
 
     def close(self) -> None:
         """See `Closing`."""
@@ -127,7 +129,7 @@ class Adjudicator(Closing):
     def _schema(self, name: str) -> Schema | None:
         if name not in self._schemas:
             try:
-                with Database.open(self._dataset.database(name)) as database:
+                with Database.open(self._dataset.place(name)) as database:
                     self._schemas[name] = database.schema()
             except DatabaseUnavailable:
                 self._schemas[name] = None
@@ -141,6 +143,10 @@ def concerns(ruling: Ruling, question: Question) -> bool:
     if ruling.id:
         return ruling.id == question.id
     return not ruling.gold or _words(whole_operators(ruling.gold)) in map(_words, question.golds)
+
+
+def _whole(ruling: Ruling) -> dict[str, str]:
+    return {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
 
 
 def _by_text(rulings: Iterable[Ruling]) -> Mapping[str, Sequence[Ruling]]:

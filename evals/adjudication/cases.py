@@ -17,6 +17,7 @@ from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
 from ..closing import Closing
 from ..datasets import Dataset, Question
+from ..official.execution import whole_operators
 
 SHOWN_ROWS = 10
 """Rows of each result; the template says where there are more."""
@@ -48,7 +49,7 @@ class Cases(Closing):
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
         self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
-        self._open: tuple[Path, Database] | None = None
+        self._open: tuple[str | Path, Database] | None = None
 
     def close(self) -> None:
         """See `Closing`."""
@@ -71,24 +72,25 @@ class Cases(Closing):
         history = tuple(
             PastTurn(turn.text, sql=_regular(turn.golds[0], database)) for turn in self._turns.get(question.id, ())
         )
-        answer, gold = (_run(database, sql) for sql in (case.sql, case.gold))
-        tables = sorted(requested(schema, case.sql) | requested(schema, case.gold))
+        answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
+        answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
+        tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
         return JudgeTask(
             question=question.text,
             history=history,
             schema=schema,
-            first=_exhibit(_regular(case.sql, database), answer, gold),
-            second=_exhibit(_regular(case.gold, database), gold, answer),
+            first=_exhibit(_regular(answer_sql, database), answer, gold),
+            second=_exhibit(_regular(gold_sql, database), gold, answer),
             evidence=question.evidence,
             data=tuple((name, _preview(database, name)) for name in tables[:_TABLES]),
         )
 
     def _database(self, name: str) -> Database:
         """One database is open at a time: cases come database by database."""
-        path = self._dataset.database(name)
-        if self._open is None or self._open[0] != path:
+        place = self._dataset.place(name)
+        if self._open is None or self._open[0] != place:
             self.close()
-            self._open = (path, Database.open(path))
+            self._open = (place, Database.open(place))
         return self._open[1]
 
 
@@ -129,7 +131,7 @@ def _run(database: Database, sql: str) -> Table | QueryError:
 
 
 def _preview(database: Database, table: str) -> str:
-    rows = _run(database, f"SELECT * FROM {quoted(table)} LIMIT {_TABLE_ROWS}")
+    rows = _run(database, f"SELECT * FROM {quoted(table, database.dialect)} LIMIT {_TABLE_ROWS}")
     return "" if isinstance(rows, QueryError) else csv_text(rows.columns, rows.rows)
 
 

@@ -68,8 +68,8 @@ class FinishedRun:
         return cls(folder, dataset, results, tuple(rulings_beside(folder, given)), verdict_file)
 
     def verdicts(self) -> list[Verdict]:
-        """How gold judged the answers."""
-        return recorded_verdicts(self.results, self.dataset)
+        """How gold judged the answers; what is to be declined has none, and is scored by its outcome."""
+        return [verdict for verdict in recorded_verdicts(self.results, self.dataset) if verdict.question.golds]
 
     def disagreements(self) -> list[Disagreement]:
         """Answers that run and that gold calls wrong or cannot be judged by, in the dataset's order."""

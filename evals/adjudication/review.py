@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...prompts.judge import Word
+from ...tools.errors import SettingsError
 from .disagreements import Disagreement, FinishedRun
 from .ruling import Ruling, append_rulings
 
@@ -88,7 +89,10 @@ def _proposal(run: FinishedRun, item: Disagreement, sql: str) -> Ruling | None:
 def _key(console: Console, *, can_accept: bool) -> str:
     console.print(Text(_KEYS if can_accept else _KEYS.partition("  ")[2], style="bold"))
     while True:
-        key = typer.getchar().lower()
+        try:
+            key = typer.getchar().lower()
+        except OSError as error:
+            raise SettingsError("decisions are taken at a terminal: write a page instead, with --page FILE") from error
         if key in "rwusq" or (key == "a" and can_accept):
             return key
 

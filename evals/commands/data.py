@@ -93,11 +93,11 @@ def disputes(
             }
             for dispute in found
         ]
-        golds = len(asked.questions)
+        golds = sum(bool(question.golds) for question in asked.questions)
         say(json.dumps({"golds": golds, "disputed": len(disputed), "disputes": records}))
         return
     for dispute in found:
         question = dispute.question
         say(f"{question.id} ({question.database}, {dispute.kind}): {question.text}")
         say(f"  {question.golds[0]}\n  {dispute.evidence}")
-    say(f"{len(disputed)} of {len(asked.questions)} golds are disputed")
+    say(f"{len(disputed)} of {sum(bool(question.golds) for question in asked.questions)} golds are disputed")

@@ -20,6 +20,7 @@ from .options import (
     JsonOption,
     LimitOption,
     ModelOption,
+    RecordOption,
     SplitOption,
     VerdictsOption,
     WithoutOption,
@@ -74,9 +75,7 @@ def evaluate(
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="Run so often, each in a folder of its own in --out.")
     ] = 1,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="Add the outcome to this record of models (`tableturn models`).")
-    ] = None,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent over a benchmark, or over your own questions, and judge its answers.
@@ -174,10 +173,11 @@ def _run(
     from ..adjudication.ruling import rulings_beside
     from ..metrics import summarize
     from ..runner import run_evaluation
-    from ..runner.kept import add_records
+    from ..runner.kept import add_records, chosen_record
     from ..runner.progress import RunProgress
-    from ..runner.results import run_results, write_results
+    from ..runner.results import recorded_in, run_results, write_results
 
+    kept_before = recorded_in(out)
     rulings = rulings_beside(out, verdict_file)
     asked = questions.without(spec.without).first(spec.limit)
     start = time.perf_counter()
@@ -187,9 +187,12 @@ def _run(
     verdicts = [verdict for _, verdict in answered]
     with_gold = [verdict for verdict in verdicts if verdict.question.golds]
     ruled = with_verdicts(results, questions, with_gold, rulings)
-    write_results(results, out)
-    if record is not None:
-        add_records(spec, answered, record)
+    file = chosen_record(record, spec)
+    if file is not None and kept_before != str(file) and all(verdict.asked for verdict in verdicts):
+        words = {name: found.verdict for name, found in ruled.outcomes.items()} if rulings else {}
+        add_records(spec, answered, words, file)
+        kept_before = str(file)
+    write_results({**results, "recorded": kept_before}, out)
     title = f"{asked.name} {asked.split}, strict"
     return _Ended(title, out, results, verdicts, summarize(with_gold), ruled if rulings else None)
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, EmbeddingOption
-from ...tools.terminal import say
-from .options import ExamplesOption, JsonOption
+from ...agent.cli.options import BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...tools.terminal import say, warn
+from .options import DataOption, ExamplesOption, JsonOption
 
 if TYPE_CHECKING:
-    from ...agent import SQLAgent
-    from ..impact import Ask, Change, Held
+    from ..impact import Ask, Change, Held, Impact
 
 _ROWS = 3
 """Rows of each side that the terminal shows."""
 
 
 def impact(
-    before: Annotated[str, typer.Option("--before", help="The old state: a database, or a trial's folder.")],
-    after: Annotated[str, typer.Option("--after", help="The new one.")],
+    before: Annotated[
+        str, typer.Option("--before", help="The old state: a database, or the folder of a trial or of a run.")
+    ],
+    after: Annotated[str, typer.Option("--after", help="The new one, likewise.")],
     history: Annotated[
         list[Path] | None,
         typer.Option(
@@ -39,41 +40,62 @@ def impact(
         str | None, typer.Option("--model", help="Asked about what nothing else settles; without it, that is listed.")
     ] = None,
     base_url: BaseUrlOption = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Put every question to --model again: another model, version or settings.")
+    ] = False,
+    preset: PresetOption = None,
+    settings: SettingsOption = None,
+    gate: Annotated[
+        float | None,
+        typer.Option("--gate", min=0, max=1, help="Exit with 1 where a smaller share of past answers stays as it was."),
+    ] = None,
+    data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay verified queries, trials and the audit trail on a changed database: which past answers would change?"""
+    """Replay verified queries, trials, runs and the audit trail: which past answers would change?
+
+    What only a model can settle does not count as staying for --gate.
+    """
     from contextlib import ExitStack
 
     from ...agent import SQLAgent
+    from ...agent.settings import read_settings
     from ...tools.database import Database
     from ...tools.errors import SettingsError
+    from ..impact import Asking, read_examples_of, read_history, read_side
     from ..impact import impact as replayed
-    from ..impact import read_examples_of, read_history, read_side
 
-    old, new = read_side(before, knowledge_before), read_side(after, knowledge_after)
+    if again and model is None:
+        raise typer.BadParameter("say which model to ask: --model", param_hint="--again")
+    old, new = read_side(before, knowledge_before, data), read_side(after, knowledge_after, data)
     with ExitStack() as stack:
         past = [answer for path in history or () for answer in read_history(path)]
         if examples is not None:
-            database = stack.enter_context(Database.open(old.database))
+            database = stack.enter_context(Database.open(old.only))
             past += read_examples_of(database, examples, embedding)
         if not past and old.answers is None:
             raise SettingsError(
                 "there are no past answers to replay: name some with --history or --examples, "
-                "or give a trial's folder as --before"
+                "or give the folder of a trial or of a run as --before"
             )
         ask: Ask | None = None
-        if model is not None:
-            agent = stack.enter_context(
-                SQLAgent(new.database, model=model, base_url=base_url, settings={"clarify": False})
-            )
-
-            ask = _asking(agent)
-
-        found = replayed(old, new, past, ask)
+        if model is not None and new.answers is None:
+            fields = {"clarify": False, **(read_settings(settings) if settings else {})}
+            agent = SQLAgent(new.database, model=model, base_url=base_url, preset=preset, settings=fields)
+            ask = Asking(stack.enter_context(agent), [*(old.answers or ()), *past])
+        found = replayed(old, new, past, ask, again=again)
     shown = found.as_json()
+    met = gate is None or (found.kept is not None and found.kept >= gate)
     if as_json:
-        say(json.dumps(shown))
-        return
+        say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
+    else:
+        _tell(found, shown)
+    if not met:
+        warn(f"below the gate of {100 * (gate or 0):g} % of past answers that stay as they were")
+        raise typer.Exit(1)
+
+
+def _tell(found: Impact, shown: dict[str, Any]) -> None:
     for change in found.changed:
         _print(change)
     for change in found.changes:
@@ -81,14 +103,6 @@ def impact(
             say(f"{_who(change)}\n  only a model can tell: {change.why}")
     counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
     say(f"{shown['answers']} past answers: {counts}")
-
-
-def _asking(agent: SQLAgent) -> Ask:
-    def ask(question: str) -> tuple[str, str]:
-        answer = agent.ask(question)
-        return answer.sql or "" if answer.answered else "", answer.status
-
-    return ask
 
 
 def _who(change: Change) -> str:
@@ -108,6 +122,8 @@ def _print(change: Change) -> None:
 
 def _rows(held: Held, other: Held | None) -> str:
     """The first rows that the other side lacks, else the first ones."""
+    if not held.row_count:
+        return "no rows"
     there = set(other.rows) if other else set[object]()
     first = [row for row in held.rows if row not in there] or held.rows
     rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]

@@ -29,12 +29,14 @@ def models(
         say(json.dumps([standing.as_json() for standing in found]))
         return
     if not found:
-        say(f"nothing in {path} yet: `tableturn eval` and `tableturn trial` add to it with --record {path}")
+        say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
         return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last")
+    table = Table()
+    for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
+        table.add_column(name, overflow="fold")
     for standing in found:
         table.add_row(*standing.cells())
     Console().print(table)

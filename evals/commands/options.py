@@ -18,6 +18,12 @@ ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or
 ExamplesOption = Annotated[str | None, typer.Option("--examples", help="An example store.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record", help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."
+    ),
+]
 VerdictsOption = Annotated[
     Path | None, typer.Option("--verdicts", help="A verdict file. Default: verdicts.jsonl in the run's folder.")
 ]

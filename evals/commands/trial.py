@@ -10,7 +10,7 @@ import typer
 
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import ExamplesOption, JobsOption, JsonOption, ModelOption
+from .options import ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption
 
 if TYPE_CHECKING:
     from ..trial import TrialOptions
@@ -44,9 +44,7 @@ def trial(
     out: Annotated[
         Path, typer.Option("--out", help="Folder of the trial; the same one goes on, or compares with the last.")
     ] = Path("trial"),
-    record: Annotated[
-        Path | None, typer.Option("--record", help="Add the outcome to this record of models (`tableturn models`).")
-    ] = None,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the agent on your own questions: pass rate, cost, time, what failed and why, what changed since last time.
@@ -60,6 +58,7 @@ def trial(
         raise typer.BadParameter(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
+    from ...agent.model.record import record_file
     from ...agent.settings import read_settings
     from ..trial import TrialOptions
 
@@ -68,8 +67,9 @@ def trial(
         db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate
     )  # fmt: skip
     results = _held(options, out)
-    if record is not None and not results["not_asked"]:
-        _recorded(results, record)
+    file = record_file(record)
+    if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
+        _recorded(results, file)
     if as_json:
         shown = {key: value for key, value in results.items() if key != "by_question"}
         say(json.dumps({**shown, "out": str(out)}))
@@ -124,13 +124,14 @@ def _held(options: TrialOptions, out: Path) -> dict[str, Any]:
 
 def _recorded(results: dict[str, Any], path: Path) -> None:
     from ...agent.model.record import Record, add_record
+    from ..runner.kept import short_name
 
     about, cost = results["trial"], results["cost"]
     right = sum(question["share"] == 1 for question in results["by_question"])
     add_record(
         Record(
             about["model"],
-            Path(about["database"]).stem,
+            short_name(about["database"]),
             results["questions"],
             right,
             None,

@@ -8,11 +8,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...tools.database import Database
 from ...tools.database.quoting import quoted
-from ...tools.errors import DatabaseUnavailable, QueryFailed
+from ...tools.errors import DatabaseUnavailable, QueryError
 from ..metrics import StrictJudge
+from ..metrics.expected import GOLD_LIMITS
 from ..official import OfficialDatabases
-from ..sqlite_files import open_read_only
+from ..sqlite_files import is_sqlite, open_read_only
 from .load import LAYOUTS, find_split, load_dataset
 from .question import Dataset, Question
 
@@ -111,19 +113,25 @@ def _database_findings(dataset: Dataset) -> list[Finding]:
 def _database_finding(dataset: Dataset, name: str) -> Finding | None:
     touched = sum(question.database == name for question in dataset.questions)
     try:
-        path = dataset.database(name)
-    except DatabaseUnavailable as error:
-        return Finding("missing_database", name, str(error), touched)
-    try:
-        empty = _empty_tables(path)
-    except sqlite3.Error as error:
-        return Finding("missing_database", name, f"{path} is no usable database: {error}", touched)
+        empty = _empty_tables(dataset.place(name))
+    except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
+        return Finding("missing_database", name, f"{name} is no usable database: {error}", touched)
     if not empty:
         return None
     return Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)
 
 
-def _empty_tables(path: Path) -> list[str]:
+def _empty_tables(place: str | Path) -> list[str]:
+    if isinstance(place, Path) and is_sqlite(place):
+        return _empty_sqlite_tables(place)
+    with Database.open(place) as database:
+        tables = [table.name for table in database.schema().tables if table.kind == "table"]
+        first_row = "SELECT 1 FROM {} LIMIT 1"
+        return [name for name in tables if not database.execute(first_row.format(quoted(name, database.dialect))).rows]
+
+
+def _empty_sqlite_tables(path: Path) -> list[str]:
+    """Without reading the schema, which takes its time for as many databases as benchmarks have."""
     with closing(open_read_only(path)) as connection:
         tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         names = [str(row[0]) for row in connection.execute(tables)]
@@ -146,8 +154,13 @@ def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:
 
 
 def _failure(dataset: Dataset, question: Question, gold: str, databases: OfficialDatabases) -> str:
+    place = dataset.place(question.database)
     try:
-        databases.gold_rows(dataset.database(question.database), gold)
-    except QueryFailed as error:
+        if isinstance(place, Path) and is_sqlite(place):
+            databases.gold_rows(place, gold)
+        else:
+            with Database.open(place) as database:
+                database.execute(gold, GOLD_LIMITS)
+    except QueryError as error:
         return str(error)
     return ""

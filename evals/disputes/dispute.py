@@ -112,7 +112,7 @@ class Golds(Closing):
     def _database(self, name: str) -> Database | None:
         if name not in self._databases:
             try:
-                self._databases[name] = Database.open(self.dataset.database(name))
+                self._databases[name] = Database.open(self.dataset.place(name))
             except DatabaseUnavailable:
                 self._databases[name] = None
         return self._databases[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..adjudication.ruling import Ruling
@@ -34,6 +35,8 @@ def find_disputes(
         partial(verdict_disputes, rulings=rulings),
         partial(system_disputes, rulings=rulings, predictions=predictions or {}),
     )
+    # What is to be declined has no gold to be doubted.
+    dataset = replace(dataset, questions=tuple(question for question in dataset.questions if question.golds))
     places = {question.id: place for place, question in enumerate(dataset.questions)}
     with Golds(dataset) as golds:
         found = [dispute for search in searches for dispute in search(golds)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .asking import Asking
 from .history import Held, PastAnswer, read_examples_of, read_history
 from .impact import Ask, Impact, impact
 from .replay import Change, ChangeKind, Replay
@@ -9,6 +10,7 @@ from .side import Side, read_side
 
 __all__ = [
     "Ask",
+    "Asking",
     "Change",
     "ChangeKind",
     "Held",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import SettingsError
 from ..datasets.parsing import read_json, read_lines
-from ..trial.draft import read_log
+from ..trial.draft import read_log, turned_down
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -44,6 +44,8 @@ class PastAnswer:
         thread: In which conversation.
         status: How it ended, in the words of `Answer.status`; empty where unknown.
         held: What it showed; None where that was not kept.
+        database: Which was asked: where a trial or run found it, else as the audit trail names it; empty where unknown.
+        id: Its question's in a trial or run, by which it is found in another one; empty without.
     """
 
     question: str
@@ -54,6 +56,8 @@ class PastAnswer:
     thread: str = ""
     status: str = ""
     held: Held | None = None
+    database: str = ""
+    id: str = ""
 
 
 def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
@@ -101,7 +105,7 @@ def _of_trail(path: Path) -> Iterator[PastAnswer]:
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping) or not (record.get("question") or record.get("sql")):
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
-        if record.get("refused"):
+        if record.get("refused") and (not record.get("sql") or turned_down(record)):
             continue
         said = {name: str(value) for name, value in record.items() if value is not None}
         yield PastAnswer(
@@ -112,7 +116,27 @@ def _of_trail(path: Path) -> Iterator[PastAnswer]:
             said.get("time", ""),
             said.get("thread", ""),
             said.get("status", ""),
+            database=said.get("database", ""),
         )
+
+
+def concerning(history: Sequence[PastAnswer], database: Database) -> list[PastAnswer]:
+    """Those of a history that a database gave: an audit trail may hold several databases' answers.
+
+    They are told by the database's place, else, where it was copied for the comparison, by its name; a history of a
+    single database is taken for this one's, whatever it was called.
+
+    Raises:
+        SettingsError: It is of several databases, none of them this one.
+    """
+    from ...tools.examples import database_identity
+
+    named = {past.database for past in history if past.database}
+    own = {database_identity(database), database.location} & named
+    own = own or {name for name in named if name.partition("@")[0] == database.name}
+    if not own and len(named) > 1:
+        raise SettingsError(f"the history is of {', '.join(sorted(named))}, and none of them is {database.name}")
+    return [past for past in history if not past.database or past.database in (own or named)]
 
 
 def _of_folder(folder: Path) -> Iterator[PastAnswer]:
@@ -122,26 +146,30 @@ def _of_folder(folder: Path) -> Iterator[PastAnswer]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{folder} holds no finished trial or run: {error}") from error
     try:
-        if "trial" in found:
-            yield from _of_trial(found, folder.name)
-        else:
-            for question in found["questions"]:
-                yield _past(question["question"], question, f"{folder.name}:{question['id']}", "", "")
+        yield from _of_trial(found, folder.name) if "trial" in found else _of_run(found, folder.name)
     except (KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{path} is not what a trial or a run writes: {error!r}") from error
 
 
+def _of_run(found: Mapping[str, Any], name: str) -> Iterator[PastAnswer]:
+    for question in found["questions"]:
+        past = _past(question["question"], question, question["id"], name)
+        yield replace(past, thread=question["interaction"], database=question["database"])
+
+
 def _of_trial(found: Mapping[str, Any], name: str) -> Iterator[PastAnswer]:
     """The first try of each question."""
+    about = found["trial"]
     for question in found["by_question"]:
         turns = question["tries"][0]["turns"]
         for place, turn in enumerate(turns, 1):
             number = f"{question['id']}.{place}" if len(turns) > 1 else question["id"]
-            yield _past(turn["question"], turn, f"{name}:{number}", found["trial"]["time"], question["id"])
+            past = _past(turn["question"], turn, number, name)
+            yield replace(past, time=about["time"], thread=question["id"], database=about["database"])
 
 
-def _past(question: str, record: Mapping[str, Any], source: str, time: str, thread: str) -> PastAnswer:
+def _past(question: str, record: Mapping[str, Any], number: str, name: str) -> PastAnswer:
     held = None
     if record["sql"] and record["status"] in ("converged", "capped"):
         held = Held(tuple(record["columns"]), tuple(map(tuple, record["rows"])), record["row_count"])
-    return PastAnswer(question, record["sql"], source, "", time, thread, record["status"], held)
+    return PastAnswer(question, record["sql"], f"{name}:{number}", status=record["status"], held=held, id=number)

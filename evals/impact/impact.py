@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any, get_args
 
 from ...tools.database import Database
-from ...tools.errors import QueryError
+from ...tools.errors import QueryError, SettingsError
 from ...tools.results import same_result
 from ..metrics.expected import expected
-from .history import Held, PastAnswer
+from .history import Held, PastAnswer, concerning
 from .replay import Change, ChangeKind, Replay, shown
 from .side import Side
 
-Ask = Callable[[str], tuple[str, str]]
-"""Asks a model a question of the new state: its query, empty where there is none, and the answer's status."""
+Ask = Callable[[PastAnswer], tuple[str, str]]
+"""Asks a model a past answer's question of the new state: its query, empty where there is none, and the status."""
 
 
 @dataclass(frozen=True)
@@ -42,49 +43,75 @@ class Impact:
         return {
             "answers": len(self.changes),
             "counts": {kind: counts[kind] for kind in get_args(ChangeKind)},
+            "kept": self.kept,
             "without_model_share": settled / len(self.changes) if self.changes else None,
             "changed": [_as_json(change) for change in self.changed],
             "unsettled": [_as_json(change) for change in self.changes if change.kind == "unsettled"],
         }
 
+    @property
+    def kept(self) -> float | None:
+        """The share of past answers that are certain to stay as they are; None without any."""
+        staying = sum(change.kind in ("same", "broken_before") for change in self.changes)
+        return staying / len(self.changes) if self.changes else None
 
-def impact(before: Side, after: Side, history: Sequence[PastAnswer], ask: Ask | None = None) -> Impact:
+
+def impact(
+    before: Side, after: Side, history: Sequence[PastAnswer], ask: Ask | None = None, *, again: bool = False
+) -> Impact:
     """Replays past answers.
 
     Args:
-        before: The old state. A trial's folder brings its own answers, and what they showed counts, as its database may
+        before: The old state. A trial or run brings its own answers, and what they showed counts, as its database may
             be another by now.
-        after: The new state. Where both are trials, the two answers to each question are compared.
+        after: The new state. Where both are trials or runs, the two answers to each question are compared.
         history: Further past answers.
         ask: Asked about what cannot be settled without a model.
+        again: Whether `ask` is put every question, as for another model: nothing is settled without it.
 
     Raises:
         DatabaseUnavailable: One of the databases cannot be used.
+        SettingsError: A run over several databases is compared with something else than a run, or a history with it.
     """
+    changes: list[Change] = []
     with ExitStack() as stack:
-        new = stack.enter_context(Database.open(after.database))
-        changes: list[Change] = []
-        if before.answers is not None:
+        if before.answers is not None and after.answers is not None:
+            changes += _paired(before.answers, after.answers)
+        if not history and (before.answers is None or after.answers is not None):
+            return Impact(changes)
+        old_place, new_place = before.only, after.only
+        new = stack.enter_context(Database.open(new_place))
+        if before.answers is not None and after.answers is None:
             replay = Replay(None, new, before.knowledge, after.knowledge)
-            if after.answers is None:
-                changes += [replay.settle(past) for past in before.answers if past.held or not past.sql]
-            else:
-                here = new if before.database == after.database else None
-                changes += _paired(before.answers, after.answers, here)
+            changes += [replay.settle(past) for past in before.answers if past.held or not past.sql]
         if history:
-            old = stack.enter_context(Database.open(before.database))
+            old = stack.enter_context(Database.open(old_place))
             replay = Replay(old, new, before.knowledge, after.knowledge)
-            changes += [replay.settle(past) for past in history]
+            changes += [replay.settle(past) for past in concerning(history, old)]
         if ask is not None:
-            changes = [_asked(change, new, ask) if change.kind == "unsettled" else change for change in changes]
+            changes = [
+                _asked(change, new, ask) if change.kind == "unsettled" or (again and change.past.question) else change
+                for change in changes
+            ]
         return Impact(changes)
 
 
-def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer], database: Database | None) -> list[Change]:
-    """The answers of two trials to the same questions; the database, where both were held on the same one."""
-    found = {(past.thread, past.question): past for past in after}
-    pairs = [(past, found[past.thread, past.question]) for past in before if (past.thread, past.question) in found]
-    return [_pair(past, now, database) for past, now in pairs]
+def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
+    """The answers of two trials or runs to the same questions, run again where they had the same database.
+
+    Raises:
+        SettingsError: They have no question in common.
+    """
+    found = {(past.id, past.question): past for past in after}
+    pairs = [(past, found[past.id, past.question]) for past in before if (past.id, past.question) in found]
+    if before and after and not pairs:
+        raise SettingsError("the two have no question in common: nothing can be compared")
+    changes: list[Change] = []
+    for (place, other), group in groupby(pairs, key=lambda pair: (pair[0].database, pair[1].database)):
+        with ExitStack() as stack:
+            database = stack.enter_context(Database.open(place)) if place and place == other else None
+            changes += [_pair(*pair, database) for pair in group]
+    return changes
 
 
 def _pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
@@ -94,7 +121,11 @@ def _pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Chang
         gives_none = now.held is None
         why = f"it was {past.status or 'unknown'}, now it is {now.status or 'unknown'}"
         return Change(past, "error" if gives_none else "rows", why, past.held, now.held, now.sql)
-    if _same_held(past.held, now.held) or (database is not None and _same_here(past, now, database)):
+    whole = max(past.held.row_count, now.held.row_count) <= len(past.held.rows)
+    same = _same_held(past.held, now.held)
+    if database is not None and not (same and whole):
+        same = _same_here(past, now, database)
+    if same:
         return Change(past, "same", "", past.held, now.held, now.sql)
     return Change(past, "rows", "another answer", past.held, now.held, now.sql)
 
@@ -112,20 +143,28 @@ def _same_here(past: PastAnswer, now: PastAnswer, database: Database) -> bool:
 
 
 def _asked(change: Change, database: Database, ask: Ask) -> Change:
-    """What a model makes of a question that nothing else settles."""
-    sql, status = ask(change.past.question)
+    """What a model makes of a question that nothing else settles, or that is asked again."""
+    sql, status = ask(change.past)
     if not sql:
         kind: ChangeKind = "error" if change.past.sql else "same"
-        why = f"{change.why}; asked again it is {status}" if change.past.sql else ""
+        why = _also(change.why, f"asked again it is {status}") if change.past.sql else ""
         return replace(change, kind=kind, why=why, by_model=True)
     try:
         result = expected(database, sql)
     except QueryError as error:
-        return replace(change, kind="error", why=f"{change.why}; {error}", carried=sql, by_model=True)
+        return replace(change, kind="error", why=_also(change.why, str(error)), carried=sql, by_model=True)
     held = shown(result.table)
-    same = change.before is not None and _same_held(change.before, held)
+    if change.kind == "same" and change.past.sql:
+        same = _same_here(change.past, replace(change.past, sql=sql), database)
+    else:
+        same = change.before is not None and _same_held(change.before, held)
     kind = "same" if same else "rows"
-    return replace(change, kind=kind, why="" if same else change.why, after=held, carried=sql, by_model=True)
+    why = "" if same else change.why or "asked again, another answer"
+    return replace(change, kind=kind, why=why, after=held, carried=sql, by_model=True)
+
+
+def _also(why: str, more: str) -> str:
+    return f"{why}; {more}" if why else more
 
 
 def _as_json(change: Change) -> dict[str, Any]:

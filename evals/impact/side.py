@@ -1,17 +1,18 @@
-"""One of the two states that are compared: a database, or the folder of a trial with all that it says of itself."""
+"""One of the two states that are compared: a database, or the folder of a trial or a run with its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ...tools.errors import SettingsError
+from ..datasets import load_dataset
+from ..runner.results import RESULTS_FILE, read_results
 from ..trial.draft import knowledge_entries
-from ..trial.results import RESULTS_FILE, read_trial_results
 from .history import PastAnswer, read_history
 
 
@@ -20,7 +21,7 @@ class Side:
     """A state.
 
     Attributes:
-        database: A path or URL.
+        database: A path or URL; empty for a run that asked several databases.
         knowledge: The entries of its knowledge file by name, lower case; empty without one.
         model: Who answered; empty where that plays no part.
         answers: What was answered in it; None for a database alone.
@@ -31,23 +32,47 @@ class Side:
     model: str = ""
     answers: tuple[PastAnswer, ...] | None = None
 
+    @property
+    def only(self) -> str:
+        """The one database of the state.
 
-def read_side(place: str, knowledge: Path | None = None) -> Side:
+        Raises:
+            SettingsError: It is a run over several.
+        """
+        if not self.database:
+            raise SettingsError(
+                "a run over several databases is compared with another run over the same questions alone: "
+                "give that one's folder, and neither --history nor --examples"
+            )
+        return self.database
+
+
+def read_side(place: str, knowledge: Path | None = None, data: Path | None = None) -> Side:
     """A state by what a person names it by.
 
     Args:
-        place: A database's path or URL, or the folder of a trial.
+        place: A database's path or URL, or the folder of a trial or of a run.
         knowledge: Its knowledge file.
+        data: The folder of benchmark data, for a run over a benchmark.
 
     Raises:
-        SettingsError: The folder holds no trial, or the knowledge file cannot be read.
+        SettingsError: The folder holds neither, its dataset cannot be read, or the knowledge file cannot.
+        DatabaseUnavailable: A database of the run is gone.
     """
     entries = read_knowledge(knowledge) if knowledge else {}
     folder = Path(place)
     if "://" in place or not (folder / RESULTS_FILE).exists():
         return Side(place, entries)
-    about = read_trial_results(folder)["trial"]
-    return Side(about["database"], entries, about["model"], tuple(read_history(folder)))
+    answers = tuple(read_history(folder))
+    found = read_results(folder)
+    if "trial" in found:
+        return Side(found["trial"]["database"], entries, found["trial"]["model"], answers)
+    spec = found["run"]
+    dataset = load_dataset(spec["dataset"], spec["split"], data)
+    places = {name: str(dataset.place(name)) for name in dict.fromkeys(past.database for past in answers)}
+    answers = tuple(replace(past, database=places[past.database]) for past in answers)
+    only = next(iter(places.values())) if len(set(places.values())) == 1 else ""
+    return Side(only, entries, spec["model"] or "", answers)
 
 
 def read_knowledge(path: Path) -> dict[str, Mapping[str, Any]]:

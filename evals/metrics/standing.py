@@ -52,7 +52,7 @@ class Standing:
         """For a table."""
         shares = ["-" if share is None else str(share) for share in (self.by_gold, self.by_verdict)]
         counts = [str(self.runs), str(self.n), *shares, str(self.calls), str(self.prompt_tokens)]
-        return [self.model, self.database, *counts, self.last]
+        return [self.model, self.database, *counts, self.last[:10]]
 
 
 def standings(records: Sequence[Record]) -> list[Standing]:

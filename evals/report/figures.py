@@ -72,6 +72,28 @@ def group_rows(runs: Sequence[Results], group: str) -> list[Row]:
     ]
 
 
+def outcome_rows(runs: Sequence[Results]) -> list[Row]:
+    """What became of questions where declining or asking back may be right; nothing where it may for none."""
+    found = [run.get("outcomes") or {} for run in runs]
+    kinds = list(dict.fromkeys(kind for scores in found for kind, n in scores.get("counts", {}).items() if n))
+    if not kinds:
+        return []
+    counted = [
+        Row(kind.replace("_", " "), tuple(str(scores["counts"][kind]) if scores else "-" for scores in found))
+        for kind in kinds
+    ]
+    shares = [
+        _shares(name, [scores[side][share] if scores else None for scores in found])
+        for name, side, share in (
+            ("declined, of those to be", "declined", "recall"),
+            ("rightly, of those declined", "declined", "precision"),
+            ("asked back, of those to be", "asked", "recall"),
+            ("rightly, of those asked back", "asked", "precision"),
+        )
+    ]
+    return [*counted, *shares, _shares("asked back, then right", [scores.get("useful") for scores in found])]
+
+
 def error_rows(runs: Sequence[Results]) -> list[Row]:
     """Wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
     classes = [Counter(q["error_class"] for q in run["questions"] if q["error_class"]) for run in runs]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
+from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ..datasets.plain import SUFFIXES
 from ..runner.files import write_whole
@@ -34,18 +35,20 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     Raises:
         SettingsError: A folder holds no finished run, or the page cannot be written.
     """
-    runs = [read_results(folder) for folder in folders]
+    results = [read_results(folder) for folder in folders]
     names = [folder.resolve().name for folder in folders]
     environment = Environment(
         loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
     try:
+        runs = [_without_passwords(found) for found in results]
         comparisons = list(zip(names[1:], figures.comparisons(runs), strict=True))
         tables = {
             "Scores": figures.score_rows(runs),
             "EX by difficulty": figures.group_rows(runs, "by_hardness"),
             "EX by turn": figures.group_rows(runs, "by_turn"),
             figures.ATTEMPTS: figures.attempt_rows(runs),
+            "Declining and asking back": figures.outcome_rows(runs),
             "Where accuracy was lost": figures.error_rows(runs),
             "Cost": figures.cost_rows(runs),
             "EX by database": figures.group_rows(runs, "by_database"),
@@ -74,7 +77,22 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         write_whole(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
-    return [against.found.told(names[0], name) for name, against in comparisons if against.found is not None]
+    return [
+        against.found.told(names[0], name)
+        if against.found is not None
+        else f"{name} is not compared with {names[0]}: no question is judged in both."
+        for name, against in comparisons
+    ]
+
+
+def _without_passwords(results: dict[str, Any]) -> dict[str, Any]:
+    """A run's results as a page may show them: databases of one's own may be named by URLs with passwords."""
+    by_database = results["strict"]["by_database"]
+    return {
+        **results,
+        "strict": {**results["strict"], "by_database": {without_password(k): v for k, v in by_database.items()}},
+        "questions": [{**found, "database": without_password(found["database"])} for found in results["questions"]],
+    }
 
 
 def dataset_name(given: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ...agent import Conversation, Settings, SQLAgent
+from ...tools.database import Schema
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
 from ..metrics.redundancy import Linked
@@ -64,6 +65,10 @@ class Agents:
         if past:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
             await self._agent(database).graph.aupdate_state(config, {"turns": past}, as_node="respond")
+
+    def schema(self, database: str) -> Schema:
+        """A database's schema, as the agent has it."""
+        return self._agent(database).resources.database.schema()
 
     async def linked(self, database: str, conversation: Conversation) -> Linked:
         """What the linker found for the conversation's last turn, with probabilities."""

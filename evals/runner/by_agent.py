@@ -85,7 +85,7 @@ class AgentAnswering:
             try:
                 answer = await conversation.aask(asked_text(turn))
                 asked_back = answer.text if answer.status == "needs_clarification" else ""
-                if asked_back and (reply := told(turn, answer)):
+                if asked_back and (reply := told(turn, answer, self._agents.schema(turn.database))):
                     answer = await conversation.aask(reply)
                 seconds = time.perf_counter() - start
                 linked = await self._agents.linked(turn.database, conversation)

@@ -66,7 +66,7 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
         SettingsError: Settings are wrong, or there is no such baseline.
     """
     replayed = spec.model is not None and spec.model.startswith(REPLAY)
-    fields: dict[str, Any] = {"clarify": dataset.conversational, "today": "none"}
+    fields: dict[str, Any] = {"clarify": dataset.conversational, "today": "none", "record": "off"}
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:

@@ -114,6 +114,11 @@ def read_results(out: Path) -> dict[str, Any]:
     return found
 
 
+def recorded_in(out: Path) -> str:
+    """The record of models to which a run was added when it ended, so that it is not added twice; empty for none."""
+    return str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
+
+
 def _difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:
     """Where a wrong answer went wrong."""
     found = error_class(verdict, clauses)

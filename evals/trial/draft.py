@@ -241,12 +241,18 @@ def read_log(path: Path, dialect: str = "sqlite") -> Iterator[tuple[str, str]]:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".jsonl":
             for record in read_lines(text):
-                if isinstance(record, Mapping) and record.get("sql") and not record.get("refused"):
+                if isinstance(record, Mapping) and record.get("sql") and not turned_down(record):
                     yield str(record.get("question") or ""), str(record["sql"])
             return
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     yield from (("", statement) for statement in _statements(text, dialect))
+
+
+def turned_down(record: Mapping[str, Any]) -> bool:
+    """Whether an audit trail's query was refused; a turn in which another one was may have an answer all the same."""
+    refused = record.get("refused")
+    return record.get("sql") in refused if isinstance(refused, list) else bool(refused)
 
 
 def _statements(text: str, dialect: str) -> Iterator[str]:

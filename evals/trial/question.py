@@ -18,7 +18,7 @@
     - question: And in Berlin?
       sql: [SELECT ..., SELECT ...]
 
-Each record may have an `id` and a `note`.
+Each record may have an `id` and a `note` for people; each question `evidence`, which is told with it.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class TrialTurn(BaseModel):
     columns: list[str] = Field([], description="Columns that the answer must have, by the words of their names.")
     must: Literal["ask_back", "decline"] | None = Field(None, description="What the agent must do.")
     reply: str = Field("", description="What the person says when the agent asks back.")
+    evidence: str = Field("", description="What whoever asks tells beside the question: a definition, a convention.")
 
     @model_validator(mode="after")
     def _says_what_is_accepted(self) -> TrialTurn:

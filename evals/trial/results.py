@@ -121,6 +121,7 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         "pass_rate": before["pass_rate"],
         "better": [_change(a, b) for a, b in both if b["share"] > a["share"]],
         "worse": [_change(a, b) for a, b in both if b["share"] < a["share"]],
+        "as_before": before["trial"]["model"] == now["trial"]["model"] and _answers(before) == _answers(now),
         "same": sum(a["share"] == b["share"] for a, b in both),
         "added": [question["id"] for key, question in new.items() if key not in old],
         "removed": [question["id"] for key, question in old.items() if key not in new],
@@ -129,6 +130,12 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
 
 def _key(question: Mapping[str, Any]) -> tuple[str, str]:
     return question["id"], question["question"]
+
+
+def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
+    """What was answered, and whether it passed: a trial in which nothing differs says nothing new of its model."""
+    tries = [(question["id"], attempt) for question in results["by_question"] for attempt in question["tries"]]
+    return [(name, turn["sql"], turn["passed"]) for name, attempt in tries for turn in attempt["turns"]]
 
 
 def _change(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

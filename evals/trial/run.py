@@ -139,6 +139,7 @@ def trial_dataset(file: TrialFile, options: TrialOptions) -> tuple[Dataset, dict
                         tuple(turn.sql),
                         interaction,
                         position,
+                        turn.evidence,
                         expects=Expects(turn.must or "answer", turn.reply),
                         repeat=number if number > 1 else None,
                     )

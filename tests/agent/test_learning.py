@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.model.record import read_records
 from tableturn.tools.errors import ExampleRefused, ExampleStoreError, SettingsError, TableturnError
 from tableturn.tools.examples import ExampleStore, database_identity
 
@@ -88,6 +89,40 @@ def test_a_note_says_that_approved_answers_were_shown(shop: Path, tmp_path: Path
         assert not any("approved example" in note for note in first.notes)
         again = agent.ask("Who lives in Paris?")
         assert "1 approved example of this database shown to the model" in again.notes
+
+
+def test_an_approved_answer_counts_once_for_its_model(shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "models.jsonl"
+    model = told("Give me Nimbus people.", PARIS)
+    with SQLAgent(shop, model=model, examples=tmp_path / "store", settings={"record": str(file)}) as agent:
+        answer = agent.ask("Who is in Nimbus?", settings={"record": str(tmp_path / "elsewhere.jsonl")})
+        agent.approve(answer)
+        agent.approve(answer)
+    (found,) = read_records(file)
+    assert (found.model, found.database, found.n) == (answer.model, "shop", 1)
+    assert (found.right_gold, found.right_verdict) == (None, 1)
+    assert (found.calls, found.prompt_tokens) == (answer.usage.llm_calls, answer.usage.prompt_tokens)
+    assert not (tmp_path / "elsewhere.jsonl").exists(), "a run names no file to be written"
+
+
+@pytest.mark.parametrize("setting", ["", "off"])
+def test_approvals_are_recorded_in_the_data_folder_or_nowhere(
+    setting: str, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLETURN_HOME", str(tmp_path / "home"))
+    model = told("Give me all.", PARIS)
+    with SQLAgent(shop, model=model, examples=tmp_path / "store", settings={"record": setting}) as agent:
+        agent.approve(agent.ask("Who is in Nimbus?"))
+    assert (tmp_path / "home" / "models.jsonl").exists() is (setting == "")
+
+
+def test_a_data_folder_that_cannot_be_written_costs_an_approval_nothing(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("a file where the folder would be")
+    monkeypatch.setenv("TABLETURN_HOME", str(tmp_path / "home"))
+    with SQLAgent(shop, model=told("Give me all.", PARIS), examples=tmp_path / "store") as agent:
+        assert agent.approve(agent.ask("Who is in Nimbus?")).new
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ def row(name: str) -> str:
     default = (
         {True: "on", False: "off"}.get(field.default, field.default) if type(field.default) is bool else field.default
     )
+    if schema.get("type") == "string" and "enum" not in schema:
+        default, may = "empty", "a file, `off`"
     if schema.get("type") == "array":
         default, may = "none", "a list of names"
     return f"| `{name}` | {default} | {may} | {field.description} |"

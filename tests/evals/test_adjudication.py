@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
 from tableturn.evals.adjudication.adjudicator import Adjudicator
 from tableturn.evals.adjudication.agreement import agreement
+from tableturn.evals.adjudication.cases import Case, Cases
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
 from tableturn.evals.adjudication.scores import by_verdict
 from tableturn.evals.datasets import Dataset
@@ -152,3 +154,16 @@ def test_agreement_beyond_chance() -> None:
     assert found.kappa == pytest.approx((0.9 - 0.74) / 0.26)
     assert agreement([("right", "right")]).kappa is None
     assert agreement([]).told == "0 of 0 verdicts as given (kappa -)"
+
+
+def test_golds_with_split_operators_are_judged_as_the_evaluator_runs_them(league: Dataset) -> None:
+    """CoSQL's golds have `> =`: unjoined they would look like errors of syntax."""
+    question, split = league.questions[0], "SELECT count(*) FROM player WHERE id > = 1"
+    with Cases(league) as cases:
+        task = cases.task(Case(question, split, split.replace("> =", "! =")))
+    assert (task.first.rows, task.second.rows) == (1, 1)
+    assert ">= 1" in task.first.sql
+    published = replace(league, questions=(replace(question, golds=(split.replace("> =", ">="),)),))
+    said = ruling(split, "wrong", question=question.text, gold=split)
+    with Adjudicator(published, [said]) as adjudicator:
+        assert adjudicator.outcome(published.questions[0], "SELECT 5", True, True).verdict == "wrong"

@@ -139,3 +139,22 @@ def test_published_sets_are_as_described(data_dir: Path) -> None:
     assert kinds["spider"] == [("empty_database", "wta_1")]
     assert kinds["sparc"] == [("empty_database", "wta_1"), ("gold_fails", "161.2")]
     assert kinds["cosql"] == [("empty_database", "wta_1"), ("gold_fails", "100.2")]
+
+
+def test_databases_of_other_engines_are_checked_too(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE ware (id INTEGER); INSERT INTO ware VALUES (1); CREATE TABLE shelf (id INTEGER)"
+        )
+    path = tmp_path / "own.json"
+    golds = [["SELECT count(*) FROM ware", "SELECT nothing FROM ware"], "SELECT id FROM ware"]
+    records = [{"question": "How many?", "database": "shop.duckdb", "sql": sql} for sql in golds]
+    path.write_text(json.dumps(records))
+    found = {(finding.kind, finding.where) for finding in check_dataset(read_plain(path)).findings}
+    assert found == {("empty_database", "shop.duckdb"), ("gold_fails", "1")}
+    records.append({"question": "How many?", "database": "duckdb:///nowhere.duckdb", "sql": "SELECT 1"})
+    path.write_text(json.dumps(records))
+    assert ("missing_database", "duckdb:///nowhere.duckdb") in {
+        (finding.kind, finding.where) for finding in check_dataset(read_plain(path)).findings
+    }

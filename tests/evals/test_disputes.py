@@ -14,6 +14,8 @@ from tableturn.evals.disputes.find import find_disputes
 from tableturn.evals.disputes.text import date, number
 from typer.testing import CliRunner
 
+from tests.support.command_line import tableturn
+
 from .conftest import make_database
 
 DDL = """
@@ -139,3 +141,15 @@ def test_the_command_lists_them_with_their_count(tmp_path: Path, monkeypatch: py
     assert told.endswith("1 of 2 golds are disputed\n")
     record = json.loads(runner.invoke(app, ["data", "disputes", str(tmp_path / "own.json"), "--json"]).stdout)
     assert (record["golds"], record["disputed"], record["disputes"][0]["kind"]) == (2, 1, "text")
+
+
+def test_what_is_to_be_declined_has_no_gold_to_doubt(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    records = [
+        {"question": "The weather?", "database": "league.sqlite", "expects": "decline"},
+        {"question": "How many?", "database": "league.sqlite", "sql": "SELECT count(*) FROM nothing"},
+    ]
+    (tmp_path / "own.json").write_text(json.dumps(records))
+    told = tableturn("data", "disputes", str(tmp_path / "own.json"), "--json")
+    assert told.returncode == 0, told.stderr
+    assert (json.loads(told.stdout)["golds"], json.loads(told.stdout)["disputed"]) == (1, 1)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tableturn.agent import SQLAgent
 from tableturn.evals.bench.impact import run as bench
 from tableturn.evals.bench.registry import BenchOptions
+from tableturn.evals.datasets import Dataset
 from tableturn.evals.impact import PastAnswer, Replay, impact, read_examples_of, read_history, read_side
 from tableturn.evals.trial import TrialOptions, run_trial
 from tableturn.tools.database import Database
@@ -194,6 +197,128 @@ def test_two_trials_are_compared_answer_by_answer(tmp_path: Path) -> None:
         ("rows", "How many players are there?")
     ]
     assert impact(read_side(str(first)), read_side(str(first)), ()).changed == []
+
+
+def run_of(league: Dataset, out: Path, drafts: Sequence[str]) -> Path:
+    """A finished run of the command, with these answers."""
+    assert league.root is not None
+    out.mkdir()
+    predictions = out / "drafts.json"
+    predictions.write_text(json.dumps(drafts))
+    given = ["--model", f"replay:{predictions}", "--data", str(league.root)]
+    ran = tableturn("eval", "--dataset", "spider", *given, "--out", str(out))
+    assert ran.returncode == 0, ran.stderr
+    return out
+
+
+def test_two_runs_are_compared_answer_by_answer_and_held_to_a_gate(league: Dataset, tmp_path: Path) -> None:
+    """Another model, version or prompt: the same answer written otherwise is no change."""
+    golds = [question.golds[0] for question in league.questions]
+    first = run_of(league, tmp_path / "first", golds)
+    otherwise = ["SELECT count(id) FROM player", golds[1], "SELECT town FROM club GROUP BY town", "SELECT title FROM x"]
+    second = run_of(league, tmp_path / "second", otherwise)
+    command = ["impact", "--before", str(first), "--after", str(second), "--data", str(league.root)]
+    ran = tableturn(*command, "--gate", "0.75", "--json")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    (change,) = found["changed"]
+    assert (found["answers"], found["kept"], found["gate"]) == (4, 0.75, {"least": 0.75, "met": True})
+    assert (change["question"], change["kind"], change["id"]) == ("Clubs with many players?", "error", "3")
+    ran = tableturn(*command, "--gate", "0.8")
+    assert ran.returncode == 1
+    assert "below the gate of 80 %" in ran.stderr
+    assert "4 past answers: same 3, error 1" in ran.stdout
+
+
+def test_of_long_results_all_rows_are_compared(league: Dataset, tmp_path: Path) -> None:
+    """The records of a run hold ten rows: where the first ten are the same, the rest may not be."""
+    pairs = "FROM player a, player b ORDER BY a.id, b.id"
+    changed_at_the_end = f"SELECT a.id, iif(a.id = 5 AND b.id = 5, 0, b.id) AS id {pairs}"
+    golds = [question.golds[0] for question in league.questions]
+    first = run_of(league, tmp_path / "first", [f"SELECT a.id, b.id {pairs}", *golds[1:]])
+    second = run_of(league, tmp_path / "second", [changed_at_the_end, *golds[1:]])
+    found = impact(read_side(str(first), data=league.root), read_side(str(second), data=league.root), ())
+    assert [change.past.id for change in found.changed] == ["0"]
+
+
+def test_a_run_is_replayed_on_a_changed_database(league: Dataset, tmp_path: Path) -> None:
+    _, after = changed(tmp_path, "DELETE FROM player WHERE id = 5")
+    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
+    found = impact(read_side(str(run), data=league.root), read_side(str(after)), ())
+    assert [(change.past.id, change.kind) for change in found.changed] == [("0", "rows"), ("1", "rows"), ("3", "rows")]
+
+
+def test_a_run_over_several_databases_has_no_single_one_to_be_replayed_on(league: Dataset, tmp_path: Path) -> None:
+    assert league.root is not None
+    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
+    results = json.loads((run / "results.json").read_text())
+    results["questions"][0]["database"] = "other"
+    (run / "results.json").write_text(json.dumps(results))
+    make_database(league.root / "spider" / "database" / "other" / "other.sqlite")
+    with pytest.raises(SettingsError, match="several databases"):
+        impact(read_side(str(run), data=league.root), read_side(str(tmp_path / "after.sqlite")), ())
+
+
+def test_runs_without_a_common_question_are_not_compared(league: Dataset, tmp_path: Path) -> None:
+    run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
+    trial = trial_of(league.databases[0] / "league" / "league.sqlite", tmp_path)
+    with pytest.raises(SettingsError, match="no question in common"):
+        impact(read_side(str(run), data=league.root), read_side(str(trial)), ())
+
+
+def test_a_trail_of_several_databases_is_read_for_the_one_in_question(tmp_path: Path) -> None:
+    """What an agent itself wrote down, another database's answers among it."""
+    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 5")
+    other = make_database(tmp_path / "shop.sqlite", "CREATE TABLE ware (id INTEGER)")
+    trail = tmp_path / "audit.jsonl"
+    for database, question in ((before, "How many players are there?"), (other, "How many wares are there?")):
+        with SQLAgent(database, model="offline", audit=trail, user="ada") as agent:
+            agent.ask(question)
+    command = ["impact", "--before", str(before), "--after", str(after), "--history", str(trail), "--json"]
+    found = json.loads(tableturn(*command).stdout)
+    assert found["answers"] == 1
+    (change,) = found["changed"]
+    assert (change["user"], change["question"]) == ("ada", "How many players are there?")
+    assert (change["before"]["rows"], change["after"]["rows"]) == ([[5]], [[4]])
+
+
+def test_a_turn_in_which_one_query_was_refused_still_has_its_answer(tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    count = "SELECT count(*) FROM player"
+    records = [
+        {"question": "How many?", "sql": count, "refused": ["DELETE FROM player"]},
+        {"question": "Clear it", "sql": "DELETE FROM player", "refused": ["DELETE FROM player"]},
+        {"question": "Drop it", "sql": None, "refused": ["DROP TABLE player"]},
+    ]
+    trail.write_text("\n".join(map(json.dumps, records)))
+    assert [past.sql for past in read_history(trail)] == [count]
+
+
+def test_another_model_is_asked_every_question_again_where_it_stood(tmp_path: Path) -> None:
+    """A follow-up is asked after the turn before it; the same answer in other words is no change."""
+    before, _ = changed(tmp_path)
+    trail = tmp_path / "audit.jsonl"
+    records = [
+        {"user": "ada", "thread": "t", "question": "Clubs of Bath?", "sql": "SELECT title FROM club WHERE id <> 2"},
+        {"user": "ada", "thread": "t", "question": "How many?", "sql": BATH},
+    ]
+    trail.write_text("\n".join(map(json.dumps, records)))
+    prompts: list[str] = []
+
+    def model(body: dict[str, Any]) -> Any:
+        prompts.append(str(body["messages"]))
+        asked = "How many?" in prompts[-1]
+        return sql("SELECT 3" if asked else "SELECT title FROM club WHERE town = 'Bath'")
+
+    command = ["impact", "--before", str(before), "--after", str(before), "--history", str(trail), "--json", "--again"]
+    assert tableturn(*command).returncode == 2, "there is no model to ask"
+    with OpenAIServer(model) as server:
+        found = json.loads(tableturn(*command, "--model", "openai:m", "--base-url", server.base_url).stdout)
+    (change,) = found["changed"]
+    assert (change["question"], change["before"]["rows"], change["after"]["rows"]) == ("How many?", [[2]], [[3]])
+    assert change["sql_after"] == "SELECT 3"
+    assert found["without_model_share"] == 0
+    assert "id <> 2" in prompts[-1], "the turn before, as it was answered"
 
 
 def test_verified_queries_are_those_of_the_database(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tableturn.prompts.judge import Judgement, JudgeTask, Opinion
 from tableturn.tools.errors import ModelError, ReplyError, SettingsError
 from typer.testing import CliRunner
 
+from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, fails, says
 
 from .conftest import QUESTIONS
@@ -183,3 +184,13 @@ def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: 
     replies.write_text("{}\n")
     with pytest.raises(SettingsError, match="no file of stored replies"):
         stored_model(replies, None, None)
+
+
+def test_without_a_terminal_a_review_says_what_to_do(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_terminal() -> str:
+        raise OSError(6, "No such device or address: '/dev/tty'")
+
+    monkeypatch.setattr("typer.getchar", no_terminal)
+    told = tableturn("judge", "review", str(run))
+    assert told.returncode == 2
+    assert "--page" in told.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,10 @@ from tableturn.evals.datasets.large import carried_over
 from tableturn.evals.datasets.question import Expects, Question
 from tableturn.evals.metrics.outcomes import outcome, outcome_scores
 from tableturn.evals.metrics.verdict import Verdict
+from tableturn.evals.runner.kept import chosen_record
+from tableturn.evals.runner.person import told
 from tableturn.evals.runner.record import TurnRecord
+from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -21,7 +25,7 @@ from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, says, sql
 from tests.support.scripted import rephrased
 
-from .conftest import make_database
+from .conftest import QUESTIONS, make_database
 
 
 def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> tuple[TurnRecord, Verdict]:
@@ -140,7 +144,7 @@ def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> 
     assert found["strict"]["ex"] == 1
     assert not any("ORDER BY fee" in prompt for prompt in prompts if '"intent"' in prompt), "the person leaks no SQL"
     (kept,) = read_records(record)
-    assert (kept.database, kept.n, kept.right_gold, kept.right_verdict) == ("league.sqlite", 2, 2, None)
+    assert (kept.database, kept.n, kept.right_gold, kept.right_verdict) == ("league", 2, 2, None)
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert {question["id"]: question["outcome"] for question in results["questions"]} == {
         "best": "asked_usefully",
@@ -149,6 +153,37 @@ def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> 
     }
     page = tmp_path / "report.html"
     assert tableturn("report", str(tmp_path / "run"), "--out", str(page)).returncode == 0
+
+
+def test_a_run_is_recorded_once_with_both_judgements(tmp_path: Path) -> None:
+    make_database(tmp_path / "league.sqlite")
+    path = tmp_path / "own.json"
+    records = [{"database": "league.sqlite", "question": question, "sql": sql} for question, sql in QUESTIONS[:2]]
+    path.write_text(json.dumps(records))
+    ruling = {"question": QUESTIONS[1][0], "sql": "SELECT name FROM player", "verdict": "right"}
+    (tmp_path / "verdicts.jsonl").write_text(json.dumps(ruling))
+    drafts = {QUESTIONS[0][0]: QUESTIONS[0][1], QUESTIONS[1][0]: "SELECT name FROM player"}
+
+    def model(body: dict[str, Any]) -> Any:
+        return sql(next(draft for question, draft in drafts.items() if question in str(body["messages"])))
+
+    home = {"TABLETURN_HOME": str(tmp_path / "home")}
+    with OpenAIServer(model) as server:
+        command = ["eval", "--dataset", str(path), "--model", "openai:m", "--base-url", server.base_url]
+        command += ["--verdicts", str(tmp_path / "verdicts.jsonl")]
+        for _ in range(2):
+            assert tableturn(*command, "--out", str(tmp_path / "run"), **home).returncode == 0
+        assert tableturn(*command, "--out", str(tmp_path / "other"), "--record", "off", **home).returncode == 0
+    (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
+    assert (standing["model"], standing["runs"], standing["n"]) == ("m", 1, 2)
+    assert (standing["by_gold"]["right"], standing["by_verdict"]["right"]) == (1, 2)
+
+
+def test_predictions_and_baselines_say_nothing_of_a_model_in_the_agent(tmp_path: Path) -> None:
+    assert chosen_record(None, RunSpec("spider", model="replay:drafts.sql")) is None
+    assert chosen_record(None, RunSpec("spider", model="openai:m", baseline="zero-shot")) is None
+    assert chosen_record(tmp_path / "own.jsonl", RunSpec("spider", model="replay:drafts.sql")) == tmp_path / "own.jsonl"
+    assert chosen_record(Path("off"), RunSpec("spider", model="openai:m")) is None
 
 
 FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"
@@ -233,3 +268,33 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
     path.write_text('{"model": "m"}\n')
     with pytest.raises(SettingsError, match="line 1"):
         read_records(path)
+
+
+def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
+    question = Question("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
+    with Database.open(make_database(tmp_path / "league.sqlite")) as database:
+        reply = told(question, _asking_back(), database.schema())
+    assert "fee" in reply
+    assert "SELECT" not in reply
+
+
+def test_declined_and_asked_questions_are_scored_without_a_gold(tmp_path: Path) -> None:
+    """Of a run with questions to decline, verdicts are counted over the others, however often they are counted."""
+    make_database(tmp_path / "league.sqlite")
+    records = [
+        {"question": "How many players are there?", "database": "league.sqlite", "sql": "SELECT count(*) FROM player"},
+        {"question": "What will the weather be like tomorrow?", "database": "league.sqlite", "expects": "decline"},
+    ]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(records))
+    run = tmp_path / "run"
+    assert tableturn("eval", "--dataset", str(path), "--model", "offline", "--out", str(run)).returncode == 0
+    ran = tableturn("judge", "review", str(run), "--page", str(tmp_path / "page.html"))
+    assert ran.stdout == f"{tmp_path / 'page.html'}: 0 to decide\n"
+    assert json.loads((run / "results.json").read_text())["by_verdict"]["n"] == 1
+    tableturn("report", str(run), "--out", str(tmp_path / "page.html"))
+    assert "Declining and asking back" in (tmp_path / "page.html").read_text()
+
+
+def _asking_back() -> Any:
+    return SimpleNamespace(choices=())

@@ -135,3 +135,13 @@ def test_attempts_are_judged_one_by_one(league: Dataset) -> None:
     record = TurnRecord(question.id, question.golds[0], "converged", attempts=attempts)
     results = run_results(RunSpec("spider"), league, [(record, verdict)], 0.0)
     assert results["questions"][0]["attempts_right"] == [False, True]
+
+
+def test_a_page_keeps_passwords_of_databases_to_itself(league: Dataset, tmp_path: Path) -> None:
+    folder = finished_run(league, tmp_path / "run", [question.golds[0] for question in league.questions])
+    text = (folder / "results.json").read_text().replace('"league"', '"postgresql://me:secret@host/league"')
+    (folder / "results.json").write_text(text)
+    write_report([folder], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "secret" not in page
+    assert "host/league" in page

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from collections.abc import Generator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.report import write_report
+
+from tests.support.browser import started_browser
 
 from .conftest import QUESTIONS
 from .test_report import HOSTILE, finished_run
@@ -22,23 +22,12 @@ pytest.importorskip("playwright", reason="playwright is not installed: make test
 
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-
 
 @pytest.fixture
 def browser(report: Path) -> Generator[Any]:
     """A browser, begun after the runs: playwright keeps an event loop, beside which none can be run."""
-    sync = import_module("playwright.sync_api")
-    with sync.sync_playwright() as playwright:
-        installed = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-        # The page is our own, and containers seldom allow the browser's sandbox.
-        options = {"executable_path": installed, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
-        try:
-            browser = playwright.chromium.launch(**options)
-        except sync.Error as error:
-            pytest.skip(f"no browser: apt-get install chromium, or playwright install chromium ({str(error)[:80]})")
+    with started_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -219,23 +219,17 @@ def test_a_trial_says_what_it_needs(missing: str, league_file: Path, tmp_path: P
     assert missing in ran.stderr
 
 
-def test_the_record_of_models_is_added_to_only_when_asked(league_file: Path, tmp_path: Path) -> None:
-    record = tmp_path / "models.jsonl"
-    command = [
-        "trial",
-        "--db",
-        str(league_file),
-        "--questions",
-        str(questions(tmp_path, OFFLINE)),
-        "--model",
-        "offline",
-    ]
+def test_a_trial_adds_to_the_record_of_models_what_it_shows_anew(league_file: Path, tmp_path: Path) -> None:
+    own = str(questions(tmp_path, OFFLINE))
+    command = ["trial", "--db", str(league_file), "--questions", own, "--model", "offline"]
+    home = {"TABLETURN_HOME": str(tmp_path / "home")}
+    assert tableturn(*command, "--out", str(tmp_path / "a"), "--record", "off", **home).returncode == 0
+    assert not (tmp_path / "home").exists()
     for _ in range(2):
-        assert tableturn(*command, "--out", str(tmp_path / "out"), "--record", str(record)).returncode == 0
-    assert tableturn(*command, "--out", str(tmp_path / "out")).returncode == 0
-    (standing,) = json.loads(tableturn("models", "--record", str(record), "--json").stdout)
-    assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 2, 8)
-    assert standing["by_gold"] == {"right": 8, "judged": 8}
+        assert tableturn(*command, "--out", str(tmp_path / "b"), **home).returncode == 0
+    (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
+    assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 1, 4)
+    assert standing["by_gold"] == {"right": 4, "judged": 4}
 
 
 def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None:
@@ -280,3 +274,17 @@ def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None
     assert ran.returncode == 0
     assert read_trial(out).questions
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
+
+
+def test_what_is_told_beside_a_question_reaches_the_model(league_file: Path, tmp_path: Path) -> None:
+    own = [{"question": "How many stars are there?", "evidence": "a star has 5 goals", "value": 2}]
+
+    def model(body: dict[str, Any]) -> Any:
+        told = "a star has 5 goals" in str(body["messages"])
+        return sql("SELECT count(*) FROM player WHERE goals = 5" if told else "SELECT 0")
+
+    with OpenAIServer(model) as server:
+        found = held(
+            league_file, questions(tmp_path, own), tmp_path / "out", model="openai:m", base_url=server.base_url
+        )
+    assert found["pass_rate"] == 1

@@ -1,0 +1,123 @@
+"""The page of a trial and the page on which disagreements are decided, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tableturn.evals.datasets import Dataset
+from tableturn.evals.trial import TrialOptions, run_trial
+
+from tests.support.browser import Visit, started_browser
+from tests.support.command_line import tableturn
+
+from .conftest import make_database
+from .test_report import HOSTILE
+
+pytest.importorskip("playwright", reason="playwright is not installed: make test-extras")
+
+pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+WIDTHS = [(1280, "light"), (390, "dark")]
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Path:
+    """A trial held twice: one question passes, one is declined, and one tries to become part of the page."""
+    database = make_database(tmp_path / "league.sqlite")
+    own = [
+        {"id": "count", "question": "How many players are there?", "value": 5},
+        {"id": "declined", "question": "What will the weather be like tomorrow?", "value": 3, "note": HOSTILE},
+        {"id": "wrong", "question": "How many clubs are there?", "value": 99},
+    ]
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump(own))
+    for gate in (None, 0.9):
+        options = TrialOptions(str(database), path, model="offline", tries=2, gate=gate)
+        run_trial(options, tmp_path / "trial", lambda record, verdict: None)
+    return tmp_path / "trial" / "report.html"
+
+
+@pytest.fixture
+def review(league: Dataset, tmp_path: Path) -> Path:
+    """A run of which two answers run and are not what gold says."""
+    golds = [question.golds[0] for question in league.questions]
+    drafts = tmp_path / "drafts.json"
+    drafts.write_text(json.dumps([golds[0], golds[1], "SELECT town FROM club ORDER BY town", "SELECT 1"]))
+    data = ["--data", str(league.root)]
+    run = ["--dataset", "spider", "--model", f"replay:{drafts}", "--out", str(tmp_path / "run")]
+    assert tableturn("eval", *run, *data).returncode == 0
+    page = tmp_path / "review.html"
+    assert tableturn("judge", "review", str(tmp_path / "run"), "--page", str(page), *data).returncode == 0
+    return page
+
+
+@pytest.fixture
+def browser(request: pytest.FixtureRequest) -> Generator[Any]:
+    """A browser, begun after the runs: playwright keeps an event loop, beside which none can be run."""
+    for name in ("trial", "review"):
+        if name in request.fixturenames:
+            request.getfixturevalue(name)
+    with started_browser() as browser:
+        yield browser
+
+
+@pytest.mark.parametrize(("width", "scheme"), WIDTHS)
+def test_a_trial_shows_what_failed_and_why(width: int, scheme: str, browser: Any, trial: Path) -> None:
+    visit = Visit(browser, trial, width, scheme)
+    page = visit.page
+    page.get_by_text("2 tries each").wait_for()
+    page.get_by_text("at least 90 % wanted").wait_for()
+    page.get_by_text("3 questions as before").wait_for()
+    failed = page.locator("details").filter(has_text="How many clubs are there?")
+    failed.get_by_text("it must be 99, not 3").first.wait_for()
+    assert failed.locator("pre").first.is_hidden()
+    failed.locator("summary").click()
+    failed.locator("pre").first.wait_for()
+    assert page.locator("details summary").last.inner_text().split("\n")[1] == "How many players are there?"
+    hostile = page.locator("details").filter(has_text="weather")
+    hostile.locator("summary").click()
+    hostile.get_by_text("onerror=alert(2)").wait_for()
+    assert page.locator("img, script, iframe, link").count() == 0
+    visit.ends_well(width)
+
+
+@pytest.mark.parametrize(("width", "scheme"), WIDTHS)
+def test_decisions_are_taken_on_a_page_and_counted(
+    width: int, scheme: str, browser: Any, review: Path, league: Dataset, tmp_path: Path
+) -> None:
+    visit = Visit(browser, review, width, scheme)
+    page = visit.page
+    page.get_by_text("2 of 4 questions").wait_for()
+    towns = page.locator("details.q").filter(has_text="Towns of clubs?")
+    towns.locator("summary").click()
+    answer = towns.locator(".decide").filter(has_text="Answer")
+    answer.get_by_role("button", name="right").click()
+    answer.get_by_label("Answer: why").fill("each town once or not, both are fair")
+    answer.get_by_label("Answer: why").press("Tab")
+    other = page.locator("details.q").filter(has_text="Clubs with many players?")
+    other.locator("summary").click()
+    wrong = other.locator(".decide").filter(has_text="Answer")
+    wrong.get_by_label("Answer: what is wrong").select_option("logic")
+    wrong.get_by_role("button", name="wrong").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download 2 decisions").click()
+    decisions = tmp_path / "decisions.jsonl"
+    waiting.value.save_as(decisions)
+    visit.ends_well(width)
+
+    told = tableturn(
+        "judge", "accept", str(decisions), "--run", str(tmp_path / "run"), "--by", "Ann", "--data", str(league.root)
+    )
+    assert told.returncode == 0, told.stderr
+    assert "EX by gold 50.0, by verdict 75.0: 3 right, 1 wrong, 0 unclear" in told.stdout
+    kept = [json.loads(line) for line in (tmp_path / "run" / "verdicts.jsonl").read_text().splitlines()]
+    assert [(line["verdict"], line["kind"], line["by"]) for line in kept] == [
+        ("right", "", "Ann"),
+        ("wrong", "logic", "Ann"),
+    ]
+    assert kept[0]["why"] == "each town once or not, both are fair"
