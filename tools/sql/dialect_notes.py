@@ -43,8 +43,8 @@ _DUCKDB = (
     " with the greatest y.",
 )
 _SPARK = (
-    "Names ignore case; those with blanks or that are keywords stand in `back-ticks`. Double quotes are for text, as are"
-    " single ones.",
+    "Names ignore case; those with blanks or that are keywords stand in `back-ticks`. Double quotes are for text, as"
+    " are single ones.",
     "Every column of SELECT is grouped by or aggregated; GROUP BY ALL groups by all that are not aggregated.",
     "Dates: year(d), date_trunc('MONTH', d), date_format(d, 'yyyy-MM'), add_months(d, -12), d - INTERVAL '1' YEAR,"
     " current_date(); datediff(later, earlier) is a number of days.",

@@ -1,4 +1,4 @@
-"""Reading a catalogue of Spark's: its schemas, tables, columns, comments and partitions, and functions that people made.
+"""Reading a catalogue of Spark's: schemas, tables, columns, comments and partitions, and functions that people made.
 
 `DESCRIBE ... AS JSON` tells all of a table at once, from Spark 4.0 on.
 """
@@ -69,7 +69,7 @@ def read_catalogue(ask: Ask, schemas: Sequence[str], owner: str, errors: tuple[t
         ask: From several threads at once.
         schemas: The first is where names are looked up.
         owner: Who is asking: what is kept for one is not for another.
-        errors: What `ask` raises. A table that cannot be told, for its files are gone or nobody granted it, is left out.
+        errors: What `ask` raises. A table that cannot be told, perhaps for want of a grant, is left out.
 
     Raises:
         DatabaseUnavailable: The server is older than Spark 4.

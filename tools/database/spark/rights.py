@@ -10,8 +10,8 @@ _REFUSED = "Error occurred during query planning"
 _PROBE = "tableturn_probe"
 _TABLES = 3
 _REMEDY = (
-    "make one that only reads: in a catalogue that keeps grants (Unity Catalog, Polaris, Ranger), GRANT SELECT ON SCHEMA"
-    " ... TO reader; where there is none, run the server as a user who may read the files but not write them"
+    "make one that only reads: in a catalogue that keeps grants (Unity Catalog, Polaris, Ranger), GRANT SELECT ON"
+    " SCHEMA ... TO reader; where there is none, run the server as a user who may read the files but not write them"
 )
 
 
