@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Protocol
@@ -23,6 +23,9 @@ from .failures import failure
 
 Row = tuple[Cell, ...]
 
+_PROGRESS = ("spark.connect.progress.reportInterval", "200ms")
+# How long a query that is to end may go on before it has begun to work, so that there is work to end.
+_PLANNING_SECONDS = 2.0
 # The client writes every error that a query gives to the error output, with the statement and Java's stack.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
@@ -44,6 +47,14 @@ class Client(Protocol):
 
     def set_retry_policies(self, policies: list[Any]) -> None:
         """How it calls again where it gets no answer, by itself for ten minutes."""
+        ...
+
+    def register_progress_handler(self, handler: Callable[..., None]) -> None:
+        """Whom to tell how far a query is."""
+        ...
+
+    def config(self, operation: Any) -> Any:
+        """Reads or changes settings of the session."""
         ...
 
     def interrupt_all(self) -> Any:
@@ -92,6 +103,13 @@ class Driver:
         plan.root.sql.query = sql
         return plan
 
+    def setting(self, name: str, value: str) -> Any:
+        """What changes a setting of a session."""
+        operation = self._messages.ConfigRequest.Operation()
+        pair = operation.set.pairs.add()
+        pair.key, pair.value = name, value
+        return operation
+
     def parts(self, client: Client, sql: str) -> Iterator[list[Row]]:
         """The rows of a statement, as the server sends them."""
         for part in client.to_table_as_iterator(self.plan(sql), {}):
@@ -139,8 +157,11 @@ class SparkConnection:
         self._check = check
         self._longest = Limits().cell_bytes
         self._running: RunningQuery | None = None
-        self._interrupter = Interrupter(client.interrupt_all, client.close)
+        self._works = False
+        self._sent = 0.0
+        self._interrupter = Interrupter(self._ask, client.close)
         self._version = ""
+        client.register_progress_handler(self._hear)
 
     @property
     def version(self) -> str:
@@ -155,9 +176,10 @@ class SparkConnection:
         # There is no public way to a new session that does not make, and keep to the end, a client for each.
         renewed._session_id = str(uuid4())
         renewed._server_session_id = None
-        self._interrupter = Interrupter(self._client.interrupt_all, self._client.close)
+        self._interrupter = Interrupter(self._ask, self._client.close)
         self._running = RunningQuery(self._interrupter, time.monotonic() + seconds)
         WATCHDOG.watch(self._running)
+        self._client.config(self._driver.setting(*_PROGRESS))
         if self._catalogue:
             self.rows(f"SET CATALOG `{self._catalogue.replace('`', '``')}`")
 
@@ -209,4 +231,17 @@ class SparkConnection:
         return fields
 
     def _parts(self, sql: str) -> Iterator[list[Row]]:
+        self._works, self._sent = False, time.monotonic()
         return self._driver.parts(self._client, self._remark + sql)
+
+    def _hear(self, stages: Iterable[object] | None = None, **_: object) -> None:
+        self._works = self._works or bool(list(stages or ()))
+
+    def _ask(self) -> None:
+        """Interrupts what runs.
+
+        Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with nothing
+        left that could end it. So it is not interrupted before it works.
+        """
+        if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
+            self._client.interrupt_all()

@@ -38,7 +38,7 @@ _KINDS: dict[str, QueryErrorKind] = {
     "PARSE_EMPTY_STATEMENT": "syntax",
     "UNCLOSED_BRACKETED_COMMENT": "syntax",
 }
-_CANCELLED = ("OPERATION_CANCELED", "OPERATION_ABANDONED")
+_CANCELLED = ("OPERATION_CANCELED", "OPERATION_ABANDONED", "SPARK_JOB_CANCELLED")
 _GONE = ("INVALID_HANDLE", "INVALID_SESSION_ID", "SESSION_CLOSED", "SESSION_NOT_FOUND", "SPARK_JOB_CANCELLED_SHUTDOWN")
 _REFUSED_STATES = ("42501", "28000")
 _STATUS_GONE = ("UNAVAILABLE", "ABORTED", "NOT_FOUND")
@@ -58,7 +58,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     message = _one_line(str(_told(error, "getMessage") or error))
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
-    if condition in _CANCELLED:
+    if condition in _CANCELLED or any(f"[{each}]" in str(error) for each in _CANCELLED):
         return QueryTimeout(message)
     if condition in _GONE:
         return ConnectionLost(message)

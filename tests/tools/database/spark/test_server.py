@@ -19,8 +19,9 @@ pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore")]
 SECRET = "s3cr3t-horse"
 _TABLES = (
     "CREATE DATABASE shop",
-    "CREATE TABLE sold (id INT COMMENT 'its number', price DECIMAL(8, 2), tags ARRAY<STRING>, place STRUCT<city:"
-    " STRING, zip: INT>, seen TIMESTAMP, late BOOLEAN, picture BINARY, day DATE) PARTITIONED BY (day) COMMENT 'One row a sale'",
+    "CREATE TABLE sold (id INT COMMENT 'its number', price DECIMAL(8, 2), tags ARRAY<STRING>,"
+    " place STRUCT<city: STRING, zip: INT>, seen TIMESTAMP, late BOOLEAN, picture BINARY, day DATE)"
+    " PARTITIONED BY (day) COMMENT 'One row a sale'",
     "INSERT INTO sold VALUES (1, 12.50, array('a', 'b'), named_struct('city', 'Oslo', 'zip', 150),"
     " TIMESTAMP'2024-05-06 07:08:09+00:00', true, X'00ff', DATE'2024-01-02')",
     "CREATE TABLE shop.shelf (id INT)",
