@@ -19,6 +19,8 @@ from .spark_cluster import WORKERS, SparkCluster, missing
 
 _ROWS = 10_000_000
 _PARTS = 10
+# The limit of five seconds is for databases that are warm, and a first query on Spark is compiled on every worker.
+_QUERY_SECONDS = 60.0
 _QUESTION = "How many sales are there for each city?"
 _TABLE = (
     "CREATE TABLE sales (id BIGINT, sold_on DATE, city STRING, customer STRING, quantity INT, price DECIMAL(8, 2))"
@@ -61,13 +63,14 @@ def run(options: BenchOptions) -> dict[str, object]:
     return {"rows": rows, "workers": WORKERS, "first_answer_s": seconds, **attacks, "sql": sql, "answered": answered}
 
 
-def _first_answer(cluster: SparkCluster, cache: Path) -> tuple[float, str, int]:
-    """Seconds, the query, and how many rows it gave."""
+def _first_answer(cluster: SparkCluster, cache: Path) -> tuple[float | None, str, int]:
+    """Seconds, None where there was no answer; the query, and how many rows it gave."""
     with own_cache(cache):
         start = time.perf_counter()
-        with SQLAgent(cluster.url, model="offline") as agent:
+        with SQLAgent(cluster.url, model="offline", settings={"query_seconds": _QUERY_SECONDS}) as agent:
             answer = agent.ask(_QUESTION)
-        return round(time.perf_counter() - start, 2), answer.sql or "", len(answer.rows)
+        taken = round(time.perf_counter() - start, 2) if answer.rows else None
+        return taken, answer.sql or "", len(answer.rows)
 
 
 def _attacks(cluster: SparkCluster) -> dict[str, object]:

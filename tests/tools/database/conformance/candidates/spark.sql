@@ -142,7 +142,7 @@ SELECT * FROM sql_keywords()
 SELECT ai_query('m', 'x')
 SELECT http_request('http://localhost')
 SELECT secret('a', 'b')
-SELECT * FROM customer |> WHERE id = 1 |> SELECT name INTO x
+FROM customer |> SELECT java_method('java.lang.System', 'exit', 0)
 FROM customer |> DROP name |> SELECT reflect('java.lang.System', 'getenv', 'PATH')
 SELECT * FROM STREAM customer
 SELECT * FROM customer PIVOT (count(*) FOR name IN ('a'))
