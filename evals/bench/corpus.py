@@ -21,6 +21,7 @@ _CANDIDATES = {
     "postgres": ("postgres", "Postgres"),
     "mariadb": ("mariadb", "MariaDB"),
     "sqlalchemy": ("mariadb", "SQLAlchemyMariaDB"),
+    "spark": ("spark", "Spark"),
 }
 
 

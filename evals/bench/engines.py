@@ -5,11 +5,12 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from ...tools.database import Database, Limits, Schema
 from ...tools.errors import QueryError, SettingsError, SQLParseError
@@ -123,11 +124,20 @@ def _least(work: Callable[[], object]) -> float:
 
 
 def _attacks(name: str) -> dict[str, object]:
-    """How many statements were sent that must not run, and how many were refused without any effect."""
     try:
-        shared, candidate, statements = conformance(name)
+        return attacked(*conformance(name))
     except SettingsError as error:
         return {"attacks_tried": 0, "attacks_held": None, "attacks_not_run": str(error)}
+
+
+def attacked(shared: Sequence[str], candidate: Any, statements: Sequence[str]) -> dict[str, object]:
+    """How many statements were sent that must not run, and how many were refused without any effect.
+
+    Args:
+        shared: Attacks on every engine.
+        candidate: The engine, with attacks of its own.
+        statements: What makes the tables that are attacked.
+    """
     attacks = sorted({*shared, *candidate.attacks})
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as writable:
         url = candidate.create(Path(folder), statements)

@@ -28,7 +28,7 @@ def run(options: BenchOptions) -> dict[str, object]:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "same"
             place.mkdir()
-            with _own_cache(Path(folder) / "cache"):
+            with own_cache(Path(folder) / "cache"):
                 found.append([steady(one.text, place) for one in transcripts(egress, mark, options.limit, place)])
     first, *others = found
     pairs = [(one, other) for texts in others for one, other in zip(first, texts, strict=True)]
@@ -37,8 +37,8 @@ def run(options: BenchOptions) -> dict[str, object]:
 
 
 @contextmanager
-def _own_cache(folder: Path) -> Generator[None]:
-    """Descriptions are kept by the schema, which is the same for all: what one run keeps is not for the next."""
+def own_cache(folder: Path) -> Generator[None]:
+    """What is kept beside a database goes to a folder: what one run keeps is not for the next."""
     before = os.environ.get(CACHE_VARIABLE)
     os.environ[CACHE_VARIABLE] = str(folder)
     try:

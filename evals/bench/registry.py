@@ -95,6 +95,7 @@ BENCHES: Mapping[str, Bench] = {
     "score-speed": Bench("seconds to judge 1,034 predictions, ours and the official tool's"),
     "selection": Bench("choosing among six published systems on Spider dev"),
     "selection-multiturn": Bench("choosing between two systems turn by turn on SParC dev"),
+    "spark": Bench("a first question asked of ten million rows on Spark, and attacks on it", needs_data=False),
     "startup": Bench("seconds of --help and of the first answer in a fresh process", needs_data=False),
     "suite": Bench("mutants of gold queries killed by the test suites built from them"),
     "trial": Bench("seconds and calls of a trial of thirty questions on the sample database", needs_data=False),

@@ -20,6 +20,7 @@ ENGINES: dict[str, str] = {
     "mysql": ".mysql.engine",
     "mariadb": ".mysql.engine",
     "duckdb": ".duckdb.engine",
+    "sc": ".spark.engine",
 }
 """The module of each engine, by the backend's name in a URL. It has `open_engine(url, session)`."""
 

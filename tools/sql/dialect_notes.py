@@ -42,6 +42,19 @@ _DUCKDB = (
     "QUALIFY filters window functions: with rank() it keeps ties that LIMIT cuts. arg_max(x, y) is the x of the row"
     " with the greatest y.",
 )
+_SPARK = (
+    "Names ignore case; those with blanks or that are keywords stand in `back-ticks`. Double quotes are for text, as"
+    " are single ones.",
+    "Every column of SELECT is grouped by or aggregated; GROUP BY ALL groups by all that are not aggregated.",
+    "Dates: year(d), date_trunc('MONTH', d), date_format(d, 'yyyy-MM'), add_months(d, -12), d - INTERVAL '1' YEAR,"
+    " current_date(); datediff(later, earlier) is a number of days.",
+    "a / b is a fraction, also of whole numbers: a DIV b is the whole part. Division by zero and casts of what is no"
+    " number are errors: write try_divide(a, b) and try_cast(x AS INT).",
+    "LIKE tells capitals from small letters: use ILIKE. Text: concat(a, b), listagg(x, ', '), instr(text, part).",
+    "LIMIT has no WITH TIES: compare rank() in a sub-query. max_by(x, y) is the x of the row with the greatest y. NULLs"
+    " sort first, with DESC last.",
+    "Read as little as possible: name the columns, and filter by the columns that a table is partitioned by.",
+)
 
 
 def dialect_notes(dialect: str, version: str = "") -> tuple[str, ...]:
@@ -56,4 +69,4 @@ def dialect_notes(dialect: str, version: str = "") -> tuple[str, ...]:
     """
     if dialect == "mysql":
         return _MYSQL + (_MARIADB_ONLY if "mariadb" in version.lower() else _MYSQL_ONLY)
-    return {"postgres": _POSTGRES, "duckdb": _DUCKDB}.get(dialect, ())
+    return {"postgres": _POSTGRES, "duckdb": _DUCKDB, "spark": _SPARK}.get(dialect, ())

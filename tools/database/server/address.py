@@ -11,7 +11,9 @@ from ...errors import SettingsError
 from ..session import Identity
 
 _PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)[^/?#]*(?=@)")
-_PARAMETERS = re.compile(r"(?P<before>[?&;](?:password|passwd|sslpassword|ssl_key_password|pwd)=)[^&]*", re.IGNORECASE)
+_PARAMETERS = re.compile(
+    r"(?P<before>[?&;](?:token|password|passwd|sslpassword|ssl_key_password|pwd)=)[^&]*", re.IGNORECASE
+)
 
 
 def without_password(url: str) -> str:

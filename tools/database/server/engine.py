@@ -40,9 +40,11 @@ class ServerEngine:
     Attributes:
         warnings: What the login may do that it should not, and how to make one that may not.
         keeps_permissions: Whether the backend keeps allow and deny lists itself.
+        patience: How many times as long as on a usual server our own questions may take.
     """
 
     keeps_permissions = False
+    patience = 1.0
 
     def __init__(self, backend: Backend, session: Session) -> None:
         """Connects.
@@ -67,7 +69,7 @@ class ServerEngine:
         self._schema: Schema | None = None
         self._state = ("", -_STATE_SECONDS)
         try:
-            self.version, self.warnings, self._catalogue = self._with(_CATALOGUE_SECONDS, self._opened)
+            self.version, self.warnings, self._catalogue = self._with(_CATALOGUE_SECONDS * self.patience, self._opened)
         except BaseException:
             self._pool.close()
             raise
@@ -93,7 +95,7 @@ class ServerEngine:
             state, looked = self._state
             now = time.monotonic()
             if now - looked > _STATE_SECONDS:
-                state = self._with(_CATALOGUE_SECONDS, self._backend.state)
+                state = self._with(_CATALOGUE_SECONDS * self.patience, self._backend.state)
                 self._state = (state, now)
             return state
 
@@ -104,7 +106,8 @@ class ServerEngine:
             catalogue = self._fresh()
             if self._schema is None or self._schema.version != catalogue.version:
                 self._schema = self._with(
-                    _CATALOGUE_SECONDS, lambda connection: read_schema(connection, self._backend, catalogue)
+                    _CATALOGUE_SECONDS * self.patience,
+                    lambda connection: read_schema(connection, self._backend, catalogue, self.patience),
                 )
             return self._schema
 
@@ -125,7 +128,7 @@ class ServerEngine:
         """See `Engine`: the server itself is asked."""
         try:
             statement = self._read(sql)
-            self._with(_COMPILE_SECONDS, lambda connection: connection.compile(statement))
+            self._with(_COMPILE_SECONDS * self.patience, lambda connection: connection.compile(statement))
         except QueryError as error:
             return error
         return None
@@ -166,7 +169,7 @@ class ServerEngine:
         """The catalogue, read again where the schema has changed."""
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._with(_CATALOGUE_SECONDS, self._refreshed)
+                self._catalogue = self._with(_CATALOGUE_SECONDS * self.patience, self._refreshed)
                 self._looked = time.monotonic()
             return self._catalogue
 

@@ -24,15 +24,16 @@ _INCLUDED_ROWS = 1_000
 _COUNTED_ROWS = 100_000
 
 
-def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> Schema:
+def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue, patience: float = 1.0) -> Schema:
     """The schema, with samples of as many tables as there is time for.
 
     Args:
         connection: In a transaction of the session's person, so that samples and counts obey its policies.
         backend: The kind of server.
         catalogue: What the session may read.
+        patience: How many times as long as on a usual server it may take.
     """
-    profiler = _Profiler(connection, backend)
+    profiler = _Profiler(connection, backend, patience)
     tables = [profiler.table(relation) for relation in catalogue.relations]
     relations = {relation.shown: relation for relation in catalogue.relations}
 
@@ -49,9 +50,10 @@ class _Profiler:
 
     connection: ServerConnection
     backend: Backend
+    patience: float
 
     def __post_init__(self) -> None:
-        self._until = time.monotonic() + _SECONDS
+        self._until = time.monotonic() + _SECONDS * self.patience
         self._begin()
 
     def table(self, relation: Relation) -> TableSchema:
@@ -108,7 +110,7 @@ class _Profiler:
 
     def _begin(self) -> None:
         self.connection.end()
-        self.connection.begin(_SECONDS_A_QUERY)
+        self.connection.begin(_SECONDS_A_QUERY * self.patience)
 
 
 def _column(column: ColumnSchema, values: Sequence[Cell], *, seen: bool, complete: bool) -> ColumnSchema:

@@ -8,5 +8,5 @@ To add an engine:
 2. Add an instance to `conftest.CANDIDATES`.
 
 Every test of this folder then runs against it. What an engine cannot do at all is said by an attribute of the
-candidate (`restricts`, `has_state`, `counts_rows`), never by an exception inside a test.
+candidate (`restricts`, `has_state`, `counts_rows`, `keeps_keys`), never by an exception inside a test.
 """

@@ -12,13 +12,25 @@ from .candidate import Candidate
 from .candidates.duckdb import DuckDB
 from .candidates.mariadb import MariaDB, SQLAlchemyMariaDB
 from .candidates.postgres import Postgres
+from .candidates.spark import Spark
 from .candidates.sqlite import SQLite
 from .tables import STATEMENTS
 
-CANDIDATES: tuple[Candidate, ...] = (SQLite(), DuckDB(), Postgres(), MariaDB(), SQLAlchemyMariaDB())
+CANDIDATES: tuple[Candidate, ...] = (SQLite(), DuckDB(), Postgres(), MariaDB(), SQLAlchemyMariaDB(), Spark())
+_EXTRA = ("Spark",)
 
 
-@pytest.fixture(scope="session", params=CANDIDATES, ids=[candidate.name for candidate in CANDIDATES])
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(
+            candidate,
+            id=candidate.name,
+            marks=[pytest.mark.extra, pytest.mark.filterwarnings("ignore")] if candidate.name in _EXTRA else [],
+        )
+        for candidate in CANDIDATES
+    ],
+)
 def candidate(request: pytest.FixtureRequest) -> Candidate:
     reason = request.param.unavailable()
     if reason:

@@ -1,0 +1,1 @@
+"""Spark, through Spark Connect: tables that lie on many machines."""
