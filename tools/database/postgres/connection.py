@@ -97,7 +97,7 @@ class PostgresConnection:
             if self._result is not None:
                 self._result.close()
             if self._connection.info.transaction_status != pq.TransactionStatus.IDLE:
-                self._connection.execute("ROLLBACK")
+                self._connection.execute(f"{self._remark()}ROLLBACK".encode())
         except psycopg.Error:
             self.close()
         self._result = None
