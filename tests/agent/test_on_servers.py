@@ -211,6 +211,15 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
         server.run(url, "DROP TABLE parcels")
 
 
+def test_the_schema_of_chosen_schemas(url: str, server: Server) -> None:
+    if server is not POSTGRES:
+        pytest.skip("a schema is a database there")
+    server.run(url, "CREATE SCHEMA sales CREATE TABLE bill (id INTEGER)")
+    ran = tableturn("schema", "--db", url, "--schema", "sales")
+    server.run(url, "DROP SCHEMA sales CASCADE")
+    assert (ran.returncode, "bill(" in ran.stdout, "customers" in ran.stdout) == (0, True, False)
+
+
 def test_a_table_made_meanwhile_is_found(url: str, server: Server) -> None:
     with SQLAgent(url, model=writes("SELECT x FROM later"), settings=NONE) as agent:
         assert agent.ask("What is in it?").status == "failed"
