@@ -17,6 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Send
 
+from ..tools.database import asked_in
 from ..tools.errors import TableturnError
 from .attempts.variation import varied
 from .effects import Body, Tally, arun, run
@@ -107,14 +108,16 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         """See `Runnable`."""
         with _undone_by_errors(config):
             started, this, tally = self._start(input, config)
-            update = run(self._body(input, this), this.translator(), tally)
+            with asked_in(this.thread):
+                update = run(self._body(input, this), this.translator(), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
         with _undone_by_errors(config):
             started, this, tally = await asyncio.to_thread(self._start, input, config)
-            update = await arun(self._body(input, this), this.translator(), tally)
+            with asked_in(this.thread):
+                update = await arun(self._body(input, this), this.translator(), tally)
         return _counted(self.get_name(), input, update, tally, started)
 
     def _start(self, state: AgentState, config: RunnableConfig | None) -> tuple[float, Run, Tally]:

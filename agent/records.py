@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ..prompts.replies import Intent, Rephrasing
+from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import Cell, Table, Withheld
 from ..tools.errors import TableturnError
@@ -124,6 +125,7 @@ class Attempt:
         differences: How it differs from the question, by the model's explanation; empty if it does not or was not
             explained.
         dialect: Of the query, by sqlglot's name.
+        estimate: What the engine expected of it before it ran; None where that is not known, or may not leave.
     """
 
     sql: str
@@ -143,6 +145,7 @@ class Attempt:
     literals: tuple[SearchedLiteral, ...] = ()
     differences: str = ""
     dialect: str = "sqlite"
+    estimate: Estimate | None = None
 
     @property
     def row_count(self) -> int | None:
@@ -358,6 +361,7 @@ class AnswerRecord:
     explanation: str = ""
     rights: Rights | None = None
     withheld: Withheld = ""
+    estimate: Estimate | None = None
 
 
 def plain_cell(cell: Cell) -> PlainCell:

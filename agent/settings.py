@@ -326,6 +326,18 @@ class Settings(BaseModel):
     query_disk_bytes: int = Field(
         default=1_000_000_000, ge=0, le=1_000_000_000_000, description="Temporary files of one query, all together."
     )
+    estimated_rows: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000_000_000_000,
+        description="Rows that the engine may expect one query to read, by its plan, before it runs; 0 for any number.",
+    )
+    estimated_rows_per_day: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000_000_000_000,
+        description="The same for all queries of a day to a database, counted in `TABLETURN_HOME`; 0 for any number.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -345,6 +357,8 @@ class Settings(BaseModel):
             memory_bytes=self.query_memory_bytes,
             disk_bytes=self.query_disk_bytes,
             sql_bytes=self.sql_bytes,
+            estimated_rows=self.estimated_rows,
+            estimated_rows_per_day=self.estimated_rows_per_day,
         )
 
     @property

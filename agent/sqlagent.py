@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
-from ..tools.database import Access, Identity
+from ..tools.database import Access, Identity, asked_in
 from ..tools.errors import AuditError, TableturnError, TurnCancelled
 from ..tools.examples import database_identity
 from .answers.answer import Answer, pending_answer
@@ -224,7 +224,8 @@ class SQLAgent:
             return answer
         within = self.settings.overridden(_context(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
-        return Answer(deliver(answer.record, database, within.limits), answer.thread)
+        with asked_in(answer.thread):
+            return Answer(deliver(answer.record, database, within.limits), answer.thread)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
         """A conversation: a new one, or the one that the checkpointer holds under `thread`.

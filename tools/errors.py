@@ -18,6 +18,7 @@ QueryErrorKind = Literal[
     "too_large",
     "rejected",
     "other",
+    "too_costly",
 ]
 """What went wrong with a query, in the terms that feedback to a model is written in."""
 
@@ -64,6 +65,12 @@ class ResultTooLarge(QueryError):
     """A value, the result, or the memory needed for it passed its limit."""
 
     kind: QueryErrorKind = "too_large"
+
+
+class QueryTooCostly(QueryError):
+    """The query is expected to read more than it may, or nobody can tell how much it will; it was not run."""
+
+    kind: QueryErrorKind = "too_costly"
 
 
 class SQLParseError(TableturnError):

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from .database import Database, Limits, Table, TooComplex
+from .database import Database, Estimate, Limits, Table, TooComplex
 from .database.cancellation import Cancellation
 from .database.egress import Level, strictest_of
 from .database.table import WITHHELD
-from .errors import QueryError, QueryFailed, SQLParseError
+from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
 from .masking import mask
 from .sql.parse import parse
 from .sql.reads import may_read
 
-_SAFE = frozenset({"timeout", "too_large", "rejected"})
+_SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly"})
 """Kinds of errors whose messages are our own."""
 
 
@@ -63,6 +63,14 @@ class Outgoing:
             if error.kind in _SAFE:
                 raise
             raise QueryFailed("the query failed while it ran; the engine's message is withheld", error.kind) from None
+
+    def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
+        """What a query will cost; None where that is not known, or may not leave, as what it rests on may not."""
+        try:
+            found = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
+        except TableturnError:
+            return None
+        return None if found is None or found.private else found
 
     def _compile(self, sql: str) -> None:
         """Sees that the engine takes a query, without running it.

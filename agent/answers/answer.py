@@ -8,8 +8,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ...prompts.replies import Intent
+from ...tools.database import Estimate
 from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage
 from ..state import AgentState, turn_of, usage_of
+from .phrasing import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +39,7 @@ JSON_KEYS = (
     "notes",
     "answered",
     "explanation",
+    "estimate",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
@@ -67,6 +70,8 @@ class Answer:
         stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
             `declined`, `asked` or `error`; None in an answer that an earlier version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
+        estimate: What the engine expected the query to read, before it ran; None where that is not known, or where it
+            rests on what may not leave.
         choices: For `needs_clarification`, the readings on offer.
         simplified: The question in plain common words; `rephrased` where it was not simplified.
         self_contained: Whether `rephrased` can be understood without the turns before it.
@@ -98,6 +103,7 @@ class Answer:
         self.stopped: str = record.stopped
         self.stop_kind: StopKind | None = record.stop_kind
         self.explanation: str = record.explanation
+        self.estimate: Estimate | None = record.estimate
         self.choices: tuple[str, ...] = record.choices
         self.simplified: str = record.simplified
         self.self_contained: bool = record.self_contained
@@ -122,6 +128,7 @@ class Answer:
         """
         whole = asdict(self.record) | {"answered": self.answered}
         whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
+        whole["estimate"] = shown(self.estimate)
         return {key: whole[key] for key in JSON_KEYS}
 
     def to_json(self) -> str:
@@ -166,4 +173,5 @@ def pending_answer(
         stop_kind="asked",
         explanation=str(asked.get("explanation", "")),
         rights=rights,
+        estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
     )

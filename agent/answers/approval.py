@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from ...prompts.statement_text import starts_like_sql
+from ...tools.database import Estimate
+from .phrasing import shown
 
 SAVE = "approve and save"
 """What is offered besides where answers can be saved as examples."""
@@ -36,7 +38,7 @@ class Decision:
     save: bool = False
 
 
-def request(sql: str, can_save: bool, explanation: str = "") -> dict[str, Any]:
+def request(sql: str, can_save: bool, explanation: str = "", estimate: Estimate | None = None) -> dict[str, Any]:
     """What the interrupt carries."""
     choices = [*CHOICES, SAVE] if can_save else list(CHOICES)
     return {
@@ -45,6 +47,7 @@ def request(sql: str, can_save: bool, explanation: str = "") -> dict[str, Any]:
         "sql": sql,
         "choices": choices,
         "explanation": explanation,
+        "estimate": shown(estimate),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tools.database import Database
+from ...tools.database import Database, Estimate
 from ...tools.sql import explain
 from ..attempts.compare import is_empty
 from ..records import Attempt, PlainCell, Result, Status
@@ -31,6 +31,11 @@ def phrase(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncate
 
 WITHHELD = "The rows are for whoever asked: they hold what may not leave."
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
+
+
+def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
+    """What a query was expected to cost, as plain values."""
+    return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
 def phrased(result: Result) -> str:

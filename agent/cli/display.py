@@ -68,6 +68,8 @@ def show_answer(answer: Answer, console: Console | None = None) -> None:
         console.print(_result(answer))
     style = "bold" if answer.answered else "bold yellow"
     console.print(Text(safe(answer.text), style=style))
+    if answer.estimate is not None and answer.status == "needs_clarification":
+        console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
     for number, choice in enumerate(answer.choices, 1):
         console.print(Text(f"  {number}. {safe(choice)}"))
     facts = f"{answer.status}, confidence {answer.confidence:.2f}, {len(answer.attempts)} attempt(s), "

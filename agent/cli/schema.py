@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...tools.terminal import say, say_json
-from .options import AllowOption, Asker, DbOption, DenyOption, JsonOption, PermissionsOption, UserOption
+from .options import (
+    AllowOption,
+    Asker,
+    DbOption,
+    DenyOption,
+    JsonOption,
+    PermissionsOption,
+    SchemasOption,
+    UserOption,
+    located,
+)
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -24,13 +34,14 @@ def schema(
     deny: DenyOption = None,
     permissions: PermissionsOption = None,
     user: UserOption = None,
+    schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as prompts give it to a model, or with --what-leaves what of each column may leave."""
     from ...tools.database import render_schema
     from ...tools.outgoing import Outgoing
 
-    with Asker(allow, deny, permissions, user).open(db) as database:
+    with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
         outgoing = Outgoing(database)
         if what_leaves:
             found = _what_leaves(database, outgoing.text)

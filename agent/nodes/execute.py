@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from langgraph.types import interrupt
 
-from ...tools.database import Table
+from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ..answers.approval import Decision, decide, request
 from ..answers.phrasing import explained
@@ -29,23 +29,32 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
         meaning = yield from do(lambda: explained(state["sql"], run.resources.database))
-        decision = decide(interrupt(request(state["sql"], can_save, meaning)), state["sql"], can_save)
+        cost = yield from do(lambda: run.resources.outgoing.estimate(state["sql"], run.settings.limits))
+        decision = decide(interrupt(request(state["sql"], can_save, meaning, cost)), state["sql"], can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
     sql = decision.sql
 
-    def call() -> Table | QueryError:
+    def call() -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
-        return run.resources.tools.run_sql.call(
+        cost = run.resources.outgoing.estimate(sql, limits)
+        return cost, run.resources.tools.run_sql.call(
             sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds)), cancellation=run.cancellation
         )
 
     run.emit({"event": "executing", "sql": sql})
-    outcome = yield from do(call)
+    cost, outcome = yield from do(call)
     edited = decision.action == "edit" or (turn.written and sql != turn.written)
     source = cast("AttemptSource", "edited" if edited else state.get("sql_source", "draft"))
-    attempt = Attempt(sql, source, confidence=turn.confidence, sure=turn.sure, dialect=run.resources.database.dialect)
+    attempt = Attempt(
+        sql,
+        source,
+        confidence=turn.confidence,
+        sure=turn.sure,
+        dialect=run.resources.database.dialect,
+        estimate=cost,
+    )
     if isinstance(outcome, QueryError):
         attempt = replace(attempt, error=str(outcome), error_kind=outcome.kind)
     else:

@@ -107,6 +107,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         explanation=explained(sql, run.resources.database),
         rights=run.rights,
         withheld=result.withheld,
+        estimate=chosen.estimate if chosen and sql else None,
     )
 
 

@@ -44,10 +44,16 @@ class Visit:
         self.asked: list[str] = []
         self.complaints: list[str] = []
         self._file = file
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", self._asks)
         for event in ("console", "pageerror", "dialog"):
-            self.page.on(event, lambda about: self.complaints.append(str(about)))
+            self.page.on(event, self._complains)
         self.page.goto(file.as_uri())
+
+    def _asks(self, request: Any) -> None:
+        self.asked.append(request.url)
+
+    def _complains(self, about: Any) -> None:
+        self.complaints.append(str(about))
 
     def ends_well(self, width: int) -> None:
         """Nothing was asked of anywhere, nothing went wrong, and nothing lies beyond the right edge."""

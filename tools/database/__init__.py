@@ -10,9 +10,11 @@ from .cancellation import Cancellation
 from .database import Database, open_database
 from .egress import Egress
 from .engine import Engine, TooComplex
+from .estimate import Estimate
 from .permissions_file import Access, PermissionsFile
 from .rendering.render import SchemaStyle, render_schema
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .server.remarks import asked_in
 from .session import Identity, Permissions, Policy, Rights, Session
 from .table import Cell, Limits, Table
 
@@ -24,6 +26,7 @@ __all__ = [
     "Database",
     "Egress",
     "Engine",
+    "Estimate",
     "ForeignKey",
     "Identity",
     "Limits",
@@ -37,6 +40,7 @@ __all__ = [
     "Table",
     "TableSchema",
     "TooComplex",
+    "asked_in",
     "open_database",
     "render_schema",
 ]

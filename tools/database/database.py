@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError, QueryFailed, ResultTooLarge
+from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
 from .cancellation import Cancellation
+from .daily import spend
 from .egress import Egress, Leaving
 from .engine import Engine
 from .engines import open_engine
+from .estimate import Estimate, within_limit
 from .schema import Schema, TableSchema
 from .session import Identity, Permissions, Policy, Session
 from .table import Cell, Limits, Table
@@ -121,13 +123,51 @@ class Database:
             QueryFailed: The engine cannot run it; `kind` says why.
             QueryTimeout: It ran past its time or was cancelled.
             ResultTooLarge: A value, the result or the memory needed passed its limit.
+            QueryTooCostly: It is expected to read more than it may.
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
         size = len(sql.encode("utf-8", "surrogatepass"))
         if size > limits.sql_bytes:
             raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
+        if limits.estimated_rows or limits.estimated_rows_per_day:
+            self._admit(sql, limits)
         return self.engine.execute(sql, limits, cancellation)
+
+    def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
+        """What a query will cost, by the engine's plan; it is not run.
+
+        Args:
+            sql: As for `execute`.
+            limits: Those that it is to run under; `Limits()` if None.
+
+        Returns:
+            None where the engine cannot tell.
+
+        Raises:
+            QueryError: The engine would not run it.
+            DatabaseUnavailable: The database is gone or damaged.
+        """
+        found = self.engine.estimate(sql)
+        rows = (limits or _DEFAULT_LIMITS).rows + 1
+        return None if found is None else within_limit(found, sql, self.dialect, rows)
+
+    def _admit(self, sql: str, limits: Limits) -> None:
+        """Lets a query run that is expected to read no more than it may; what nobody can tell does not run."""
+        found = self.estimate(sql, limits)
+        if found is None:
+            raise QueryTooCostly(
+                f"{self.engine.name} cannot tell how many rows this query would read, so that estimated_rows and"
+                " estimated_rows_per_day do not let it run: write it otherwise, or leave these limits out"
+            )
+        if limits.estimated_rows and found.rows > limits.estimated_rows:
+            told = "more" if found.private else f"{found.rows:,}"
+            raise QueryTooCostly(
+                f"a query may be expected to read {limits.estimated_rows:,} rows (estimated_rows), and this one is"
+                f" expected to read {told}: filter by what is indexed, join on keys, or ask for less"
+            )
+        if limits.estimated_rows_per_day:
+            spend(self.location, found.rows, limits.estimated_rows_per_day)
 
     def schema(self) -> Schema:
         """Tables, columns, keys, counts and sample values of what may be seen, as far as they may leave.

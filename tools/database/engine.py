@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ..errors import QueryError
 from .cancellation import Cancellation
+from .estimate import Estimate
 from .schema import Schema, TableSchema
 from .session import Session
 from .table import Cell, Limits, Table
@@ -101,6 +102,15 @@ class Engine(Protocol):
 
         Raises:
             TooComplex: Telling would take too long.
+        """
+        ...
+
+    def estimate(self, sql: str) -> Estimate | None:
+        """What a query will cost, asked of the engine's plan without running it; None where that is not known.
+
+        Raises:
+            QueryError: The engine would not run it.
+            DatabaseUnavailable: The database is gone or damaged.
         """
         ...
 

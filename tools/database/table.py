@@ -31,6 +31,9 @@ class Limits:
         disk_bytes: Temporary files together, of which each may have an eighth: sorts, groups and recursions that
             outgrow memory. No limit where queries do not run in a process.
         sql_bytes: Longest statement. A person or a model writes far less.
+        estimated_rows: Rows that the engine may expect the query to read (`Estimate.rows`); 0 for any number.
+        estimated_rows_per_day: The same for all queries of a day to the database, of all processes of this user of the
+            machine, counted where there is this cap; 0 for any number.
     """
 
     seconds: float = 5.0
@@ -40,6 +43,8 @@ class Limits:
     memory_bytes: int = 256_000_000
     disk_bytes: int = 1_000_000_000
     sql_bytes: int = 50_000
+    estimated_rows: int = 0
+    estimated_rows_per_day: int = 0
 
 
 @dataclass(frozen=True)

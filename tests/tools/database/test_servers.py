@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from tableturn.tools.database import Database, Identity, Limits, Policy, Session
+from tableturn.tools.database import Database, Identity, Limits, Session
 from tableturn.tools.database.server.address import in_schemas, parted
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
 
@@ -338,15 +338,6 @@ def test_postgres_texts_mean_what_they_say(postgres: str, sql: str, value: objec
 def test_mariadb_texts_mean_what_they_say(mariadb: str, sql: str, value: object) -> None:
     with Database.open(mariadb) as database:
         assert database.execute(sql).rows == ((value,),)
-
-
-def test_statements_carry_the_person(postgres: str) -> None:
-    from tableturn.tools.database.server.remarks import remark
-
-    assert remark(Identity("ann@x.org")) == "/* tableturn user=ann@x.org */ "
-    assert remark(Identity("*/ DROP TABLE x; /*")) == "/* tableturn user=___DROP_TABLE_x____ */ "
-    with Database.open(postgres, session=Session(Identity("*/ x 'ünï"), Policy())) as database:
-        assert database.execute("SELECT 1").rows == ((1,),)
 
 
 def test_what_people_made_is_not_called(postgres: str, mariadb: str) -> None:

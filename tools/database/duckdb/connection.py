@@ -10,12 +10,15 @@ from typing import Any
 import duckdb
 
 from ...errors import QueryRejected, QueryTimeout, ResultTooLarge, TableturnError
+from ..estimate import Estimate
+from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
 from .cells import cell
 from .failures import failure
 from .instance import Instance
+from .plan import estimate
 
 
 class Rows:
@@ -92,6 +95,12 @@ class DuckDBConnection:
         _single(sql)
         self._start_timer()
         self._connection.execute(f"EXPLAIN {sql}")
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        """See `ServerConnection`."""
+        _single(sql)
+        ((_, told),) = self.rows(f"EXPLAIN (FORMAT JSON) {sql}")
+        return estimate(str(told), catalogue)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         """See `ServerConnection`: where a file's later rows don't fit the types of its first ones, it is read anew."""

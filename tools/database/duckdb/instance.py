@@ -2,7 +2,7 @@
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
 what may be seen; sheets and data frames are tables. Once all is set up, the file system is closed but for the named
-files, extensions stay unloaded, and the settings are locked.
+files, which are read and never written, extensions stay unloaded, and the settings are locked.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from .attached import attach, attached_tables
 from .entries import Entry, column, keys_between, visible
 from .failures import failure
 from .identifiers import column_names, table_name, told_apart
+from .named_files import NamedFiles
 from .sources import File, Sources
 from .tables import hold, sheets
-from .text_files import literal, pattern, read_text_file
+from .text_files import literal, read_text_file
 
 if TYPE_CHECKING:
     import pandas
@@ -84,6 +85,8 @@ class Instance:
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._thorough = thorough
         self._root = duckdb.connect(":memory:", config=_settings(self._folder, contents))
+        self._files = NamedFiles()
+        self._files.serve(self._root)
         try:
             entries, keys = self._found(contents)
             self.entries = self._made(visible(entries, permissions))
@@ -130,13 +133,13 @@ class Instance:
             return
         size = file.path.stat().st_size
         if file.kind == "text":
-            text = read_text_file(self._root, file.path, self._folder, thorough=self._thorough)
+            text = read_text_file(self._root, self._files, file.path, self._folder, thorough=self._thorough)
             scan, renamed, read = text.scan, dict(text.columns), text.path
         else:
             read = file.path
             reads = "read_parquet" if file.kind == "parquet" else "read_json"
             whole = ", sample_size = -1" if reads == "read_json" and (self._thorough or size < _SLOW_BYTES) else ""
-            scan, renamed = f"{reads}({literal(pattern(file.path))}{whole})", None
+            scan, renamed = f"{reads}({literal(self._files.address(file.path))}{whole})", None
         described = self._root.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
         own = [str(row[0]) for row in described]
         shown = [renamed[name] for name in own] if renamed else column_names(own)
@@ -145,13 +148,13 @@ class Instance:
             listed = ", ".join(
                 f"{literal(name)}: {literal(str(row[1]))}" for name, row in zip(own, described, strict=True)
             )
-            scan = f"read_json({literal(pattern(file.path))}, columns = {{{listed}}})"
+            scan = f"read_json({literal(self._files.address(file.path))}, columns = {{{listed}}})"
         estimate = self._rows_of_parquet(file.path) if file.kind == "parquet" else None
         slow = file.kind != "parquet" and size > _SLOW_BYTES
         yield Entry(file.table, tuple(columns), scan, estimate=estimate, slow=slow, path=read)
 
     def _rows_of_parquet(self, path: Path) -> int:
-        asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal(pattern(path))})"
+        asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal(self._files.address(path))})"
         return int(self._root.execute(asked).fetchall()[0][0])
 
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -187,9 +190,8 @@ class Instance:
         return Entry(entry.name, columns, quoted(entry.name), estimate=len(frame))
 
     def _lock(self) -> None:
-        files = [entry.path for entry in self.entries if entry.path is not None]
-        paths = {text for path in files for text in (str(path), pattern(path))}
-        listed = ", ".join(map(literal, sorted(paths)))
+        self._files.keep(entry.path for entry in self.entries if entry.path is not None)
+        listed = ", ".join(map(literal, self._files.addresses()))
         self._root.execute(f"SET allowed_paths = [{listed}]")
         self._root.execute("SET enable_external_access = false")
         self._root.execute("SET lock_configuration = true")

@@ -13,6 +13,7 @@ from typing import IO, Any, cast
 import duckdb
 
 from .identifiers import column_names
+from .named_files import NamedFiles
 
 # Of a larger file, this much is looked at to tell its encoding, at its beginning and its end.
 _LOOKED_AT = 4_000_000
@@ -44,12 +45,13 @@ class TextTable:
 
 
 def read_text_file(
-    connection: duckdb.DuckDBPyConnection, path: Path, private: Path, *, thorough: bool = False
+    connection: duckdb.DuckDBPyConnection, files: NamedFiles, path: Path, private: Path, *, thorough: bool = False
 ) -> TextTable:
     """Looks at a file.
 
     Args:
-        connection: May read the file.
+        connection: Reads the files.
+        files: Gives them addresses.
         path: The file.
         private: A folder for the copy of a file in an encoding that DuckDB doesn't read.
         thorough: Whether types are found by all rows, however many there are.
@@ -62,19 +64,19 @@ def read_text_file(
         path, encoding = _copied(path, private, encoding), "utf-8"
     whole = thorough or path.stat().st_size <= _WHOLE_BYTES
     size = f", sample_size = {-1 if whole else _FIRST_ROWS}"
-    first = _sniffed(connection, path, size, f"encoding = '{encoding}'")
+    first = _sniffed(connection, files.address(path), size, f"encoding = '{encoding}'")
     if len(first.columns) == 1 and (separator := _separator(first.columns[0][0])):
         # Rows that are too short make it look as if nothing were separated.
         padded = f"encoding = '{encoding}', delim = {literal(separator)}, null_padding = true"
-        first = _sniffed(connection, path, size, padded)
+        first = _sniffed(connection, files.address(path), size, padded)
     found = [first]
     for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
         # A comma can only be a decimal's where it separates nothing.
         if first.delimiter != "," or "decimal" not in numbers:
-            found.append(_sniffed(connection, path, size, first.options + numbers))
+            found.append(_sniffed(connection, files.address(path), size, first.options + numbers))
     best = max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
     names = [name for name, _ in best.columns]
-    return TextTable(best.scan(path), tuple(zip(names, _repaired(names), strict=True)), path)
+    return TextTable(best.scan(files.address(path)), tuple(zip(names, _repaired(names), strict=True)), path)
 
 
 @dataclass(frozen=True)
@@ -98,20 +100,18 @@ class _Sniffed:
         """How many columns hold something else than text."""
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
-    def scan(self, path: Path) -> str:
+    def scan(self, address: str) -> str:
         """The call that reads the file so."""
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
         found = "" if "delim = " in self.options else f", delim = {literal(self.delimiter)}"
         columns = f"columns = {{{listed}}}"
-        return (
-            f"read_csv({literal(pattern(path))}, auto_detect = false, {self.options}{found}{self.details}, {columns})"
-        )
+        return f"read_csv({literal(address)}, auto_detect = false, {self.options}{found}{self.details}, {columns})"
 
 
-def _sniffed(connection: duckdb.DuckDBPyConnection, path: Path, size: str, options: str) -> _Sniffed:
+def _sniffed(connection: duckdb.DuckDBPyConnection, address: str, size: str, options: str) -> _Sniffed:
     (found,) = connection.execute(
         "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-        f" FROM sniff_csv({literal(pattern(path))}, {options}{size})"
+        f" FROM sniff_csv({literal(address)}, {options}{size})"
     ).fetchall()
     delimiter, quote, escape, comment, skipped, header, days, times, columns = found
     # Quotes may come later, even if the rows that were looked at have none.
@@ -132,11 +132,6 @@ def _separator(header: str) -> str:
 
 def _repaired(names: Sequence[str]) -> list[str]:
     return column_names([re.sub(r"^\ufeff", "", name) for name in names])
-
-
-def pattern(path: Path) -> str:
-    """A path for DuckDB, which takes every path for a pattern."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 def literal(text: str) -> str:

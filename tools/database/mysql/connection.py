@@ -9,13 +9,16 @@ from typing import Any
 import pymysql
 from pymysql.connections import MAX_PACKET_LEN
 from pymysql.converters import escape_string
-from pymysql.cursors import SSCursor
+from pymysql.cursors import DictCursor, SSCursor
 
 from ...errors import TableturnError
+from ..estimate import Estimate
+from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
 from .failures import TOO_LARGE, failure
+from .plan import EXPLAIN, estimate
 
 Row = tuple[Cell, ...]
 
@@ -63,13 +66,13 @@ class MySQLConnection:
 
     errors = (pymysql.err.Error, OSError)
 
-    def __init__(self, connection: BoundedConnection, kill: Callable[[int], None], remark: str) -> None:
+    def __init__(self, connection: BoundedConnection, kill: Callable[[int], None], remark: Callable[[], str]) -> None:
         """Wraps a connection and sets it up.
 
         Args:
             connection: To be used by this alone.
             kill: Ends, on another connection, what runs on the one of that number.
-            remark: A comment before each statement.
+            remark: Gives the comment before a statement.
         """
         self._connection = connection
         self._remark = remark
@@ -117,20 +120,27 @@ class MySQLConnection:
         self._limit_rows(limits.rows + 1)
         self._connection.largest_row = limits.result_bytes
         cursor = self._connection.cursor(SSCursor)
-        cursor.execute(self._remark + sql)
+        cursor.execute(self._remark() + sql)
         self._result = Rows(cursor, limits)
         return self._result
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
         with self._connection.cursor() as cursor:
-            cursor.execute(self._remark + sql)
+            cursor.execute(self._remark() + sql)
             return [tuple(row) for row in cursor.fetchall()]
 
     def compile(self, sql: str) -> None:
         """See `ServerConnection`."""
-        self._do(f"PREPARE tableturn FROM '{escape_string(self._remark + sql)}'")
+        self._do(f"PREPARE tableturn FROM '{escape_string(self._remark() + sql)}'")
         self._do("DEALLOCATE PREPARE tableturn")
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        """See `ServerConnection`."""
+        del catalogue
+        with self._connection.cursor(DictCursor) as cursor:
+            cursor.execute(f"{self._remark()}{EXPLAIN[self.is_mariadb]} {sql}")
+            return estimate(cursor.fetchall())
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         """See `ServerConnection`."""
@@ -158,7 +168,7 @@ class MySQLConnection:
 
     def _do(self, sql: str) -> None:
         with self._connection.cursor() as cursor:
-            cursor.execute(sql)
+            cursor.execute(self._remark() + sql)
 
     def _hang_up(self) -> None:
         connected: Any = self._connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,7 @@ class MySQLBackend:
         except (pymysql.err.Error, OSError) as error:
             message = scrubbed(str(error.args[-1] if error.args else error), [str(self._options.get("password") or "")])
             raise DatabaseUnavailable(f"{self.name} cannot be reached: {message}") from None
-        return MySQLConnection(connection, self._kill, remark(self._session.identity))
+        return MySQLConnection(connection, self._kill, partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         """See `Backend`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -12,11 +12,14 @@ import psycopg
 from psycopg import pq
 
 from ...errors import TableturnError
+from ..estimate import Estimate
+from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
 from .bounds import bounded
 from .failures import failure
+from .plan import ALONE, estimate
 
 _CHUNK = 100
 _LOCK_MILLISECONDS = 1_000
@@ -52,13 +55,13 @@ class PostgresConnection:
 
     errors = (psycopg.Error, OSError)
 
-    def __init__(self, connection: psycopg.Connection[Row], session: str, remark: str) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], session: str, remark: Callable[[], str]) -> None:
         """Wraps a connection in autocommit.
 
         Args:
             connection: To be used by this alone.
             session: What makes a transaction the session's person's.
-            remark: A comment before each statement.
+            remark: Gives the comment before a statement.
         """
         self._connection = connection
         self._session = session
@@ -83,7 +86,8 @@ class PostgresConnection:
         """See `ServerConnection`."""
         limit = max(1, round(seconds * 1_000))
         self._connection.execute(
-            f"BEGIN READ ONLY; SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {_LOCK_MILLISECONDS};"
+            f"{self._remark()}BEGIN READ ONLY;"
+            f" SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {_LOCK_MILLISECONDS};"
             f" SET LOCAL idle_in_transaction_session_timeout = {limit + 30_000}{self._session}".encode()
         )
 
@@ -93,7 +97,7 @@ class PostgresConnection:
             if self._result is not None:
                 self._result.close()
             if self._connection.info.transaction_status != pq.TransactionStatus.IDLE:
-                self._connection.execute("ROLLBACK")
+                self._connection.execute(f"{self._remark()}ROLLBACK".encode())
         except psycopg.Error:
             self.close()
         self._result = None
@@ -105,7 +109,7 @@ class PostgresConnection:
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
         types = [described.ftype(at) for at in range(described.nfields)]
         cursor = self._connection.cursor()
-        statement = (self._remark + bounded(sql, types, limits)).encode()
+        statement = (self._remark() + bounded(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
         rows = cast("Generator[Row]", cursor.stream(statement, size=chunk))
         self._result = Rows(columns, rows, limits.rows + 1)
@@ -113,11 +117,17 @@ class PostgresConnection:
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
-        return self._connection.execute((self._remark + sql).encode()).fetchall()
+        return self._connection.execute((self._remark() + sql).encode()).fetchall()
 
     def compile(self, sql: str) -> None:
         """See `ServerConnection`."""
         self._described(sql)
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        """See `ServerConnection`."""
+        del catalogue
+        self._connection.execute((self._remark() + ALONE).encode())
+        return estimate(sql, self.rows)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         """See `ServerConnection`."""
@@ -134,7 +144,7 @@ class PostgresConnection:
     def _described(self, sql: str) -> Any:
         """The result's columns, told by the server without running the statement, which has to be a single one."""
         server = self._connection.pgconn
-        for result in (server.prepare(b"", (self._remark + sql).encode()), server.describe_prepared(b"")):
+        for result in (server.prepare(b"", (self._remark() + sql).encode()), server.describe_prepared(b"")):
             if result.status != pq.ExecStatus.COMMAND_OK:
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
         return result

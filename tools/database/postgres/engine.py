@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -94,7 +95,7 @@ class PostgresBackend:
             message = scrubbed(str(error), [self._secret])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
         connection.execute((_SETTINGS + (f"; SET search_path = {path}" if path else "")).encode())
-        return PostgresConnection(connection, self._person(), remark(self._session.identity))
+        return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         """See `Backend`."""

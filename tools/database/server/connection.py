@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ...errors import TableturnError
+from ..estimate import Estimate
 from ..fetch import Cursor
 from ..session import Session
 from ..table import Cell, Limits
@@ -55,6 +56,10 @@ class ServerConnection(Protocol):
 
     def compile(self, sql: str) -> None:
         """Has the server read a statement without running it; raises what `query` would."""
+        ...
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        """What the server's plan of a statement tells of its cost; None where that is not known."""
         ...
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryTimeout, SettingsError
 from ..cancellation import Cancellation
+from ..estimate import Estimate
 from ..fetch import fetch
 from ..schema import Schema, TableSchema
 from ..session import Session
@@ -132,6 +133,11 @@ class ServerEngine:
         except QueryError as error:
             return error
         return None
+
+    def estimate(self, sql: str) -> Estimate | None:
+        """See `Engine`."""
+        statement = self._read(sql)
+        return self._with(_COMPILE_SECONDS, lambda connection: connection.estimate(statement, self._catalogue))
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         """See `Engine`: where all of a table cannot be read in time, the values of its first rows."""

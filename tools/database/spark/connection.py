@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from ...errors import TableturnError
 from ..duckdb.cells import cell
+from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
@@ -208,6 +209,9 @@ class SparkConnection:
     def compile(self, sql: str) -> None:
         """See `ServerConnection`."""
         self._analysed(sql)
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> None:
+        """See `ServerConnection`: not known, for Spark's plans tell of tables that were analysed alone."""
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         """See `ServerConnection`."""

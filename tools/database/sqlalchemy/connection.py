@@ -9,6 +9,10 @@ import sqlalchemy
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ...errors import QueryFailed, QueryTimeout, ResultTooLarge, TableturnError
+from ..estimate import Estimate
+from ..mysql import plan as mysql
+from ..postgres import plan as postgres
+from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
@@ -57,7 +61,7 @@ class SQLAlchemyConnection:
         begins: Callable[[float], tuple[str, ...]],
         ends: Callable[[], None] | None,
         failed: Callable[[Exception, int], TableturnError | ConnectionLost] | None,
-        remark: str,
+        remark: Callable[[], str],
     ) -> None:
         """Wraps a connection.
 
@@ -66,7 +70,7 @@ class SQLAlchemyConnection:
             begins: Statements before each transaction, where the dialect has any, by the seconds that it may take.
             ends: Ends, on another connection, what runs on this one; None where nothing can.
             failed: What the driver's errors mean, where the dialect has codes for them.
-            remark: A comment before each statement.
+            remark: Gives the comment before a statement.
         """
         self.connection = connection
         self._begins = begins
@@ -86,7 +90,7 @@ class SQLAlchemyConnection:
     def begin(self, seconds: float) -> None:
         """See `ServerConnection`."""
         for statement in self._begins(seconds):
-            self.connection.exec_driver_sql(statement)
+            self.connection.exec_driver_sql(self._remark() + statement)
 
     def end(self) -> None:
         """See `ServerConnection`."""
@@ -103,18 +107,31 @@ class SQLAlchemyConnection:
     def query(self, sql: str, limits: Limits) -> Rows:
         """See `ServerConnection`."""
         self._longest = limits.cell_bytes
-        result = self.connection.exec_driver_sql(self._remark + sql, execution_options=_STREAMED)
+        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
         self._result = Rows(result, limits)
         return self._result
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
-        result = self.connection.exec_driver_sql(self._remark + sql, execution_options=_PLAIN)
+        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
         return [tuple(map(cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
         """See `ServerConnection`: no rows are asked for, for there is no common way to have a statement only read."""
         self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
+
+    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+        """See `ServerConnection`: as the engine of its own does, where there is one for the dialect."""
+        del catalogue
+        kind = self.connection.dialect.name
+        if kind == "postgresql":
+            self.connection.exec_driver_sql(self._remark() + postgres.ALONE)
+            return postgres.estimate(sql, self.rows)
+        if kind in ("mysql", "mariadb"):
+            asks = mysql.EXPLAIN[bool(getattr(self.connection.dialect, "is_mariadb", False))]
+            result = self.connection.exec_driver_sql(f"{self._remark()}{asks} {sql}", execution_options=_PLAIN)
+            return mysql.estimate([dict(line) for line in result.mappings()])
+        return None
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         """See `ServerConnection`."""

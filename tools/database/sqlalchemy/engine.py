@@ -7,6 +7,7 @@ writing depends on the dialect: `warnings` says what cannot be promised. A login
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import sqlalchemy
@@ -92,7 +93,11 @@ class SQLAlchemyBackend:
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
         self._kind = "mariadb" if getattr(connection.dialect, "is_mariadb", False) else connection.dialect.name
         return SQLAlchemyConnection(
-            connection, self._begins, self._ends(connection), _failures(self._kind), remark(self._session.identity)
+            connection,
+            self._begins,
+            self._ends(connection),
+            _failures(self._kind),
+            partial(remark, self._session.identity),
         )
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError
 from ..cancellation import Cancellation
+from ..estimate import Estimate
 from ..schema import Schema, TableSchema
 from ..session import Session
 from ..table import Cell, Limits, Table
@@ -17,12 +18,14 @@ from .catalogue import Catalogue
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
+from .plan import estimate
 from .process.workers import Workers, available
 from .read_schema import read_schema
 from .run_here import LIMITS_HERE, QueriesHere
 from .run_query import distinct_values
 
 _CELL_BYTES = Limits().cell_bytes
+_PLANNED = Limits(seconds=1.0, rows=10_000)
 
 
 class SQLiteEngine:
@@ -50,6 +53,7 @@ class SQLiteEngine:
         self._schema: tuple[Catalogue, Schema] | None = None
         self._egress = session.policy.egress
         permissions = session.policy.permissions
+        self._restricted = bool(permissions)
         self.in_process = QueriesHere(path, permissions)
         self._pool = self.in_process.pool
         self._workers = Workers(os.path.abspath(path), permissions) if available() else None
@@ -84,6 +88,13 @@ class SQLiteEngine:
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`."""
         return refusal(sql, tables)
+
+    def estimate(self, sql: str) -> Estimate | None:
+        """See `Engine`: with permissions, plans would tell of what is hidden, and none is asked for."""
+        if self._restricted:
+            return None
+        plan = self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None)
+        return estimate(sql, [(int(row[0] or 0), int(row[1] or 0), str(row[3])) for row in plan.rows], self.schema())
 
     def schema(self) -> Schema:
         """See `Engine`: read once per version of the schema; counts and samples are those of that time."""

@@ -72,6 +72,30 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "sales.csv"]
 
 
+_WRITES = (
+    "COPY (SELECT 1) TO '{file}'",
+    "COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
+    "COPY (SELECT 1 AS a) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)",
+    "COPY (SELECT 1 AS a) TO '{file}' (FORMAT json, OVERWRITE true)",
+    "COPY (SELECT 1 AS a) TO '{file}' (APPEND)",
+    "COPY (SELECT 1 AS a, 2 AS b) TO '{file}' (PARTITION_BY (a), OVERWRITE_OR_IGNORE)",
+    "EXPORT DATABASE '{file}'",
+)
+
+
+@pytest.mark.parametrize("attack", _WRITES)
+def test_no_setting_lets_a_named_file_be_written(instance: Instance, tmp_path: Path, attack: str) -> None:
+    """By its path or by the address under which it is read; the fixture looks at the file afterwards."""
+    connection = instance.connect()
+    ((scan,),) = connection.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'sales'").fetchall()
+    address = scan.split("read_csv('")[1].split("'")[0]
+    assert str(tmp_path) not in scan
+    for file in (address, str(tmp_path / "sales.csv")):
+        with pytest.raises(duckdb.Error):
+            connection.execute(attack.replace("{file}", file)).fetchall()
+    assert connection.execute("SELECT * FROM sales").fetchall() == [(1, 2)]
+
+
 @pytest.mark.parametrize("attack", _REFUSED_BY_SETTINGS)
 def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
     connection = instance.connect()
