@@ -384,12 +384,31 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def dump(value: Any) -> Any:
-    """The JSON form of a record."""
-    return _adapter(type(value)).dump_python(value, mode="json")
+class _Known(dict[str, Any]):
+    """A record's JSON form that still knows its record: most are read by one node after another, and never written.
+
+    Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
+    """
+
+    __slots__ = ("record",)
+    record: Any
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
 
 
-def dump_all(values: Sequence[Any]) -> list[Any]:
+def _known(fields: dict[str, Any], record: Any) -> _Known:
+    known = _Known(fields)
+    known.record = record
+    return known
+
+
+def dump(value: Any) -> dict[str, Any]:
+    """The JSON form of a record; it is not to be changed, but copied."""
+    return _known(_adapter(type(value)).dump_python(value, mode="json"), value)
+
+
+def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
     """The JSON forms of several records."""
     return [dump(value) for value in values]
 
@@ -400,6 +419,8 @@ def load(kind: type[T], record: Any) -> T:
     Raises:
         TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
     """
+    if isinstance(record, _Known) and type(record.record) is kind:
+        return record.record
     try:
         return _adapter(kind).validate_python(record)
     except ValidationError as error:
@@ -409,6 +430,15 @@ def load(kind: type[T], record: Any) -> T:
             f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
             "start a new conversation, or mend the checkpoint that was edited"
         ) from None
+
+
+def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
+    """The JSON forms of several records of one type, validated once for whoever loads them later.
+
+    Raises:
+        TableturnError: See `load`.
+    """
+    return [_known(record, load(kind, record)) for record in records]
 
 
 def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:

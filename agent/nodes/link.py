@@ -9,7 +9,7 @@ from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_bas
 from ...tools.values import ValueMatch
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
-from ..effects import Body, do
+from ..effects import Body, do, wait_for
 from ..model.budget import seconds_left
 from ..records import Turn, dump
 from ..resources import Run
@@ -29,13 +29,13 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
-        text = "\n".join(dict.fromkeys(texts))
-        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10))
-
-    values = yield from do(lambda: find_values(question, rephrased))
     before = leaned_on(turn, history)
-    carried = (yield from do(lambda: find_values(before))) if before else ()
+
+    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
+        text = "\n".join(dict.fromkeys(filter(None, texts)))
+        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10)) if text else ()
+
+    values, carried = yield from wait_for(lambda: (find_values(question, rephrased), find_values(before)))
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
