@@ -134,7 +134,7 @@ def do(function: Callable[[], R]) -> Body[R]:
 
 
 def wait_for(function: Callable[[], R]) -> Body[R]:
-    """As `do`, of a function that a cancelled turn does not wait for: at its first call it may read a whole database."""
+    """As `do`, but a cancelled turn does not wait for it: at its first call it may read a whole database."""
     return (yield Do(function, abandoned=True))
 
 

@@ -397,6 +397,10 @@ class _Known(dict[str, Any]):
         return dict, (dict(self),)
 
 
+_written: dict[type[Any], _Known] = {}
+"""By type, the record that was written last, whichever turn's it is: that fields are the same is seen field by field."""
+
+
 def _known(fields: dict[str, Any], record: Any) -> _Known:
     known = _Known(fields)
     known.record = record
@@ -404,8 +408,20 @@ def _known(fields: dict[str, Any], record: Any) -> _Known:
 
 
 def dump(value: Any) -> dict[str, Any]:
-    """The JSON form of a record; it is not to be changed, but copied."""
-    return _known(_adapter(type(value)).dump_python(value, mode="json"), value)
+    """The JSON form of a record; it is not to be changed, but copied.
+
+    Node after node changes a few fields of one record: what it shares with the one before is not written again.
+    """
+    kind = type(value)
+    before = _written.get(kind)
+    changed: set[str] | None = None
+    if before is not None:
+        changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
+    fields = _adapter(kind).dump_python(value, mode="json", include=changed)
+    known = _known(fields if before is None else {**before, **fields}, value)
+    if kind in (Turn, PastTurn):  # large, and of values that cannot change
+        _written[kind] = known
+    return known
 
 
 def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
