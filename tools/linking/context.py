@@ -90,11 +90,13 @@ def latest_base(
         nearest, last = max(relevant, key=lambda entry: entry[0]), relevant[-1]
         if not points and nearest[0] < AFRESH:
             return None
-        # Looking takes a query: only those that come into question are looked at.
-        able |= {turn.sql for _, turn in (last, nearest) if turn.sql not in able and (runs is None or runs(turn.sql))}
-        if {last[1].sql, nearest[1].sql} <= able:
-            return nearest[1] if nearest[0] > last[0] + NEARER else last[1]
-        relevant = [entry for entry in relevant if entry not in (last, nearest) or entry[1].sql in able]
+        clearly = nearest[0] > last[0] + NEARER
+        # Looking takes a query: only those on which the choice depends are looked at.
+        looked_at = (last,) if not clearly and (points or last[0] >= AFRESH) else (last, nearest)
+        able |= {turn.sql for _, turn in looked_at if turn.sql not in able and (runs is None or runs(turn.sql))}
+        if all(turn.sql in able for _, turn in looked_at):
+            return nearest[1] if clearly else last[1]
+        relevant = [entry for entry in relevant if entry not in looked_at or entry[1].sql in able]
     return None
 
 
