@@ -115,6 +115,7 @@ class Attempt:
         findings: What static checks say about it, one sentence each.
         faults: How many of the findings are errors.
         proofs: What is as good as proved against it, errors among it; the other findings are doubts.
+        repeats: Whether it adds up, averages or counts rows that a join repeats; None where that is only to be feared.
         pitfalls: What a reader of its result may wish to know, without its being a finding against it.
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
@@ -136,6 +137,7 @@ class Attempt:
     findings: tuple[str, ...] = ()
     faults: int = 0
     proofs: int = 0
+    repeats: bool | None = False
     pitfalls: tuple[str, ...] = ()
     feedback: str = ""
     confidence: float | None = None
@@ -398,7 +400,7 @@ class _Known(dict[str, Any]):
 
 
 _written: dict[type[Any], _Known] = {}
-"""By type, the record that was written last, whichever turn's it is: that fields are the same is seen field by field."""
+"""By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
 
 
 def _known(fields: dict[str, Any], record: Any) -> _Known:
