@@ -7,6 +7,7 @@ from typing import Any
 
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch
+from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
 from ..effects import Body, do, wait_for
@@ -63,8 +64,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
         approve=settings.approve,
-        # Drafts that go side by side could only be approved all at once.
-        candidates=1 if settings.approve else settings.candidates,
+        candidates=drafts(settings),
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)

@@ -18,6 +18,7 @@ from ..context.annotate import annotate
 from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
 from ..effects import Body, Done, ask, do, wait_for
+from ..model.record import record_file, recorded
 from ..records import Turn, dump
 from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
@@ -79,8 +80,11 @@ def _understood(
             return None
         simplified = yield from ask(SimplifyTask(turn.question))
         return Done(replace(standing, simplified=simplified.reply), simplified.notes)
+    weak = ""
     if settings.rephrase == "auto" and not (yield from _asks_first(history, run)):
-        return None
+        weak = yield from _weakness(run)
+        if not weak and settings.effort != "high":
+            return None
     schema, ranked = yield from overview(turn.question, history, run)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
@@ -93,7 +97,23 @@ def _understood(
         dialogues=(yield from do(seed_dialogues)) if credit else (),
         ranked=ranked,
     )
-    return (yield from ask(task))
+    done = yield from ask(task)
+    return replace(done, notes=(*done.notes, weak)) if weak else done
+
+
+def _weakness(run: Run) -> Body[str]:
+    """Where the record says that the model is weak, that it was asked twice for it; else empty.
+
+    The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
+    """
+    if run.settings.effort != "auto":
+        return ""
+    path = record_file(run.resources.settings.record)
+    model = run.resources.translator(run.settings).model
+    found = (yield from do(lambda: recorded(model, path))) if path is not None else None
+    if found is None or not found.weak:
+        return ""
+    return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
 
 
 def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
