@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
-from concurrent.futures import Future
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -26,6 +23,7 @@ from .model.budget import Allowance, Budget, BudgetReached, spending
 from .model.errors import loop_is_gone
 from .model.reply import reply_usage
 from .records import Usage
+from .spare_threads import start
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -53,9 +51,15 @@ class Ask(Generic[R]):
 
 @dataclass(frozen=True)
 class Do(Generic[R]):
-    """Call a function that waits on a disk, a database or a process."""
+    """Call a function that waits on a disk, a database or a process.
+
+    Attributes:
+        function: What to call.
+        abandoned: Whether a cancelled turn leaves it to itself: it may take long, and ends at no cancellation.
+    """
 
     function: Callable[[], R]
+    abandoned: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,11 @@ def do(function: Callable[[], R]) -> Body[R]:
     return (yield Do(function))
 
 
+def wait_for(function: Callable[[], R]) -> Body[R]:
+    """As `do`, but a cancelled turn does not wait for it: at its first call it may read a whole database."""
+    return (yield Do(function, abandoned=True))
+
+
 @dataclass
 class Tally:
     """Counts what the tasks of one body cost.
@@ -185,8 +194,8 @@ class _Late(Exception):
 class _Way(Protocol):
     """How effects are done; both methods raise `_Late` after so many seconds, and `TurnCancelled` once cancelled."""
 
-    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
-        """Calls a function that blocks."""
+    async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
+        """Calls a function that blocks; one that is not to be abandoned, once cancelled, is waited for."""
         ...
 
     async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:
@@ -213,7 +222,7 @@ class _Driver:
             return await self._ask(effect.task)
         if isinstance(effect, Do):
             with spending(self._tally.allowance()):
-                return await self._way.call(effect.function, math.inf)
+                return await self._way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R]) -> Done[R]:
@@ -290,26 +299,18 @@ def _called_off(allowance: Allowance) -> ModelError:
 
 
 class _Blocking:
-    """Effects done in a thread that is left to itself when time is up: a blocking request cannot be called off.
+    """Effects done here, or in a thread that is left to itself when time is up or the turn cancelled.
 
-    That thread sends nothing more.
+    A blocking request cannot be called off. That thread sends nothing more.
     """
 
     def __init__(self, cancellation: Cancellation | None) -> None:
         self._cancellation = cancellation
 
-    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
-        if self._cancellation is None and seconds == math.inf:
+    async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
+        if seconds == math.inf and not (abandoned and self._cancellation):
             return function()
-        outcome: Future[Any] = Future()
-
-        def work() -> None:
-            try:
-                outcome.set_result(function())
-            except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
-                outcome.set_exception(error)
-
-        threading.Thread(target=copy_context().run, args=(work,), daemon=True).start()
+        outcome = start(function)
         for part in _slices(seconds, self._cancellation):
             try:
                 return outcome.result(part)
@@ -348,7 +349,7 @@ class _Awaiting:
     def __init__(self, cancellation: Cancellation | None) -> None:
         self._cancellation = cancellation
 
-    async def call(self, function: Callable[[], Any], seconds: float) -> Any:
+    async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
         return await self._within(asyncio.to_thread(function), seconds)
 
     async def send(self, request: Request, config: RunnableConfig, allowance: Allowance, seconds: float) -> AIMessage:

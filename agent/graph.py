@@ -53,7 +53,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "generate": (generate, ("execute", "respond", "clarify")),
     "reason": (reason, ("execute", "respond", "generate", "clarify")),
     "execute": (execute, ("critique", "respond")),
-    "critique": (critique, ("revise", "retrieve", "generate", "respond")),
+    "critique": (critique, ("revise", "retrieve", "generate", "candidate", "respond")),
     "revise": (revise, ("execute", "respond")),
     "respond": (respond, (END,)),
 }
@@ -84,12 +84,13 @@ def build_graph(
 
 
 def _next(state: AgentState) -> str | list[Send]:
-    """The next node, or the drafts that are written side by side."""
+    """The next node, or the drafts that are written side by side: all, or those that one in doubt gets beside it."""
     if state["next"] != "candidate":
         return state["next"]
     turn = replace(turn_of(state), started_at=time.time())
-    drafts = (dump(replace(turn, candidate=number)) for number in range(turn.candidates))
-    return [Send("candidate", {**state, "turn": draft}) for draft in drafts]
+    numbers = range(1 if state["attempts"] else 0, turn.candidates)
+    drafts = (dump(replace(turn, candidate=number)) for number in numbers)
+    return [Send("candidate", {**state, "attempts": [], "turn": draft}) for draft in drafts]
 
 
 class _Node(Runnable[AgentState, dict[str, Any]]):

@@ -115,6 +115,7 @@ class Attempt:
         findings: What static checks say about it, one sentence each.
         faults: How many of the findings are errors.
         proofs: What is as good as proved against it, errors among it; the other findings are doubts.
+        repeats: Whether it adds up, averages or counts rows that a join repeats; None where that is only to be feared.
         pitfalls: What a reader of its result may wish to know, without its being a finding against it.
         feedback: What was fed back for the next attempt; empty if nothing was.
         confidence: The translator's own; None where it gave none.
@@ -136,6 +137,7 @@ class Attempt:
     findings: tuple[str, ...] = ()
     faults: int = 0
     proofs: int = 0
+    repeats: bool | None = False
     pitfalls: tuple[str, ...] = ()
     feedback: str = ""
     confidence: float | None = None
@@ -384,12 +386,47 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def dump(value: Any) -> Any:
-    """The JSON form of a record."""
-    return _adapter(type(value)).dump_python(value, mode="json")
+class _Known(dict[str, Any]):
+    """A record's JSON form that still knows its record: most are read by one node after another, and never written.
+
+    Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
+    """
+
+    __slots__ = ("record",)
+    record: Any
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
 
 
-def dump_all(values: Sequence[Any]) -> list[Any]:
+_written: dict[type[Any], _Known] = {}
+"""By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
+
+
+def _known(fields: dict[str, Any], record: Any) -> _Known:
+    known = _Known(fields)
+    known.record = record
+    return known
+
+
+def dump(value: Any) -> dict[str, Any]:
+    """The JSON form of a record; it is not to be changed, but copied.
+
+    Node after node changes a few fields of one record: what it shares with the one before is not written again.
+    """
+    kind = type(value)
+    before = _written.get(kind)
+    changed: set[str] | None = None
+    if before is not None:
+        changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
+    fields = _adapter(kind).dump_python(value, mode="json", include=changed)
+    known = _known(fields if before is None else {**before, **fields}, value)
+    if kind in (Turn, PastTurn):  # large, and of values that cannot change
+        _written[kind] = known
+    return known
+
+
+def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:
     """The JSON forms of several records."""
     return [dump(value) for value in values]
 
@@ -400,6 +437,8 @@ def load(kind: type[T], record: Any) -> T:
     Raises:
         TableturnError: It is not of that form, as after a faulty edit of a checkpoint.
     """
+    if isinstance(record, _Known) and type(record.record) is kind:
+        return record.record
     try:
         return _adapter(kind).validate_python(record)
     except ValidationError as error:
@@ -409,6 +448,15 @@ def load(kind: type[T], record: Any) -> T:
             f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
             "start a new conversation, or mend the checkpoint that was edited"
         ) from None
+
+
+def checked(kind: type[Any], records: Sequence[Any]) -> list[dict[str, Any]]:
+    """The JSON forms of several records of one type, validated once for whoever loads them later.
+
+    Raises:
+        TableturnError: See `load`.
+    """
+    return [_known(record, load(kind, record)) for record in records]
 
 
 def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:

@@ -39,6 +39,12 @@ class Settings(BaseModel):
         "or in the reply that writes the SQL (`auto`), which asks first only where it must: of a translator or prompt "
         "form that cannot do both, and for a later turn over a schema too large to show whole.",
     )
+    effort: Literal["low", "auto", "high"] = Field(
+        default="auto",
+        description="What a turn spends: what the other settings say and no more (`low`); more drafts and their merge "
+        "where the reply is unsure or no query passes the checks, and a request of its own for understanding where the "
+        "record says that the model is weak (`auto`); or all of that at once (`high`).",
+    )
     simplify: bool = Field(
         default=True,
         description="Also put the question into plain common words, for retrieval (revision chain 3.1.1); not where "

@@ -85,6 +85,8 @@ class Parts:
 
     def cut(self, steps: int) -> tuple[Parts, tuple[str, ...]]:
         """What is left after that many cuts, and a sentence for each kind of thing left out."""
+        if not steps:
+            return self, ()
         taken: list[int] = []
         for count in self._counts:
             taken.append(min(count, steps))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ..tools.errors import ModelError
 from .task import Message
@@ -22,10 +23,12 @@ class PromptTooLarge(ModelError):
     """Even the least that a task needs is larger than the token budget: the model cannot be asked."""
 
 
+@lru_cache(maxsize=64)
 def estimate_tokens(text: str) -> int:
     """Tokens that a model is likely to need for `text`, rather too many than too few.
 
-    A sign outside ASCII counts two: older vocabularies spell many of them in two or three bytes.
+    A sign outside ASCII counts two: older vocabularies spell many of them in two or three bytes. What a prompt begins
+    with is the same from turn to turn, and is counted once.
     """
     pieces = len(_PIECE.findall(text))
     return pieces if text.isascii() else pieces + len(_NON_ASCII.findall(text))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
 
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from pydantic import Field, SkipValidation
 
@@ -250,13 +252,26 @@ class DataTool(StructuredTool, Generic[A]):
     """
 
     def call(self, **arguments: Any) -> A:
-        """Calls the tool as a model would, so that traces show it as a tool run, and gives its artifact."""
+        """Calls the tool as a model would, so that traces show it as a tool run, and gives its artifact.
+
+        Where nothing traces the run, the tool's function is called as it is.
+        """
+        if not _traced():
+            return self._run(**arguments)[1]
         message = self.invoke({"type": "tool_call", "id": self.name, "name": self.name, "args": arguments})
         return message.artifact
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         assert self.func is not None
         return self.func(*args, **kwargs)
+
+
+def _traced() -> bool:
+    """Whether anybody is told of the runs within this one."""
+    callbacks = ensure_config().get("callbacks")
+    if not isinstance(callbacks, BaseCallbackManager):
+        return True
+    return bool(callbacks.handlers or callbacks.inheritable_handlers)
 
 
 def _tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:

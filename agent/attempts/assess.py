@@ -58,11 +58,18 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
             pitfalls=tuple(finding.message for finding in findings if finding.kind in PITFALLS),
             faults=sum(finding.severity == "error" for finding in findings),
+            repeats=_repeats(findings),
             proofs=max(sum(finding.proof for finding in findings), in_vain),
         )
 
     findings, assessed = yield from do(look)
     return assessed, findings
+
+
+def _repeats(findings: Sequence[Finding]) -> bool | None:
+    """See `Attempt.repeats`."""
+    proofs = [finding.proof for finding in findings if finding.kind == "repeated_rows"]
+    return (any(proofs) or None) if proofs else False
 
 
 def _asked(turn: Turn, least: float) -> Asked | None:

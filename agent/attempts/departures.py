@@ -53,6 +53,11 @@ def returns_less(attempt: Attempt, previous: Attempt) -> bool:
     return own.gives_less(other) or own.turns_round(other)
 
 
+def computes_the_same(attempt: Attempt, previous: Attempt) -> bool:
+    """Whether an attempt adds up, averages, counts ... all that the one before it does, wherever in the query."""
+    return form(previous.sql, previous.dialect).aggregates <= form(attempt.sql, attempt.dialect).aggregates
+
+
 def drops_request(attempt: Attempt, previous: Attempt, words: str) -> bool:
     """Whether an attempt lacks a DISTINCT, an order or a negation that was asked for and that the one before it has."""
     own, other = form(attempt.sql, attempt.dialect), form(previous.sql, previous.dialect)

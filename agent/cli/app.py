@@ -16,6 +16,7 @@ from .options import (
     BaseUrlOption,
     DbOption,
     DenyOption,
+    EffortOption,
     EmbeddingOption,
     ExamplesOption,
     JsonOption,
@@ -67,6 +68,7 @@ def ask(
     base_url: BaseUrlOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
+    effort: EffortOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
     allow: AllowOption = None,
@@ -85,7 +87,7 @@ def ask(
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
-    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json, asker, audit)
+    choices = Choices(db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit)
     raise typer.Exit(ask_once(question, choices))
 
 
@@ -96,6 +98,7 @@ def chat(
     base_url: BaseUrlOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
+    effort: EffortOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
     allow: AllowOption = None,
@@ -121,7 +124,7 @@ def chat(
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
-    choices = Choices(db, model, base_url, preset, settings, examples, embedding, as_json, asker, audit)
+    choices = Choices(db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit)
     raise typer.Exit(converse(choices, thread, checkpoints))
 
 

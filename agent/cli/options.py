@@ -33,6 +33,9 @@ PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="A TOML or JSON file of settings, over the preset.")
 ]
+EffortOption = Annotated[
+    str | None, typer.Option("--effort", help="low, auto or high: what a turn spends beyond one request.")
+]
 ExamplesOption = Annotated[
     str | None,
     typer.Option(

@@ -46,6 +46,7 @@ class Choices:
     base_url: str | None
     preset: str | None
     settings: Path | None
+    effort: str | None
     examples: str | None
     embedding: str
     as_json: bool
@@ -127,6 +128,8 @@ def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Ge
 
 def _settings(choices: Choices) -> Settings:
     given = read_settings(choices.settings) if choices.settings else {}
+    if choices.effort is not None:
+        given["effort"] = choices.effort
     return make_settings(given, preset=choices.preset)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from ...tools.linking import PastTurn
-from ..records import Turn, dump, dump_all, load, load_all
+from ..records import Turn, checked, dump, load_all
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState
+from ..state import AgentState, Record
 
 KEY = "tableturn_turn"
 """Where a message carries its turn, among its additional arguments."""
@@ -27,11 +27,19 @@ ITEMS_CARRIED = 40
 
 def past_turns(state: AgentState) -> tuple[PastTurn, ...]:
     """The conversation's turns that are still known, oldest first."""
-    turns = state.get("turns")
-    if turns:
-        return load_all(PastTurn, turns)
+    return load_all(PastTurn, _records(state))
+
+
+def known_turns(state: AgentState) -> list[Record]:
+    """Their JSON forms, validated once for all nodes of the turn."""
+    return checked(PastTurn, _records(state))
+
+
+def _records(state: AgentState) -> list[Record]:
+    if turns := state.get("turns"):
+        return turns
     carried = (message.additional_kwargs.get(KEY) for message in state.get("messages", []) if message.type == "ai")
-    return tuple(load(PastTurn, record) for record in carried if isinstance(record, Mapping))
+    return [dict(record) for record in carried if isinstance(record, Mapping)]
 
 
 def readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
@@ -67,6 +75,6 @@ def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> dict[str, Any]:
     """The update that adds a finished turn to the conversation, and its answer to the chat."""
-    turns = [*past_turns(state), turn][-max(settings.history_window, 1) :]
-    carried = dump(replace(turn, items=turn.items[:ITEMS_CARRIED]))
-    return {"turns": dump_all(turns), "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
+    turns = [*known_turns(state), dump(turn)][-max(settings.history_window, 1) :]
+    carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
+    return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}

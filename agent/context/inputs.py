@@ -11,7 +11,7 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import STAR, PastTurn, requested, widen
 from ...tools.sql import dialect_notes
-from ..effects import Body, do
+from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
@@ -43,7 +43,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
             return schema, False
         return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept, True
 
-    return (yield from do(look))
+    return (yield from wait_for(look))
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -97,6 +98,51 @@ def read_records(path: Path) -> Sequence[Record]:
                 break
             raise SettingsError(f"{path}, line {number}: not a record of a model: {_first(error)}") from error
     return records
+
+
+LEAST_JUDGED = 20
+"""Questions below which a record says nothing of a model."""
+
+WEAK = 0.75
+"""A model that was right on less than this share of its questions is weak; strong ones of today are on nine in ten."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How often a model was right, on all databases together."""
+
+    right: int
+    n: int
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is known to be wrong often."""
+        return self.n >= LEAST_JUDGED and self.right < WEAK * self.n
+
+
+def recorded(model: str, path: Path) -> Recorded | None:
+    """What a record says of a model, by verdicts where there are some; None where it cannot be read.
+
+    Approved answers say nothing of it: nobody approves what is wrong.
+    """
+    try:
+        state = path.stat()
+        found = _recorded(path, state.st_mtime_ns, state.st_size)
+    except (OSError, SettingsError):
+        return None
+    return found.get(model)
+
+
+@lru_cache(maxsize=8)
+def _recorded(path: Path, changed: int, size: int) -> Mapping[str, Recorded]:
+    """By model; read again when the file is another."""
+    sums: dict[str, tuple[int, int]] = {}
+    for record in read_records(path):
+        right = record.right_gold if record.right_verdict is None else record.right_verdict
+        if right is not None and not (record.n == 1 and record.right_gold is None):
+            before = sums.get(record.model, (0, 0))
+            sums[record.model] = before[0] + right, before[1] + record.n
+    return {model: Recorded(*counts) for model, counts in sums.items()}
 
 
 def _first(error: ValidationError) -> str:

@@ -12,6 +12,7 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..attempts.assess import assess
 from ..attempts.compare import compare_code
 from ..attempts.convergence import stop_reason
+from ..attempts.effort import MORE_DRAFTS, needs_more
 from ..attempts.feedback import Bounds, bounds, code_csv, contents, problems, result_csv
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do
@@ -35,6 +36,10 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
+    if stop and (why := needs_more(attempts, stop, turn, settings)) and (yield from _may_draft_more(run)):
+        more = replace(turn, candidates=1 + MORE_DRAFTS)
+        note = f"{MORE_DRAFTS} more drafts were written: {why}"
+        return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
     if stop:
         return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}
     within = bounds(settings)
@@ -74,6 +79,11 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
         return now.render(budget).messages != before.render(budget).messages
     except PromptTooLarge:
         return False
+
+
+def _may_draft_more(run: Run) -> Body[bool]:
+    """Whether there are calls left for more drafts, and whether they would differ: by the examples that are shown."""
+    return run.resources.translator(run.settings).reads_examples and (yield from do(calls_left)) > MORE_DRAFTS
 
 
 def _disagreement(attempt: Attempt, code: CodeResult | None, within: Bounds) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch
+from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
-from ..effects import Body, do
+from ..effects import Body, do, wait_for
 from ..model.budget import seconds_left
 from ..records import Turn, dump
 from ..resources import Run
@@ -29,13 +30,13 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
-        text = "\n".join(dict.fromkeys(texts))
-        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10))
-
-    values = yield from do(lambda: find_values(question, rephrased))
     before = leaned_on(turn, history)
-    carried = (yield from do(lambda: find_values(before))) if before else ()
+
+    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
+        text = "\n".join(dict.fromkeys(filter(None, texts)))
+        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10)) if text else ()
+
+    values, carried = yield from wait_for(lambda: (find_values(question, rephrased), find_values(before)))
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
@@ -63,8 +64,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
         approve=settings.approve,
-        # Drafts that go side by side could only be approved all at once.
-        candidates=1 if settings.approve else settings.candidates,
+        candidates=drafts(settings),
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
@@ -15,9 +15,10 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnErro
 from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ..context.annotate import annotate
-from ..context.history import as_asked, unread_note, window
+from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
-from ..effects import Body, Done, ask, do
+from ..effects import Body, Done, ask, do, wait_for
+from ..model.record import record_file, recorded
 from ..records import Turn, dump
 from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
@@ -29,6 +30,8 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     By default (`Settings.rephrase` auto) all that comes with the SQL, in the reply that `generate` reads.
     """
+    known: dict[str, Any] = {"turns": known_turns(state)}
+    state = cast("AgentState", {**state, **known})
     clarified = clarified_turn(state)
     if clarified:
         reset: dict[str, Any] = {"question": clarified.question}
@@ -42,7 +45,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         notes += yield from annotate(run)
     update = yield from _read(turn, window(state, run), run)
     notes += update["notes"]
-    return reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
+    return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
 def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
@@ -77,8 +80,11 @@ def _understood(
             return None
         simplified = yield from ask(SimplifyTask(turn.question))
         return Done(replace(standing, simplified=simplified.reply), simplified.notes)
+    weak = ""
     if settings.rephrase == "auto" and not (yield from _asks_first(history, run)):
-        return None
+        weak = yield from _weakness(run)
+        if not weak and settings.effort != "high":
+            return None
     schema, ranked = yield from overview(turn.question, history, run)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
@@ -91,7 +97,23 @@ def _understood(
         dialogues=(yield from do(seed_dialogues)) if credit else (),
         ranked=ranked,
     )
-    return (yield from ask(task))
+    done = yield from ask(task)
+    return replace(done, notes=(*done.notes, weak)) if weak else done
+
+
+def _weakness(run: Run) -> Body[str]:
+    """Where the record says that the model is weak, that it was asked twice for it; else empty.
+
+    The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
+    """
+    if run.settings.effort != "auto":
+        return ""
+    path = record_file(run.resources.settings.record)
+    model = run.resources.translator(run.settings).model
+    found = (yield from do(lambda: recorded(model, path))) if path is not None else None
+    if found is None or not found.weak:
+        return ""
+    return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
 
 
 def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
@@ -102,7 +124,7 @@ def _asks_first(history: tuple[PastTurn, ...], run: Run) -> Body[bool]:
     """
     if run.settings.prompt_style != "full" or not run.resources.translator(run.settings).understands:
         return True
-    return bool(history) and (yield from do(run.schema)).shown_columns > MOST_COLUMNS
+    return bool(history) and (yield from wait_for(run.schema)).shown_columns > MOST_COLUMNS
 
 
 def _question(state: AgentState) -> tuple[str, HumanMessage | None]:

@@ -9,7 +9,7 @@ from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
 from ..context.history import leaned_on, window
 from ..context.inputs import shown_schema
-from ..effects import Body, do
+from ..effects import Body, wait_for
 from ..records import dump
 from ..resources import Run
 from ..resources.examples import selector_numbers
@@ -53,7 +53,7 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             return (), [f"answered without examples: {error}"]
         return tuple(example for example in found if not contradiction(example.question, example.sql)), []
 
-    examples, notes = yield from do(find)
+    examples, notes = yield from wait_for(find)
     if settings.regular_examples:
         examples = tuple(map(regular_example, examples))
     own = sum(example.owner == identity for example in examples)

@@ -25,7 +25,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     first: list[float] = []
     fifth: list[float] = []
     cpu = 0.0
-    with sample_database() as path, SQLAgent(path, model=InstantModel()) as agent:
+    with sample_database() as path, SQLAgent(path, model=InstantModel(), settings={"record": "off"}) as agent:
         for number in range(conversations + 1):
             if number == 1:
                 cpu = time.process_time()

@@ -60,6 +60,7 @@ BENCHES: Mapping[str, Bench] = {
     "calibration": Bench("expected calibration error of answers' confidence"),
     "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
     "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
+    "declines": Bench("questions that cannot be answered, and ones that can, and how many are declined"),
     "disputes": Bench("gold queries that there is reason to doubt, and how many of a reviewed sample are sound"),
     "egress": Bench("cells that may not leave, and how many left on any route", needs_data=False),
     "engines": Bench("gold queries, attacks, cost and large schemas on every engine that can be reached"),

@@ -23,6 +23,9 @@ _PATIENT = Settings(request_seconds=3600, request_retries=0)
 """For servers behind which people answer."""
 
 
+UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
+
+
 class ReplyFile(BaseCache):
     """Replies by what was asked, whichever model said them: a JSONL file of `prompt` (a digest) and `reply`.
 
@@ -80,7 +83,7 @@ class Nobody(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        raise ModelError("a reply is not stored: pass --model, and --base-url, to ask for it")
+        raise ModelError(UNSTORED)
 
 
 def stored_model(replies: Path | None, model: str | None, base_url: str | None) -> BaseChatModel:

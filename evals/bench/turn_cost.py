@@ -106,7 +106,7 @@ def _cost(drafts: Sequence[Mapping[str, Any]], data: Path) -> Cost:
     cost = Cost()
     for database, found in groupby(sorted(drafts, key=itemgetter("database")), itemgetter("database")):
         model = DraftModel()
-        with SQLAgent(_place(data, database), model=model) as agent:
+        with SQLAgent(_place(data, database), model=model, settings={"record": "off"}) as agent:
             for _, turns in groupby(found, itemgetter("interaction")):
                 chat = agent.conversation()
                 for turn in turns:

@@ -22,6 +22,7 @@ REPLAY = "replay:"
 
 REPLAY_SETTINGS = {
     "rephrase": "never",
+    "effort": "low",
     "simplify": False,
     "reason": "off",
     "feedback_explanation": False,

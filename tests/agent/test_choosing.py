@@ -125,6 +125,17 @@ def test_a_number_that_no_row_has_gives_way_too() -> None:
     assert choose([draft, replace(revised, literals=())], "Since '98?") is draft
 
 
+def test_what_mends_repeated_rows_replaces_the_draft_in_whatever_form() -> None:
+    join = "SELECT sum(c.credit) FROM c JOIN o ON o.c = c.id"
+    draft = ran(join, fit=-3.0, findings=("x",), proofs=1, repeats=True)
+    mended = ran("SELECT sum(c.credit) FROM c WHERE c.id IN (SELECT o.c FROM o)", TWO, fit=-14.0)
+    assert choose([draft, mended], "credit") is mended
+    assert choose([replace(draft, repeats=None), mended], "credit").sql == join, "a doubt is not enough"
+    assert choose([draft, replace(mended, repeats=None)], "credit") is draft, "and has to be gone"
+    other = ran("SELECT count(*) FROM c", TWO, fit=-14.0)
+    assert choose([draft, other], "credit") is draft, "another question's query"
+
+
 @pytest.mark.parametrize(
     ("said", "sql", "worse"),
     [

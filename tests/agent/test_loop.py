@@ -175,7 +175,7 @@ def test_credit_rephrases_by_worked_dialogues(shop: Path) -> None:
 
 @pytest.mark.parametrize("same", ["DELETE FROM customers", "SELECT FROM WHERE"])
 def test_what_cannot_be_parsed_converges_too(shop: Path, same: str) -> None:
-    assert len(asked(shop, writes(same), max_attempts=20).attempts) == 2
+    assert len(asked(shop, writes(same), max_attempts=20, effort="low").attempts) == 2
 
 
 def test_half_a_character_does_no_harm(shop: Path) -> None:

@@ -78,18 +78,26 @@ def latest_base(
     See `base_turn` for the arguments.
     """
     now = [((item.table, item.column), item.p) for item in items]
-    able = [turn for turn in history if turn.sql and _parses(turn.sql, dialect) and (runs is None or runs(turn.sql))]
-    if not able:
-        return None
-    *earlier, last = able
-    relevant = [(relevance(question, dict(now[: len(turn.items)]), turn), turn) for turn in able]
-    of_last = relevant[-1][0]
-    best, nearest = max(relevant, key=lambda entry: entry[0])
+    relevant = [
+        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
+        for turn in history
+        if turn.sql and _parses(turn.sql, dialect)
+    ]
     said = cues(question)
     points = any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS
-    if not points and best < AFRESH:
-        return None
-    return nearest if earlier and best > of_last + NEARER else last
+    able: set[str] = set()
+    while relevant:
+        nearest, last = max(relevant, key=lambda entry: entry[0]), relevant[-1]
+        if not points and nearest[0] < AFRESH:
+            return None
+        clearly = nearest[0] > last[0] + NEARER
+        # Looking takes a query: only those on which the choice depends are looked at.
+        looked_at = (last,) if not clearly and (points or last[0] >= AFRESH) else (last, nearest)
+        able |= {turn.sql for _, turn in looked_at if turn.sql not in able and (runs is None or runs(turn.sql))}
+        if all(turn.sql in able for _, turn in looked_at):
+            return nearest[1] if clearly else last[1]
+        relevant = [entry for entry in relevant if entry not in looked_at or entry[1].sql in able]
+    return None
 
 
 _ELLIPSIS = 4

@@ -37,6 +37,7 @@ class Form:
         distinct: Whether DISTINCT is written.
         one_of_each: Whether anything makes rows appear once: DISTINCT, groups, a compound.
         extreme: Whether the greatest or least is looked for: by MAX, by MIN, by their place in an order.
+        aggregates: What is summed up, wherever, and by which function.
         negative: Whether something is negated or asked for NULL, or an outer join keeps what is missing.
     """
 
@@ -46,6 +47,7 @@ class Form:
     distinct: bool = False
     one_of_each: bool = False
     extreme: bool = False
+    aggregates: frozenset[tuple[str, str]] = frozenset()
     negative: bool = False
 
     def gives_less(self, than: Form) -> bool:
@@ -75,6 +77,7 @@ def form(sql: str, dialect: str = "sqlite") -> Form:
         distinct=tree.find(exp.Distinct) is not None,
         one_of_each=tree.find(*_ONE_OF_EACH) is not None,
         extreme=tree.find(exp.Order, exp.Max, exp.Min) is not None,
+        aggregates=frozenset((found.key, _plain(found.this)) for found in tree.find_all(exp.AggFunc) if found.this),
         negative=tree.find(*_NEGATIVE) is not None
         or any(_is_denied(like) for like in tree.find_all(exp.Like, exp.ILike))
         or any(join.side for join in tree.find_all(exp.Join)),

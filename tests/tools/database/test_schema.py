@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tableturn.tools.database import Database, ForeignKey, Schema
@@ -208,3 +211,36 @@ def test_names_are_found_in_any_case(tmp_path: Path) -> None:
     schema = _made(tmp_path / "x.db", 'CREATE TABLE "Größe" ("Ärger" INT); CREATE TABLE "a.b" ("c.d" INT, "" INT);')
     assert schema.column("größe", "ärger") is not None
     assert schema.column("A.B", "C.D") is not None
+
+
+def test_what_is_seen_depends_on_no_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "wide.sqlite"
+    with sqlite3.connect(path) as connection:
+        for table in "abcdef":
+            connection.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, name TEXT)")
+            rows = ((f"{table}{number % 7}",) for number in range(3_000))
+            connection.executemany(f"INSERT INTO {table} (name) VALUES (?)", rows)
+    connection.close()
+    with Database.open(path) as database:
+        at_once = database.schema()
+    late = count(step=5)
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + next(late))
+    monkeypatch.setattr("tableturn.tools.database.sqlite.profile.time", clock)
+    with Database.open(path) as database:
+        assert database.schema() == at_once
+    assert [table.row_count for table in at_once.tables] == [3_000] * 6
+    assert [table.columns[1].distinct for table in at_once.tables] == [7] * 6
+
+
+def test_what_takes_too_many_steps_is_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "endless.sqlite"
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE VIEW first AS {endless} i FROM n")
+        connection.execute(f"CREATE VIEW last AS {endless} max(i) AS i FROM n")
+    connection.close()
+    with Database.open(path) as database:
+        first, last = database.schema().tables
+    assert (first.row_count, first.columns[0].distinct) == (None, None)
+    assert first.columns[0].samples[:3] == (1, 2, 3)
+    assert (last.row_count, last.columns[0].samples) == (None, ())

@@ -1,11 +1,16 @@
-"""What the columns of a table hold: counts, sample values, distinct values, within a bound on time and size."""
+"""What the columns of a table hold: counts, sample values, distinct values, within a bound on work and size.
+
+Work is counted in steps of SQLite's virtual machine and in bytes that are read, never in seconds: what is found of a
+database is the same however busy the machine is, and so is the prompt that shows it.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -21,8 +26,16 @@ _BYTES = 4_000_000
 _SAMPLES = 8
 _CUT = 1_000
 _LONGEST = 100_000_000
-# One table must not use up the time of all the others.
-_SECONDS_A_QUERY = 0.25
+# One table must not use up what the others are to have: a few tenths of a second, and a few seconds for all.
+_STEPS_A_QUERY = 4_000_000
+_STEPS = 60_000_000
+_STEPS_AT_ONCE = 1_000
+# About as long as a step takes to read.
+_BYTES_A_STEP = 100
+# Of a smaller file, SQLite counts rows page by page, which takes no steps at all.
+_COUNTED_PAGEWISE = 500_000_000
+# For what hangs in a single step; no other query runs into it, on whatever machine.
+_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class TableProfile:
 
     Attributes:
         columns: By name; of others nothing was seen.
-        row_count: None where counting took too long.
+        row_count: None where counting takes too long.
     """
 
     columns: Mapping[str, ColumnProfile]
@@ -55,19 +68,20 @@ class TableProfile:
 
 @dataclass
 class Profiler:
-    """Profiles table after table until its time is used up; later tables then have no counts and no samples.
+    """Profiles table after table until its work is done; later tables then have samples, but no counts.
 
     Attributes:
         connection: A guarded connection, so that nothing hidden can show in a sample.
-        seconds: For all tables together.
+        file_bytes: Size of the database.
     """
 
     connection: sqlite3.Connection
-    seconds: float
+    file_bytes: int
+    _left: int = _STEPS
     _deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._deadline = time.monotonic() + self.seconds
+        self._deadline = time.monotonic() + _SECONDS
 
     def profile(self, table: str, columns: Sequence[str]) -> TableProfile:
         """The profile of one table, no other columns of which are read.
@@ -77,14 +91,15 @@ class Profiler:
         """
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 0")
-            return TableProfile({}, self._number(f"SELECT count(*) FROM {quoted(table)}"))
+            return TableProfile({}, self._row_count(table))
         rows, complete = self._rows(table, columns)
-        row_count = len(rows) if complete else self._number(f"SELECT count(*) FROM {quoted(table)}")
+        row_count = len(rows) if complete else self._row_count(table)
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles = [self._column(values, complete) for values in held]
         if not complete and row_count is not None:
+            reading = row_count * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
             profiles = [
-                ColumnProfile(profile.samples, self._distinct(table, column), profile.nulls)
+                ColumnProfile(profile.samples, self._distinct(table, column, reading), profile.nulls)
                 for column, profile in zip(columns, profiles, strict=True)
             ]
         return TableProfile(dict(zip(columns, profiles, strict=True)), row_count)
@@ -138,41 +153,76 @@ class Profiler:
     def _fetched(self, sql: str) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        query = self._watch()
-        try:
-            cursor = self.connection.execute(sql)
-            while size < _BYTES:
-                part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
-                rows += part
-                if len(part) < _ROWS_A_FETCH:
-                    return rows, len(rows) <= _ROWS
-                size += size_of(part)
-            cursor.close()
-        except SQLITE_ERRORS:
-            # Out of time: what was read until then will do.
-            if not query.stopped:
-                raise
-        finally:
-            WATCHDOG.release(query)
+        work = _Work(_STEPS_A_QUERY)  # samples are to be had of the last table too
+        with self._within(work):
+            try:
+                cursor = self.connection.execute(sql)
+                while size < _BYTES:
+                    part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
+                    rows += part
+                    if len(part) < _ROWS_A_FETCH:
+                        return rows, len(rows) <= _ROWS
+                    size += size_of(part)
+                cursor.close()
+            except SQLITE_ERRORS:
+                # Too much work: what was read until then will do.
+                if not work.stopped:
+                    raise
         return rows, False
 
-    def _distinct(self, table: str, column: str) -> int | None:
-        return self._number(f"SELECT count(DISTINCT {quoted(column)}) FROM {quoted(table)}")
+    def _row_count(self, table: str) -> int | None:
+        if self.file_bytes <= _COUNTED_PAGEWISE:
+            return self._number(f"SELECT count(*) FROM {quoted(table)}")
+        return self._number(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT -1)")
 
-    def _number(self, sql: str) -> int | None:
-        """The single number that a query gives; None if there was no time for it."""
-        if time.monotonic() > self._deadline:
+    def _distinct(self, table: str, column: str, reading: int) -> int | None:
+        return self._number(f"SELECT count(DISTINCT {quoted(column)}) FROM {quoted(table)}", reading)
+
+    def _number(self, sql: str, reading: int = 0) -> int | None:
+        """The single number that a query gives; None if that is too much work.
+
+        Args:
+            sql: The query.
+            reading: What it reads, in steps.
+        """
+        if reading > min(_STEPS_A_QUERY, self._left):
             return None
-        query = self._watch()
+        self._left -= reading
+        work = _Work(min(_STEPS_A_QUERY, self._left))
+        with self._within(work):
+            try:
+                return self.connection.execute(sql).fetchone()[0]
+            except SQLITE_ERRORS:
+                return None
+            finally:
+                self._left -= work.done
+
+    @contextmanager
+    def _within(self, work: _Work) -> Generator[None]:
+        """Stops a query that takes more steps than that."""
+        query = RunningQuery(self.connection, self._deadline)
+        WATCHDOG.watch(query)
+        self.connection.set_progress_handler(work.too_much, _STEPS_AT_ONCE)
         try:
-            return self.connection.execute(sql).fetchone()[0]
-        except SQLITE_ERRORS:
-            return None
+            yield
         finally:
+            self.connection.set_progress_handler(None, _STEPS_AT_ONCE)
             WATCHDOG.release(query)
 
-    def _watch(self) -> RunningQuery:
-        now = time.monotonic()
-        query = RunningQuery(self.connection, min(max(self._deadline, now), now + _SECONDS_A_QUERY))
-        WATCHDOG.watch(query)
-        return query
+
+@dataclass
+class _Work:
+    """Steps of one query."""
+
+    most: int
+    done: int = 0
+
+    def too_much(self) -> bool:
+        """Counts steps; true, which has SQLite stop the query, once there are too many."""
+        self.done += _STEPS_AT_ONCE
+        return self.stopped
+
+    @property
+    def stopped(self) -> bool:
+        """Whether there were too many."""
+        return self.done > self.most

@@ -18,7 +18,6 @@ from .connection import SQLITE_ERRORS
 from .ddl_comments import ddl_comments
 from .profile import ColumnProfile, Profiler, TableProfile
 
-_PROFILE_SECONDS = 1.5
 _KEPT_SAMPLES = 5
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
@@ -49,7 +48,7 @@ def read_schema(
         egress: Columns of which nothing may leave are not looked at: what they hold cannot show in what others do.
     """
     guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
-    profiler = Profiler(guarded, _PROFILE_SECONDS)
+    profiler = Profiler(guarded, _file_bytes(connection))
     columns = {entry.name: _columns(connection, entry, catalogue) for entry in catalogue.visible}
     bare = [_table(entry, columns[entry.name], _NOTHING_SEEN, catalogue) for entry in catalogue.visible]
     declared = [key for entry in catalogue.visible for key in _declared_keys(connection, entry.name)]
@@ -80,6 +79,11 @@ def read_schema(
 
     keys += infer_keys(tables, keys, includes)
     return Schema(name, tuple(tables), tuple(keys), _version(catalogue, tables))
+
+
+def _file_bytes(connection: sqlite3.Connection) -> int:
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return pages * size
 
 
 def _columns(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> list[_Column]:
