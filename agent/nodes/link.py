@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
-from ...tools.values import ValueMatch
+from ...tools.values import ValueMatch, likely
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
 from ..effects import Body, do
@@ -19,6 +19,12 @@ from ..state import AgentState, turn_of
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
+CANDIDATES = 30
+"""Values looked at for a question; most are coincidences, which are not shown."""
+
+EVIDENCE = 10
+"""Values that the linker goes by, coincidences among them: it is fitted on as many."""
+
 LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
 
@@ -29,16 +35,16 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
-        text = "\n".join(dict.fromkeys(texts))
-        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10))
+    def find_values(text: str) -> tuple[ValueMatch, ...]:
+        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, CANDIDATES))
 
-    values = yield from do(lambda: find_values(question, rephrased))
-    before = leaned_on(turn, history)
-    carried = (yield from do(lambda: find_values(before))) if before else ()
+    asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
+    found = yield from do(lambda: find_values(asked))
+    found_before = (yield from do(lambda: find_values(before))) if before else ()
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
+        values = found[: max(settings.values, EVIDENCE)]
         return run.linker().link(question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     linked = yield from do(find_schema)
@@ -54,6 +60,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         dialect = run.resources.database.dialect
         base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
+    values, carried = likely(asked, found, shown), likely(before, found_before, shown)
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
