@@ -19,11 +19,8 @@ from ..state import AgentState, turn_of
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
-CANDIDATES = 30
+CANDIDATES = 100
 """Values looked at for a question; most are coincidences, which are not shown."""
-
-EVIDENCE = 10
-"""Values that the linker goes by, coincidences among them: it is fitted on as many."""
 
 LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
@@ -36,7 +33,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
     def find_values(text: str) -> tuple[ValueMatch, ...]:
-        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, CANDIDATES))
+        return run.resources.tools.find_values.call(text=text, limit=CANDIDATES)
 
     asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
     found = yield from do(lambda: find_values(asked))
@@ -44,8 +41,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        values = found[: max(settings.values, EVIDENCE)]
-        return run.linker().link(question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
+        return run.linker().link(question, history, found, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     linked = yield from do(find_schema)
     base: PastTurn | None = None

@@ -117,8 +117,7 @@ def _right(text: Literal, links: Links) -> set[Cell]:
 def _shown(index: ValueIndex, schema: Schema, text: str, before: str) -> list[ValueMatch]:
     """What a prompt lists: the question's candidates, then those of the question before."""
     own, carried = (
-        [match for match in likely(asked, index.find(asked, CANDIDATES), schema)] if asked else []
-        for asked in (text, before)
+        list(likely(asked, index.find(asked, CANDIDATES), schema)) if asked else [] for asked in (text, before)
     )
     known = {(match.table, match.column, match.value) for match in own}
     carried = [match for match in carried if (match.table, match.column, match.value) not in known]

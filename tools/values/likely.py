@@ -58,6 +58,9 @@ _NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]
 
 _CODE_LENGTH = 4
 
+_KINDS = 12
+"""Distinct values of a column that tells kinds apart."""
+
 _INITIALS = 3
 """So many words may have a code of their initials; names of columns have it by chance."""
 
@@ -121,7 +124,8 @@ class _Reader:
         if match.how == "abbreviation" and _is_code(match.value) and self._said_whole(match):
             return False
         ordinary = all(word.stem in self._names for word in words)
-        return capital or not ordinary or (match.how == "abbreviation" and len(words) < _INITIALS)
+        alias = match.how == "abbreviation" and len(words) < _INITIALS
+        return capital or not ordinary or alias or (match.how in ("exact", "case") and self._a_kind(match))
 
     def _part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
         if any(
@@ -136,14 +140,18 @@ class _Reader:
         return capital or share >= _PART_SHARE
 
     def _inside(self, match: ValueMatch) -> bool:
-        """Whether a longer mention of a whole value holds these words."""
+        """Whether a longer mention of a whole value holds these words and others than the column's own name."""
+        own = set(name_stems(match.column))
         return any(
-            other.start <= match.start
-            and match.end <= other.end
-            and other.end - other.start > match.end - match.start
-            and other.how in _WHOLE
+            other.start <= match.start and match.end <= other.end and not self._beside(match, other) <= own
             for other in self.found
+            if other.how in _WHOLE
         )
+
+    def _beside(self, match: ValueMatch, longer: ValueMatch) -> set[str]:
+        """The stems of a longer mention's words beside these."""
+        around = ((longer.start, match.start), (match.end, longer.end))
+        return {w.stem for w in self.question.words if any(start <= w.start and w.end <= end for start, end in around)}
 
     def _within_number(self, match: ValueMatch) -> bool:
         """Whether the words are digits of a longer number, date or time."""
@@ -154,7 +162,14 @@ class _Reader:
 
     def _said_whole(self, match: ValueMatch) -> bool:
         """Whether a column holds these very words, so that no code of them is needed."""
-        return any(o.how in ("exact", "case") and (o.start, o.end) == (match.start, match.end) for o in self.found)
+        return len(match.value) < len(match.mention) and any(
+            o.how in ("exact", "case") and (o.start, o.end) == (match.start, match.end) for o in self.found
+        )
+
+    def _a_kind(self, match: ValueMatch) -> bool:
+        """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
+        column = self.schema.column(match.table, match.column)
+        return column is not None and column.distinct is not None and column.distinct <= _KINDS
 
     def _named(self, match: ValueMatch, words: Sequence[Word]) -> bool:
         """Whether the question names the column too, by other words than these."""
