@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...tools.database import Schema
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch, likely
 from ..context.history import leaned_on, window
@@ -56,7 +57,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         dialect = run.resources.database.dialect
         base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
-    values, carried = likely(asked, found, shown), likely(before, found_before, shown)
+    values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -72,6 +73,14 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if settings.link_schema:
         turn = _marked(turn, linked, settings)
     return {"turn": dump(turn), "next": "retrieve" if turn.candidates == 1 else "candidate"}
+
+
+def _first_of(shown: Schema, values: tuple[ValueMatch, ...]) -> tuple[ValueMatch, ...]:
+    """Values in order, best first; of a part of a large schema those of its first tables before the others'."""
+    if shown.total_tables == len(shown.tables):
+        return values
+    place = {table.name: number for number, table in enumerate(shown.tables)}
+    return tuple(sorted(values, key=lambda match: place[match.table]))
 
 
 def _cell(match: ValueMatch) -> tuple[str, str, str]:

@@ -30,10 +30,10 @@ _PROBABILITY = 6.0
 _ASIDE = 0.25
 """What a table counts that is empty, or staging, a backup, stale or deprecated."""
 
-_WHOLE, _RIVALS = 5, 20
+_WHOLE, _RIVALS = 4, 16
 """The first groups are shown whole, more of them by the tables that a word is about."""
 
-_WHOLE_COLUMNS, _SMALL = 120, 30
+_WHOLE_COLUMNS, _SMALL = 120, 20
 """Columns of a group that can be shown whole, and of one so small that it is at any rank."""
 
 _NEAR = 0.4
@@ -42,8 +42,8 @@ _NEAR = 0.4
 _LIKELY, _LIKELIEST = 0.15, 10
 """Least probability of tables shown of a group that is not shown whole, and how many of a group of many tables."""
 
-MOST_COLUMNS = 450
-"""Columns shown at most: some 1,500 tokens."""
+MOST_COLUMNS = 400
+"""Columns shown at most; the usual question takes half of them, some 1,200 tokens."""
 
 
 @dataclass(frozen=True)
