@@ -92,11 +92,13 @@ class _Reader:
     schema: Schema
     found: Sequence[ValueMatch]
     _names: frozenset[str] = field(init=False)
+    _things: frozenset[str] = field(init=False)
     _asked: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         items = [item for table in self.schema.tables for item in (table, *table.columns)]
         self._names = frozenset(part for item in items for part in name_stems(item.name))
+        self._things = frozenset(name_stems(table.name)[-1] for table in self.schema.tables)
         self._asked = frozenset(word.stem for word in self.question.words)
 
     def means(self, match: ValueMatch) -> bool:
@@ -112,7 +114,7 @@ class _Reader:
         if match.mention.replace(" ", "").isdigit() and not named:
             return False
         capital = self._capital(words)
-        if all(is_function_word(word) for word in words) and not named:
+        if all(is_function_word(word) or word.stem == "id" for word in words) and not named:
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
@@ -125,7 +127,8 @@ class _Reader:
             return False
         ordinary = all(word.stem in self._names for word in words)
         alias = match.how == "abbreviation" and len(words) < _INITIALS
-        return capital or not ordinary or alias or (match.how in ("exact", "case") and self._a_kind(match))
+        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._a_kind(match)
+        return capital or not ordinary or alias or kind
 
     def _part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
         if any(
