@@ -30,19 +30,19 @@ _PROBABILITY = 6.0
 _ASIDE = 0.25
 """What a table counts that is empty, or staging, a backup, stale or deprecated."""
 
-_WHOLE, _RIVALS = 4, 16
+_WHOLE, _RIVALS = 4, 40
 """The first groups are shown whole, more of them by the tables that a word is about."""
 
-_WHOLE_COLUMNS, _SMALL = 120, 20
+_WHOLE_COLUMNS, _SMALL = 120, 12
 """Columns of a group that can be shown whole, and of one so small that it is at any rank."""
 
-_NEAR = 0.4
+_NEAR = 0.25
 """Least weight of a rival, as a share of the first group's."""
 
-_LIKELY, _LIKELIEST = 0.15, 10
+_LIKELY, _LIKELIEST = 0.1, 10
 """Least probability of tables shown of a group that is not shown whole, and how many of a group of many tables."""
 
-MOST_COLUMNS = 400
+MOST_COLUMNS = 450
 """Columns shown at most; the usual question takes half of them, some 1,200 tokens."""
 
 
