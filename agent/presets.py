@@ -16,8 +16,14 @@ _NO_LOOP: dict[str, Any] = {
     "feedback_code": False,
 }
 
-_UNSAID: dict[str, Any] = {"base_choice": "relevance", "conventions": "none", "today": "none", "example_likeness": 0.0}
-"""What is ours alone: no paper tells a model that, or leaves out examples unlike the question."""
+_UNSAID: dict[str, Any] = {
+    "base_choice": "relevance",
+    "conventions": "none",
+    "today": "none",
+    "example_likeness": 0.0,
+    "mend_names": False,
+}
+"""What is ours alone: no paper tells a model that, leaves out examples unlike the question, or mends names."""
 
 PAPERS: dict[str, dict[str, Any]] = {
     # CREDIT-SQL: rephrasing to "Give me ..." (3.1), 18 voted examples of 20 clusterings (3.3), regularised SQL,

@@ -17,7 +17,7 @@ from .question import Question, is_function_word, read
 from .schema_words import name_stems
 from .text_words import Word, stems
 
-_WHOLE = frozenset(("exact", "case", "inflection", "abbreviation"))
+_WHOLE = frozenset(("exact", "case", "inflection"))
 
 _A_MENTION = 3
 """Values shown for the same words: the columns that hold one and the same text, at most."""
@@ -74,13 +74,13 @@ def _place(match: ValueMatch) -> Place:
 
 
 def _links(schema: Schema) -> dict[Place, set[Place]]:
-    """For each column at an end of a key, the columns that keys link with it, over other tables too."""
+    """For each column at an end of a key, those at the other ends."""
     links: dict[Place, set[Place]] = {}
     for key in schema.foreign_keys:
         for own, other in zip(key.columns, key.ref_columns, strict=True):
             one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
-            joined = links.get(one, {one}) | links.get(two, {two})
-            links |= dict.fromkeys(joined, joined)
+            links.setdefault(one, set()).add(two)
+            links.setdefault(two, set()).add(one)
     return links
 
 
@@ -104,8 +104,8 @@ class _Reader:
     def means(self, match: ValueMatch) -> bool:
         """Whether the words likely mean the value."""
         words = [word for word in self.question.words if match.start <= word.start and word.end <= match.end]
-        if match.how == "flag" or not words:
-            return False
+        if match.how == "flag":
+            return self._likeliest_flag(match)
         if self.question.fills_quotes(match.start, match.end):
             return True
         if self._inside(match) or self._within_number(match):
@@ -114,7 +114,7 @@ class _Reader:
         if match.mention.replace(" ", "").isdigit() and not named:
             return False
         capital = self._capital(words)
-        if all(is_function_word(word) or word.stem == "id" for word in words) and not named:
+        if all(is_function_word(word) or word.stem == "id" for word in words) and not (named or self._set_off(match)):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
@@ -162,6 +162,16 @@ class _Reader:
         return bool(_NUMBER_BEFORE.search(before) and match.mention[0].isdigit()) or bool(
             _NUMBER_AFTER.match(after) and match.mention[-1].isdigit()
         )
+
+    def _likeliest_flag(self, match: ValueMatch) -> bool:
+        """Whether no other value of a flag fits the question as well: yes, unless something is denied."""
+        rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
+        return all(other.score < match.score or other == match for other in rivals)
+
+    def _set_off(self, match: ValueMatch) -> bool:
+        """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
+        kind = match.how == "exact" and not match.mention.islower() and self._a_kind(match)
+        return kind or (match.how == "abbreviation" and match.mention.isupper())
 
     def _said_whole(self, match: ValueMatch) -> bool:
         """Whether a column holds these very words, so that no code of them is needed."""
