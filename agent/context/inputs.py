@@ -45,7 +45,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
         schema = run.schema()
         if schema.shown_columns <= MOST_COLUMNS:
             return schema, False
-        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept, True
+        return run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept, True
 
     return (yield from do(look))
 

@@ -42,7 +42,14 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.linker().link(question, history, found, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
+        return run.linker().link(
+            question,
+            history,
+            found,
+            threshold=settings.link_threshold,
+            max_columns=MOST_COLUMNS,
+            by_group=settings.prompt_style == "full",
+        )
 
     linked = yield from do(find_schema)
     base: PastTurn | None = None

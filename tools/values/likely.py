@@ -25,7 +25,7 @@ _A_MENTION = 3
 _PARTS = 2
 """Values of which a part is mentioned are shown where the words leave so few to choose from."""
 
-_PART_SHARE = 0.6
+_PART_SHARE = 0.7
 """How much of a value a part has to be, in letters, where nothing sets it off from ordinary words."""
 
 _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
