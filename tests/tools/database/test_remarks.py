@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema, render_schema
+from tableturn.tools.database.schema import ColumnKind
 from tableturn.tools.database.table import Cell
 
 
@@ -22,7 +23,7 @@ def _written(column: ColumnSchema) -> str:
         ("time", ("2020-01-02", "2021-02-03"), ""),
     ],
 )
-def test_what_bites(kind, samples: tuple[Cell, ...], said: str) -> None:
+def test_what_bites(kind: ColumnKind, samples: tuple[Cell, ...], said: str) -> None:
     text = _written(ColumnSchema("c", "TEXT", kind, samples=samples, distinct=500))
     assert f"({said})" in text if said else "] (" not in text
 

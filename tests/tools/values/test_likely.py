@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,17 +23,23 @@ _ROWS = """
 """
 
 
+Find = Callable[[str], list[tuple[str, str, str]]]
+
+
 @pytest.fixture(name="found")
-def _found(tmp_path: Path):
+def _found(tmp_path: Path) -> Iterator[Find]:
     path = tmp_path / "mixed.sqlite"
     with sqlite3.connect(path) as connection:
         connection.executescript(_ROWS)
+    connection.close()
     with Database.open(path) as database:
         index = ValueIndex.open(database, cache=tmp_path)
-        yield lambda question: [
-            (match.table, match.column, match.value)
-            for match in likely(question, index.find(question, 100), database.schema())
-        ]
+
+        def find(question: str) -> list[tuple[str, str, str]]:
+            matches = likely(question, index.find(question, 100), database.schema())
+            return [(match.table, match.column, match.value) for match in matches]
+
+        yield find
 
 
 @pytest.mark.parametrize(
@@ -45,20 +52,20 @@ def _found(tmp_path: Path):
         "Which plants have a capacity over 2.8?",
     ],
 )
-def test_ordinary_words_mean_no_value(found, question: str) -> None:
+def test_ordinary_words_mean_no_value(found: Find, question: str) -> None:
     assert found(question) == []
 
 
-def test_codes_stand_for_words_and_words_for_codes(found) -> None:
+def test_codes_stand_for_words_and_words_for_codes(found: Find) -> None:
     assert ("plant", "reactor", "PWR") in found("How many pressurized water reactor plants are there?")
     assert ("employee", "state", "CA") in found("Who lives in the state of California?")
 
 
-def test_a_name_is_found_as_a_whole(found) -> None:
+def test_a_name_is_found_as_a_whole(found: Find) -> None:
     assert found("Show the rank of 'Title 1'.") == [("employee", "name", "Title 1")]
     assert ("employee", "name", "May") in found("What rank does May have?")
 
 
-def test_a_copy_over_a_key_is_listed_once(found) -> None:
+def test_a_copy_over_a_key_is_listed_once(found: Find) -> None:
     places = [place for *place, value in found("How many visits to Peru were there?") if value == "Peru"]
     assert len([table for table, _ in places if table in ("visit", "country")]) == 1
