@@ -22,8 +22,12 @@ _UNSAID: dict[str, Any] = {
     "today": "none",
     "example_likeness": 0.0,
     "effort": "low",
+    "mend_names": False,
 }
-"""What is ours alone: no paper tells a model that, leaves out examples unlike the question, or spends by need."""
+"""What is ours alone.
+
+No paper tells a model that, leaves out examples unlike the question, spends by need, or mends names.
+"""
 
 PAPERS: dict[str, dict[str, Any]] = {
     # CREDIT-SQL: rephrasing to "Give me ..." (3.1), 18 voted examples of 20 clusterings (3.3), regularised SQL,

@@ -235,6 +235,11 @@ class Settings(BaseModel):
         description="Where max_attempts is 1: a draft that fails for a table or column that was not shown is written "
         "once more, with that shown; no paper does.",
     )
+    mend_names: bool = Field(
+        default=True,
+        description="A query that fails for a misspelt table or column runs with the one name of the tables shown that "
+        "is nearest, without a request; no paper does.",
+    )
     gate: bool = Field(
         default=True,
         description="An attempt that runs, has nothing against it that `revise_on` counts, and agrees with the code's "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from ...prompts.generate import GenerateTask
@@ -26,8 +27,11 @@ LIKELY = 0.5
 
 _MOST_LIKELY_TABLES, _MOST_LIKELY_COLUMNS = 4, 8
 
-MOST_UNSHOWN = 60
+MOST_UNSHOWN = 20
 """Names of tables beyond those shown; they leave the prompt before anything else does."""
+
+WITH_SAMPLES = 8
+"""Tables of a part of a large schema that are shown with sample values: the likeliest."""
 
 
 def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
@@ -41,7 +45,7 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
         schema = run.schema()
         if schema.shown_columns <= MOST_COLUMNS:
             return schema, False
-        return run.linker().link(question, history, max_columns=MOST_COLUMNS).kept, True
+        return run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept, True
 
     return (yield from wait_for(look))
 
@@ -53,6 +57,17 @@ def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
     for attempt in attempts_of(state):
         part = widen(schema, part, attempt.sql)
     return part
+
+
+def _light(part: Schema, schema: Schema) -> Schema:
+    """A part of a large schema, with sample values only of the likeliest tables: the rest is there to be found."""
+    if schema.shown_columns <= MOST_COLUMNS:
+        return part
+    bare = [
+        replace(table, columns=tuple(replace(column, samples=()) for column in table.columns))
+        for table in part.tables[WITH_SAMPLES:]
+    ]
+    return replace(part, tables=(*part.tables[:WITH_SAMPLES], *bare))
 
 
 def _unshown(turn: Turn, shown: Schema, schema: Schema) -> tuple[str, ...]:
@@ -90,7 +105,8 @@ def _declared(shown: Schema, run: Run) -> Schema | None:
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings, turn, database = run.settings, turn_of(state), run.resources.database
-    schema = yield from shown_schema(state, run)
+    part = yield from shown_schema(state, run)
+    schema = yield from do(lambda: _light(part, run.schema()))
     unshown = yield from do(lambda: _unshown(turn, schema, run.schema()))
     declared = yield from do(lambda: _declared(schema, run))
     own_form = settings.prompt_style == "full"

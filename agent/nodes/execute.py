@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from langgraph.types import interrupt
 
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
+from ...tools.linking import set_aside
+from ...tools.sql import Mended, mend_names
 from ..answers.approval import Decision, decide, request
 from ..answers.phrasing import explained
 from ..effects import Body, do
@@ -17,6 +20,8 @@ from ..records import Attempt, AttemptSource, dump, plain_result
 from ..resources import Run
 from ..state import AgentState, turn_of
 from .updates import end_turn
+
+_OF_NAMES = ("unknown_table", "unknown_column")
 
 
 def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -36,7 +41,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
     sql = decision.sql
 
-    def call() -> tuple[Estimate | None, Table | QueryError]:
+    def call(sql: str) -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
         cost = run.resources.outgoing.estimate(sql, limits)
         return cost, run.resources.tools.run_sql.call(
@@ -44,8 +49,14 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         )
 
     run.emit({"event": "executing", "sql": sql})
-    cost, outcome = yield from do(call)
+    (cost, outcome), notes = (yield from do(partial(call, sql))), list[str]()
     edited = decision.action == "edit" or (turn.written and sql != turn.written)
+    approved = turn.approve or run.settings.approve
+    if not (edited or approved) and (mended := (yield from do(partial(_mended, sql, outcome, state, run)))):
+        again = yield from do(partial(call, mended.sql))
+        if not isinstance(again[1], QueryError):
+            sql, (cost, outcome) = mended.sql, again
+            notes = [f"{written} was read as {meant}" for written, meant in mended.names.items()]
     source = cast("AttemptSource", "edited" if edited else state.get("sql_source", "draft"))
     attempt = Attempt(
         sql,
@@ -62,5 +73,18 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: dict[str, Any] = {"attempts": [*state.get("attempts", []), dump(attempt)], "next": "critique"}
+    update: dict[str, Any] = {
+        "attempts": [*state.get("attempts", []), dump(attempt)],
+        "notes": notes,
+        "next": "critique",
+    }
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
+
+
+def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
+    """A query that failed for misspelt names, with these put right: of the tables shown, none of them set aside."""
+    if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
+        return None
+    schema = run.schema()
+    part = schema.part(turn_of(state).shown)
+    return mend_names(sql, part, {table.name for table in part.tables if set_aside(table, schema)})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...tools.database import Schema
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
-from ...tools.values import ValueMatch
+from ...tools.values import ValueMatch, likely
 from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
@@ -20,6 +21,9 @@ from ..state import AgentState, turn_of
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
 
+CANDIDATES = 100
+"""Values looked at for a question; most are coincidences, which are not shown."""
+
 LEAST_ALL_COLUMNS = 0.1
 """Least probability at which all columns of a table count as asked for, also where the whole schema is shown."""
 
@@ -30,17 +34,22 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    before = leaned_on(turn, history)
+    def find_values(text: str) -> tuple[ValueMatch, ...]:
+        return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
-    def find_values(*texts: str) -> tuple[ValueMatch, ...]:
-        text = "\n".join(dict.fromkeys(filter(None, texts)))
-        return run.resources.tools.find_values.call(text=text, limit=max(settings.values, 10)) if text else ()
-
-    values, carried = yield from wait_for(lambda: (find_values(question, rephrased), find_values(before)))
+    asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
+    found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
 
     def find_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.linker().link(question, history, values, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
+        return run.linker().link(
+            question,
+            history,
+            found,
+            threshold=settings.link_threshold,
+            max_columns=MOST_COLUMNS,
+            by_group=settings.prompt_style == "full",
+        )
 
     linked = yield from do(find_schema)
     base: PastTurn | None = None
@@ -55,6 +64,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         dialect = run.resources.database.dialect
         base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
+    values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -69,6 +79,14 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if settings.link_schema:
         turn = _marked(turn, linked, settings)
     return {"turn": dump(turn), "next": "retrieve" if turn.candidates == 1 else "candidate"}
+
+
+def _first_of(shown: Schema, values: tuple[ValueMatch, ...]) -> tuple[ValueMatch, ...]:
+    """Values in order, best first; of a part of a large schema those of its first tables before the others'."""
+    if shown.total_tables == len(shown.tables):
+        return values
+    place = {table.name: number for number, table in enumerate(shown.tables)}
+    return tuple(sorted(values, key=lambda match: place[match.table]))
 
 
 def _cell(match: ValueMatch) -> tuple[str, str, str]:

@@ -101,6 +101,7 @@ BENCHES: Mapping[str, Bench] = {
     "suite": Bench("mutants of gold queries killed by the test suites built from them"),
     "trial": Bench("seconds and calls of a trial of thirty questions on the sample database", needs_data=False),
     "turn-cost": Bench("requests and prompt tokens a turn, and what of a prompt repeats the one before"),
+    "value-noise": Bench("values that prompts tell of, and how many of them the gold query means"),
     "values": Bench("gold SQL's text literals found among the values of a question"),
 }
 """One line a benchmark; names in alphabetical order."""

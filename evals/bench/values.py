@@ -61,7 +61,7 @@ def recall(dataset: Dataset, cache: Path) -> dict[str, float]:
             name, database = question.database, databases.get(question.database)
             if database is None:
                 continue
-            index = indexes[name] = indexes.get(name) or _index(database, cache)
+            index = indexes[name] = indexes.get(name) or open_index(database, cache)
             literals = text_literals(question.golds[0], database.schema())
             start = time.perf_counter()
             matches = index.find(question.text, _PER_LITERAL * max(1, len(literals)))
@@ -79,7 +79,8 @@ def recall(dataset: Dataset, cache: Path) -> dict[str, float]:
     }
 
 
-def _index(database: Database, cache: Path) -> ValueIndex:
+def open_index(database: Database, cache: Path) -> ValueIndex:
+    """The index of a database, built whole."""
     index = ValueIndex.open(database, cache=cache, bounds=_WHOLE)
     index.find("")  # build it now, so that questions are timed alone
     return index
@@ -128,7 +129,7 @@ def speed(folder: Path, columns: int = 5, values: int = 200_000, questions: int 
     worked: list[float] = []
     with Database.open(path) as database:
         start = time.perf_counter()
-        index = _index(database, folder)
+        index = open_index(database, folder)
         built = time.perf_counter() - start
         for _ in range(questions):
             right, other = dice.choice(dice.choice(names)), dice.choice(dice.choice(names))

@@ -17,6 +17,7 @@ from .example import Example
 from .from_use import database_identity, example_of
 from .messages import brief_repr, one_line
 from .payload import from_json, from_mapping
+from .soundness import fault, mended
 
 _OTHER_NAMES = {"query": "sql", "db_id": "database", "database_id": "database", "utterance": "question"}
 """What benchmarks call the fields."""
@@ -35,18 +36,27 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
         refuse: Is given the place and the reason of each record that is no example, and the rest is read. None: the
             first one raises.
 
+    Text in double quotes is put into single ones (`mended`); what would teach wrong (`fault`) is no example.
+
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
     """
     for place, record in _records(path):
         try:
-            example = sound(record())
+            example = _checked(record())
         except (ExampleStoreError, ExampleRefused) as error:
             if refuse is None:
                 raise ExampleStoreError(f"{place}: {error}") from None
             refuse(f"{place}: {error}")
         else:
             yield example
+
+
+def _checked(example: Example) -> Example:
+    found = mended(sound(example))
+    if wrong := fault(found.question, found.sql):
+        raise ExampleRefused(f"refused {brief_repr(found.sql)} for {brief_repr(found.question)}: {wrong}")
+    return found
 
 
 def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:

@@ -1,6 +1,7 @@
 """Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
 
 from .context import LOOK, base_turn, latest_base, still_runs
+from .groups import set_aside
 from .join_path import join_path
 from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
@@ -17,6 +18,7 @@ __all__ = [
     "join_path",
     "latest_base",
     "requested",
+    "set_aside",
     "still_runs",
     "widen",
 ]

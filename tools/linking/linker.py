@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .associations import shipped
+from .crowd import Crowd
 from .evidence import Evidence, Names, gather
 from .keep import keep
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import score
 from .shape import Shape
+
+EVIDENCE = 10
+"""Values that the linker goes by, coincidences among them: it is fitted on as many."""
 
 
 class SchemaLinker:
@@ -43,21 +48,31 @@ class SchemaLinker:
         *,
         threshold: float = 0.0,
         max_columns: int | None = None,
+        by_group: bool = False,
     ) -> LinkedSchema:
         """Scores every item for a question and keeps the probable ones.
 
         Args:
             question: This turn's question.
             history: Earlier turns, oldest first.
-            values: Database values that the question mentions; looked up where there are none and an index is there.
+            values: Database values that the question mentions, best first; looked up where there are none and an index
+                is there.
             threshold: Least probability of what is kept (Track-SQL's s); 0 keeps the whole schema, in order.
             max_columns: How many columns are kept at most, keys aside.
+            by_group: Whether of a schema that has more, and without a threshold, whole groups of tables are kept
+                (`Crowd`), most of them at its own bound.
         """
         if not values and self._values is not None:
             values = self._values.find(question)
-        evidence = gather(question, history, values, self._names, shipped())
+        evidence = gather(question, history, values[:EVIDENCE], self._names, shipped())
         items = self._items(evidence, history)
+        if by_group and not threshold and self._schema.shown_columns > (max_columns or 0):
+            return LinkedSchema(items, self._crowd.keep(question, items, values))
         return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
+
+    @cached_property
+    def _crowd(self) -> Crowd:
+        return Crowd(self._schema)
 
     def _items(self, evidence: Evidence, history: Sequence[PastTurn]) -> tuple[SchemaItem, ...]:
         tables, columns, stars = (array.tolist() for array in score(evidence, self._shape))

@@ -19,6 +19,7 @@ from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severi
 from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
 from .literals import Contents, SearchedLiteral, searched_literals
+from .mend import Mended, mend_names
 from .ordering import is_ordered
 from .parse import parse_select
 from .regular import regularize, same_sql
@@ -37,6 +38,7 @@ __all__ = [
     "Finding",
     "FindingKind",
     "Form",
+    "Mended",
     "Mention",
     "SearchedLiteral",
     "Severity",
@@ -47,6 +49,7 @@ __all__ = [
     "explain",
     "form",
     "is_ordered",
+    "mend_names",
     "parse_select",
     "question_alone",
     "question_skeleton",

@@ -2,6 +2,7 @@
 
 from .build import IndexBounds
 from .index import ValueIndex
+from .likely import likely
 from .match import ValueMatch
 
-__all__ = ["IndexBounds", "ValueIndex", "ValueMatch"]
+__all__ = ["IndexBounds", "ValueIndex", "ValueMatch", "likely"]

@@ -21,6 +21,8 @@ _COMMON = 100
 _PARTS = 30
 """Most values of which only a part is mentioned."""
 
+_LONGEST_INITIALS = 6
+
 _LEAST_SHARE = 0.35
 """How much of a value, in letters, must be said: less is chance more often than not."""
 
@@ -42,7 +44,7 @@ def candidates(question: Question, store: Store, indexed: IndexedColumns) -> Ite
     for value in store.by_key(list(by_key)):
         for span in by_key[value.key]:
             yield Candidate(value, span, *_fit(span, value.text))
-    yield from _by_alias(by_key, store, indexed.columns)
+    yield from _by_alias(question, by_key, store, indexed.columns)
     yield from _by_part(question, respelt, store)
     for value, number, score in flagged(question, indexed):
         yield Candidate(value, question.span(number, number + 1, []), score, "flag")
@@ -59,7 +61,7 @@ def _fit(span: Span, text: str) -> tuple[float, str]:
 
 
 def _by_alias(
-    by_key: Mapping[str, Sequence[Span]], store: Store, columns: Mapping[int, StoredColumn]
+    question: Question, by_key: Mapping[str, Sequence[Span]], store: Store, columns: Mapping[int, StoredColumn]
 ) -> Iterator[Candidate]:
     """Values by another name: from the list of such names, and by initials, in both directions."""
     wanted = {
@@ -80,10 +82,26 @@ def _by_alias(
     upper = {span.text.lower(): span for group in by_key.values() for span in group if _is_initials(span.text)}
     for value, initials in store.by_initials(list(upper)):
         yield Candidate(value, upper[initials], 0.8, "abbreviation")
+    said = _said_initials(question, by_key)
+    for value in store.by_key(list(said)):
+        if _is_initials(value.text.strip()):
+            yield Candidate(value, said[value.key], 0.8, "abbreviation")
+
+
+def _said_initials(question: Question, by_key: Mapping[str, Sequence[Span]]) -> dict[str, Span]:
+    """The first letters of three to six words that say something, each with its words: what a code may stand for."""
+    return {
+        letters: span
+        for group in by_key.values()
+        for span in group
+        if 3 <= span.last - span.first <= _LONGEST_INITIALS
+        and not any(question.says_nothing(number) for number in range(span.first, span.last))
+        and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
+    }
 
 
 def _is_initials(text: str) -> bool:
-    return 3 <= len(text) <= 6 and text.isalpha() and text.isupper()
+    return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
 def _respelt(question: Question, names: Container[str], store: Store) -> dict[int, list[tuple[str, float]]]:

@@ -60,7 +60,7 @@ class Question:
     def says_nothing(self, number: int) -> bool:
         """Whether a word is too common to mention a value by itself; a capital ("May", "IT") or quotes tell."""
         word = self.words[number]
-        if word.folded not in _stop_words():
+        if not is_function_word(word):
             return False
         if word.text == "I":
             return True
@@ -86,6 +86,11 @@ class Question:
         """The span of some words, to be looked up by these stems."""
         start, end = self.words[first].start, self.words[last - 1].end
         return Span(first, last, start, end, self.text[start:end], key(stemmed), similarity)
+
+
+def is_function_word(word: Word) -> bool:
+    """Whether a word is one that questions are made of, however it is written."""
+    return word.folded in _stop_words()
 
 
 @cache

@@ -37,8 +37,8 @@ _SCHEMA = Schema(
 def test_compact() -> None:
     assert render_schema(_SCHEMA, marked=frozenset({("CITY", "name")}), samples=2).splitlines() == [
         "Database world",
-        "Notation: table(column type [example values]); * primary key, -> references, ~> probably references,"
-        " ^ used by earlier queries",
+        "Notation: table(column type [example values] or {all values}); * primary key, -> references,"
+        " ~> probably references, ^ used by earlier queries",
         "city(ID* number, Name^ text ['Kabul'],"
         ' "Country Code" text ~> country.Code "ISO 3166", founded time [\'1048-01-01\'],'
         ' (ID, Name) -> "order"(a, b))',

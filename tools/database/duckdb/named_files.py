@@ -60,7 +60,7 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         """All of them."""
         return [_PREFIX + address for address in self._paths]
 
-    def _open(self, path: str, mode: str = "rb", **_: Any) -> io.FileIO:
+    def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
         if mode != "rb":
             raise PermissionError("the files of a database are read, never written")
         return _Reading(self._path(path), "rb")
@@ -77,8 +77,9 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         """Whether there is a file of that address."""
         return self._bare(path) in self._paths
 
-    def glob(self, path: str, **_: Any) -> list[str]:
+    def glob(self, path: str, maxdepth: int | None = None, **_: Any) -> list[str]:
         """An address stands for itself."""
+        del maxdepth
         return [path] if self.exists(path) else []
 
     def _path(self, address: str) -> Path:

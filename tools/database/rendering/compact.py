@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .text import Identifier, examples, identifiers, one_line, remark
+from .remarks import pitfalls
+from .text import Identifier, examples, filled, identifiers, literal, one_line, remark
 
-_LEGEND = "Notation: table(column type [example values]); * primary key, -> references"
+_LEGEND = "Notation: table(column type [example values] or {all values}); * primary key, -> references"
 _LONGEST_TITLE = 100
+
+_SHORT = 60
+"""Characters of all values of a column that are shown to the last."""
 
 _FEW = 30
 """Distinct values of a column that is taken to hold codes, kinds or categories."""
@@ -70,20 +74,27 @@ def _column(
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
         return f"{text} {remark(column.comment)}" if column.comment else text
-    values = examples(column, _telling(column, samples))
+    shown = _telling(column, samples)
+    values = examples(column, shown)
     if values:
-        text = f"{text} [{values}]"
+        text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
+    warned = pitfalls(column) if samples else ()
+    text += f" ({', '.join(warned)})" if warned else ""
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
 def _telling(column: ColumnSchema, samples: int) -> int:
-    """How many sample values tell a writer of SQL something: several of a column of codes, one of others.
+    """How many sample values tell a writer of SQL something: all of a column of codes, several of kinds, one of others.
 
     Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
     """
     few = column.distinct is not None and column.distinct <= _FEW
     if column.kind == "number":
         return min(samples, column.distinct or 0) if few and (column.distinct or 0) <= samples else 0
+    every = filled(column)
+    known = column.distinct is not None and column.distinct <= len(column.samples)
+    if samples and known and sum(len(literal(value)) for value in every) <= _SHORT:
+        return len(column.samples)
     return samples if few else min(samples, 1)
 
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .remarks import pitfalls
 from .text import Identifier, examples, identifiers, one_line, remark
 
 _LONGEST_TYPE = 40
@@ -78,7 +79,8 @@ def _type(declared: str) -> str:
 
 def _note(column: ColumnSchema, marked: bool, samples: int) -> str:
     values = examples(column, samples)
-    notes = (remark(column.comment), f"e.g. {values}" if values else "", _USED if marked else "")
+    warned = pitfalls(column) if samples else ()
+    notes = (remark(column.comment), f"e.g. {values}" if values else "", *warned, _USED if marked else "")
     return "; ".join(note for note in notes if note)
 
 

@@ -47,10 +47,15 @@ def literal(value: Cell) -> str:
 
 
 def examples(column: ColumnSchema, number: int) -> str:
-    """Sample values, separated by commas; empty where they say nothing: numbers that only identify rows."""
+    """Sample values, separated by commas; empty where they say nothing: numbers that only identify rows, blanks."""
     if not number or not column.samples or (column.primary_key and column.kind == "number"):
         return ""
-    return ", ".join([literal(value) for value in column.samples[:number]])
+    return ", ".join([literal(value) for value in filled(column)[:number]])
+
+
+def filled(column: ColumnSchema) -> list[Cell]:
+    """Sample values without empty and blank texts, which tell nothing as values."""
+    return [value for value in column.samples if not isinstance(value, str) or value.strip()]
 
 
 def remark(comment: str) -> str:

@@ -16,7 +16,7 @@ from .catalogue import Catalogue, Relation
 from .connection import Backend, ConnectionLost, ServerConnection
 
 _ROWS = 200
-_SAMPLES = 5
+_SAMPLES = 8
 # For all tables together, and for one: a view can take any time.
 _SECONDS = 1.5
 _SECONDS_A_QUERY = 0.25

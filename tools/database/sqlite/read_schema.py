@@ -18,7 +18,7 @@ from .connection import SQLITE_ERRORS
 from .ddl_comments import ddl_comments
 from .profile import ColumnProfile, Profiler, TableProfile
 
-_KEPT_SAMPLES = 5
+_KEPT_SAMPLES = 8
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
 _NOTHING_SEEN = TableProfile({})

@@ -1,0 +1,74 @@
+"""What is checked of examples before they are imported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tableturn.tools.examples import Example, read_examples, seed_examples
+from tableturn.tools.examples.soundness import fault, mended
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Which boat has the most points?", "SELECT name FROM boat ORDER BY points DESC"),
+        ("What is the name of the boat with the highest price?", "SELECT name FROM boat"),
+        ("How many boats are there for each owner?", "SELECT count(*) FROM boat"),
+        ("How many boats cost [value]?", "SELECT count(*) FROM boat WHERE price = 5"),
+        ("How many red boats are there?", "SELECT count(*) FROM boat WHERE colour = 'terminal'"),
+    ],
+)
+def test_what_would_teach_wrong(question: str, sql: str) -> None:
+    assert fault(question, sql)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Which boat has the most points?", "SELECT name FROM boat ORDER BY points DESC LIMIT 1"),
+        ("Which boat has the most points?", "SELECT name FROM boat WHERE points = (SELECT max(points) FROM boat)"),
+        ("Show the boats with the highest position.", "SELECT name FROM boat WHERE highest_position = 1"),
+        ("List boats sorted by the one with the most points first.", "SELECT name FROM boat ORDER BY points DESC"),
+        ("How many boats are there for each owner?", "SELECT owner, count(*) FROM boat GROUP BY owner"),
+        (
+            "What is the share of each owner?",
+            "SELECT owner, 1.0 * count(*) / 9 FROM boat GROUP BY 1",
+        ),
+    ],
+)
+def test_what_is_sound(question: str, sql: str) -> None:
+    assert fault(question, sql) == ""
+
+
+def test_text_in_double_quotes_is_mended_and_names_are_not() -> None:
+    example = Example(
+        "q", 'SELECT "First Name" FROM b WHERE c = "O\'Neil" AND "First Name" IN ("a", "b") AND d = 1', "x"
+    )
+    assert mended(example).sql == (
+        "SELECT \"First Name\" FROM b WHERE c = 'O''Neil' AND \"First Name\" IN ('a', 'b') AND d = 1"
+    )
+
+
+def test_an_import_leaves_out_what_is_wrong_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "train.json"
+    items = [
+        {"question": "Which boat has the most points?", "query": "SELECT name FROM boat", "db_id": "x"},
+        {"question": "Which boats are red?", "query": 'SELECT name FROM boat WHERE colour = "red"', "db_id": "x"},
+    ]
+    path.write_text(json.dumps(items))
+    refused: list[str] = []
+    (read,) = read_examples(path, refused.append)
+    assert read.sql == "SELECT name FROM boat WHERE colour = 'red'"
+    assert len(refused) == 1
+    assert "the most or the least" in refused[0]
+
+
+def test_built_in_examples_are_sound() -> None:
+    assert [seed.question for seed in seed_examples() if fault(seed.question, seed.sql) or mended(seed) != seed] == []
+
+
+@pytest.mark.parametrize("part", ["strftime", "over (", "left join", "1.0 *", "partition by", "coalesce"])
+def test_built_in_examples_show_what_is_hard(part: str) -> None:
+    assert any(part in seed.sql.lower() for seed in seed_examples())

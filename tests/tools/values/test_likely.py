@@ -1,0 +1,71 @@
+"""Values shown to a model: what a question likely means, best first, and no coincidences."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.values import ValueIndex, likely
+
+_ROWS = """
+    CREATE TABLE employee(id INTEGER PRIMARY KEY, name TEXT, rank TEXT, state TEXT, manager_note TEXT);
+    INSERT INTO employee VALUES (1, 'Frank', 'senior', 'CA', 'do'), (2, 'John', 'junior', 'IN', 'in'),
+        (3, 'May', 'senior', 'TX', 'join us'), (4, 'Title 1', 'lead', 'CA', 'x');
+    CREATE TABLE plant(code TEXT PRIMARY KEY, reactor TEXT, outcome TEXT, country TEXT);
+    INSERT INTO plant VALUES ('a', 'PWR', 'Unable to prosecute', 'United States'), ('b', 'BWR', 'Closed', 'France'),
+        ('c', 'PWR', 'Open', 'France'), ('d', 'FBR', '8', 'Peru');
+    CREATE TABLE visit(id INTEGER PRIMARY KEY, country TEXT REFERENCES country(name));
+    CREATE TABLE country(name TEXT PRIMARY KEY);
+    INSERT INTO country VALUES ('Peru'), ('France'); INSERT INTO visit VALUES (1, 'Peru'), (2, 'France');
+"""
+
+
+Find = Callable[[str], list[tuple[str, str, str]]]
+
+
+@pytest.fixture(name="found")
+def _found(tmp_path: Path) -> Iterator[Find]:
+    path = tmp_path / "mixed.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(_ROWS)
+    connection.close()
+    with Database.open(path) as database:
+        index = ValueIndex.open(database, cache=tmp_path)
+
+        def find(question: str) -> list[tuple[str, str, str]]:
+            matches = likely(question, index.find(question, 100), database.schema())
+            return [(match.table, match.column, match.value) for match in matches]
+
+        yield find
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the rank of each employee?",
+        "Join each plant with its country.",
+        "IN which order DO employees come, and what is the rank?",
+        "Which plants await prosecution?",
+        "Which plants have a capacity over 2.8?",
+    ],
+)
+def test_ordinary_words_mean_no_value(found: Find, question: str) -> None:
+    assert found(question) == []
+
+
+def test_codes_stand_for_words_and_words_for_codes(found: Find) -> None:
+    assert ("plant", "reactor", "PWR") in found("How many pressurized water reactor plants are there?")
+    assert ("employee", "state", "CA") in found("Who lives in the state of California?")
+
+
+def test_a_name_is_found_as_a_whole(found: Find) -> None:
+    assert found("Show the rank of 'Title 1'.") == [("employee", "name", "Title 1")]
+    assert ("employee", "name", "May") in found("What rank does May have?")
+
+
+def test_a_copy_over_a_key_is_listed_once(found: Find) -> None:
+    places = [place for *place, value in found("How many visits to Peru were there?") if value == "Peru"]
+    assert len([table for table, _ in places if table in ("visit", "country")]) == 1

@@ -1,0 +1,107 @@
+"""What is checked of an example before it is imported: text in double quotes is mended, what teaches wrong is left out.
+
+Public sets hold pairs whose SQL does not do what the question says; shown as an example, such a pair is copied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ..database.schema import Schema
+from ..errors import SQLParseError
+from ..sql.parse import parse
+from .compact_schema import read_compact
+from .example import Example
+
+_SUPERLATIVE = re.compile(
+    r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
+    r"(?:most|least|fewest|highest|lowest|largest|smallest|greatest|longest|shortest|oldest|youngest|cheapest)\b",
+    re.I | re.S,
+)
+_SORTED = re.compile(r"\b(?:order|sort|rank|arrange|ascending|descending|alphabetical)|\bfrom\b.*\bto\b|\btop\b", re.I)
+_EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", re.I)
+_MASKED = re.compile(
+    r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
+)
+_MASKED_TEXTS = frozenset(
+    ("", "?", "_", "[mask]", "<mask>", "mask", "terminal", "value", "[value]", "<value>", "<unk>")
+)
+_MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window)
+
+
+def mended(example: Example) -> Example:
+    """The example with its texts in single quotes: in double ones they are names everywhere but in SQLite and MySQL.
+
+    What may be a name stays as it is: what is no side of a comparison, and what the example's schema has as a column.
+    """
+    try:
+        parsed = parse(example.sql)
+    except SQLParseError:
+        return example
+    known = read_compact(example.schema) if example.schema else Schema("", ())
+    columns = {column.name.lower() for table in known.tables for column in table.columns}
+    sql = parsed.sql
+    found = {node.meta["start"]: node for node in _quoted_texts(parsed.tree) if node.name.lower() not in columns}
+    for start, node in sorted(found.items(), reverse=True):
+        end = node.meta["end"] + 1
+        if sql[start : start + 1] == '"' == sql[end - 1 : end]:
+            sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
+    return replace(example, sql=sql) if found else example
+
+
+def _quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
+    """Words in double quotes with which something is compared."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
+        for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):
+            if isinstance(side, exp.Column) and not side.table and side.this.args.get("quoted"):
+                identifier = side.this
+                if isinstance(identifier, exp.Identifier) and {"start", "end"} <= identifier.meta.keys():
+                    yield identifier
+
+
+def fault(question: str, sql: str) -> str:
+    """Why an example would teach wrong, of what its words and the form of its SQL tell; empty if nothing does.
+
+    Args:
+        question: Self-contained.
+        sql: One query.
+    """
+    try:
+        tree = parse(sql).tree
+    except SQLParseError:
+        return ""
+    if _MASKED.search(question) or any(
+        literal.is_string and literal.name.strip().lower() in _MASKED_TEXTS and literal.name.strip()
+        for literal in tree.find_all(exp.Literal)
+    ):
+        return "a value is masked: it stands for nothing that the question says"
+    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks(tree, question):
+        return "the question asks for the one with the most or the least, and the SQL does not pick it"
+    if _EACH.search(question) and isinstance(tree, exp.Select) and _counts_once(tree):
+        return "the question counts for each, and the SQL has no GROUP BY"
+    return ""
+
+
+def _picks(tree: exp.Expr, question: str) -> bool:
+    """Whether something in the SQL picks the first: a limit, a largest or smallest, a comparison with all others.
+
+    Where a column is called so ("the highest position"), it may be what the question means.
+    """
+    named = {column.name.lower() for column in tree.find_all(exp.Column)}
+    words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
+    return (
+        any(True for _ in tree.find_all(*_MAKES_ONE))
+        or any(True for _ in tree.find_all(exp.Subquery, exp.Exists, exp.All))
+        or any(word in name for word in words for name in named)
+    )
+
+
+def _counts_once(select: exp.Select) -> bool:
+    """Whether the result is one row of aggregates over everything, though nothing else is selected by group."""
+    if select.args.get("group") or select.args.get("distinct") or select.find(exp.Window, exp.Subquery):
+        return False
+    return all(expression.find(exp.Count, exp.Sum, exp.Avg) for expression in select.expressions)

@@ -1,0 +1,198 @@
+"""Which of the values found a question likely means: what a reader of SQL would show a colleague, and no more.
+
+Everything that could be a mention is evidence for a linker; shown to a model, a value is taken for a hint. So these
+are told: whole phrases and content words, best first, a value that keys copy from table to table once. Words that name
+tables and columns, function words, numbers inside other things, and parts of longer mentions are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..database import Schema
+from .match import ValueMatch
+from .question import Question, is_function_word, read
+from .schema_words import name_stems
+from .text_words import Word, stems
+
+_WHOLE = frozenset(("exact", "case", "inflection"))
+
+_A_MENTION = 3
+"""Values shown for the same words: the columns that hold one and the same text, at most."""
+
+_PARTS = 2
+"""Values of which a part is mentioned are shown where the words leave so few to choose from."""
+
+_PART_SHARE = 0.7
+"""How much of a value a part has to be, in letters, where nothing sets it off from ordinary words."""
+
+_TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
+"""A word in small letters is taken for a misspelt value from this length and likeness; shorter ones are words."""
+
+
+def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
+    """The values that a question likely means, in the order given.
+
+    Args:
+        text: The question.
+        found: What it may mention, best first; see `ValueIndex.find`.
+        schema: The tables in play; values of others are left out.
+    """
+    reader = _Reader(read(text), schema, found)
+    kept = [match for match in found if schema.column(match.table, match.column) and reader.means(match)]
+    links = _links(schema)
+    shown: list[ValueMatch] = []
+    for match in kept:
+        same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
+        copy = any(other.value == match.value and _place(other) in links.get(_place(match), ()) for other in same)
+        if not copy and len(same) < _A_MENTION:
+            shown.append(match)
+    return tuple(shown)
+
+
+Place = tuple[str, str]
+
+_NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]\d")
+
+_CODE_LENGTH = 4
+
+_KINDS = 12
+"""Distinct values of a column that tells kinds apart."""
+
+_INITIALS = 3
+"""So many words may have a code of their initials; names of columns have it by chance."""
+
+
+def _is_code(value: str) -> bool:
+    return len(value) <= _CODE_LENGTH and value.isupper()
+
+
+def _place(match: ValueMatch) -> Place:
+    return match.table.lower(), match.column.lower()
+
+
+def _links(schema: Schema) -> dict[Place, set[Place]]:
+    """For each column at an end of a key, those at the other ends."""
+    links: dict[Place, set[Place]] = {}
+    for key in schema.foreign_keys:
+        for own, other in zip(key.columns, key.ref_columns, strict=True):
+            one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
+            links.setdefault(one, set()).add(two)
+            links.setdefault(two, set()).add(one)
+    return links
+
+
+@dataclass
+class _Reader:
+    """Tells mentions from coincidences."""
+
+    question: Question
+    schema: Schema
+    found: Sequence[ValueMatch]
+    _names: frozenset[str] = field(init=False)
+    _things: frozenset[str] = field(init=False)
+    _asked: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        items = [item for table in self.schema.tables for item in (table, *table.columns)]
+        self._names = frozenset(part for item in items for part in name_stems(item.name))
+        self._things = frozenset(name_stems(table.name)[-1] for table in self.schema.tables)
+        self._asked = frozenset(word.stem for word in self.question.words)
+
+    def means(self, match: ValueMatch) -> bool:
+        """Whether the words likely mean the value."""
+        words = [word for word in self.question.words if match.start <= word.start and word.end <= match.end]
+        if match.how == "flag":
+            return self._likeliest_flag(match)
+        if self.question.fills_quotes(match.start, match.end):
+            return True
+        if self._inside(match) or self._within_number(match):
+            return False
+        named = self._named(match, words)
+        if match.mention.replace(" ", "").isdigit() and not named:
+            return False
+        capital = self._capital(words)
+        if all(is_function_word(word) or word.stem == "id" for word in words) and not (named or self._set_off(match)):
+            return False
+        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
+            return False
+        if match.how == "typo":
+            likeness = match.score / 0.9
+            return capital or (len(match.mention) >= _TYPO_LENGTH and likeness >= _TYPO_LIKENESS)
+        if match.how == "part":
+            return self._part(match, words, capital)
+        if match.how == "abbreviation" and _is_code(match.value) and self._said_whole(match):
+            return False
+        ordinary = all(word.stem in self._names for word in words)
+        alias = match.how == "abbreviation" and len(words) < _INITIALS
+        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._a_kind(match)
+        return capital or not ordinary or alias or kind
+
+    def _part(self, match: ValueMatch, words: Sequence[Word], capital: bool) -> bool:
+        if any(
+            other.how != "part" and other.how != "flag" and other.start < match.end and match.start < other.end
+            for other in self.found
+        ):
+            return False
+        rivals = [o for o in self.found if o.how == "part" and o.start < match.end and match.start < o.end]
+        if len(rivals) > _PARTS or all(word.stem in self._names for word in words):
+            return False
+        share = sum(len(word.stem) for word in words) / max(1, sum(map(len, stems(match.value))))
+        return capital or share >= _PART_SHARE
+
+    def _inside(self, match: ValueMatch) -> bool:
+        """Whether a longer mention of a whole value holds these words and others than the column's own name."""
+        own = set(name_stems(match.column))
+        return any(
+            other.start <= match.start and match.end <= other.end and not self._beside(match, other) <= own
+            for other in self.found
+            if other.how in _WHOLE
+        )
+
+    def _beside(self, match: ValueMatch, longer: ValueMatch) -> set[str]:
+        """The stems of a longer mention's words beside these."""
+        around = ((longer.start, match.start), (match.end, longer.end))
+        return {w.stem for w in self.question.words if any(start <= w.start and w.end <= end for start, end in around)}
+
+    def _within_number(self, match: ValueMatch) -> bool:
+        """Whether the words are digits of a longer number, date or time."""
+        before, after = self.question.text[: match.start], self.question.text[match.end :]
+        return bool(_NUMBER_BEFORE.search(before) and match.mention[0].isdigit()) or bool(
+            _NUMBER_AFTER.match(after) and match.mention[-1].isdigit()
+        )
+
+    def _likeliest_flag(self, match: ValueMatch) -> bool:
+        """Whether no other value of a flag fits the question as well: yes, unless something is denied."""
+        rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
+        return all(other.score < match.score or other == match for other in rivals)
+
+    def _set_off(self, match: ValueMatch) -> bool:
+        """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
+        kind = match.how == "exact" and not match.mention.islower() and self._a_kind(match)
+        return kind or (match.how == "abbreviation" and match.mention.isupper())
+
+    def _said_whole(self, match: ValueMatch) -> bool:
+        """Whether a column holds these very words, so that no code of them is needed."""
+        return len(match.value) < len(match.mention) and any(
+            o.how in ("exact", "case") and (o.start, o.end) == (match.start, match.end) for o in self.found
+        )
+
+    def _a_kind(self, match: ValueMatch) -> bool:
+        """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
+        column = self.schema.column(match.table, match.column)
+        return column is not None and column.distinct is not None and column.distinct <= _KINDS
+
+    def _named(self, match: ValueMatch, words: Sequence[Word]) -> bool:
+        """Whether the question names the column too, by other words than these."""
+        others = self._asked - {word.stem for word in words}
+        return any(part in others for part in name_stems(match.column))
+
+    def _capital(self, words: Sequence[Word]) -> bool:
+        """Whether the words are set off by capitals or quotes; capitals that begin a sentence are no sign."""
+        return any(
+            (word.text[0].isupper() and not self.question.begins(word.start))
+            or self.question.in_quotes(word.start, word.end)
+            for word in words
+        )
