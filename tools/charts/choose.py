@@ -337,4 +337,6 @@ def _chart(
 
 def shown_time(value: str, unit: str) -> str:
     """A point in time with no finer parts than are known."""
+    if unit == "quarter":
+        return f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
     return value[: {"year": 4, "month": 7, "day": 10}.get(unit, 19)].replace("T", " ")

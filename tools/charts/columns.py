@@ -19,12 +19,14 @@ Role = Literal["time", "number", "category", "label", "none"]
 numbers or keys, such as identifiers. `none`: bytes, mixtures, nothing but NULL.
 """
 
-TimeUnit = Literal["", "year", "month", "day", "second"]
+TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
+_UNITS: tuple[TimeUnit, ...] = ("year", "quarter", "month", "day", "second")
 
 _TIME = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d{2})(?:-(?P<day>\d{2})"
     r"(?P<clock>[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?)?"
 )
+_QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 """What stands for numbers that are none (`plain_cell`, and engines' own words)."""
@@ -93,7 +95,7 @@ def read_columns(titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple
         titles: A name a column, for people.
         rows: The rows, each as long as `titles`.
     """
-    return tuple(_read(index, cut(title), [row[index] for row in rows]) for index, title in enumerate(titles))
+    return tuple(_read(index, cut(title.replace("_", " ")), [row[index] for row in rows]) for index, title in enumerate(titles))
 
 
 def _read(index: int, title: str, cells: Sequence[Cell]) -> Column:
@@ -121,7 +123,7 @@ def _values(
     read = [_time(cell) if isinstance(cell, str) else None for cell in cells]
     if sum(point is not None for point in read) == len(texts):
         units: list[TimeUnit] = [unit for _, unit in filter(None, read)]
-        unit = max(units, key=("year", "month", "day", "second").index)
+        unit = max(units, key=_UNITS.index)
         return "time", unit, [point and point[0] for point in read]
     if all(map(_BLOB.fullmatch, texts)) or 2 * sum(len(text) > LONGEST for text in texts) > len(texts):
         return "none", "", [None] * len(cells)
@@ -156,6 +158,8 @@ def _finite(cell: Cell) -> int | float | None:
 
 def _time(text: str) -> tuple[str, TimeUnit] | None:
     """A point in time, and how fine it is given; None where the text is none."""
+    if quarter := _QUARTER.fullmatch(text):
+        return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
     found = _TIME.fullmatch(text)
     if found is None:
         return None

@@ -21,7 +21,7 @@ _LONG_LABEL = 10
 """Characters of names that don't fit under a bar: then the bars lie."""
 
 _MANY_BARS = 8
-_TIMES: dict[TimeUnit, str] = {"year": "%Y", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
+_TIMES: dict[TimeUnit, str] = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _COLOURS = {"scheme": "tableau10"}
 _MORE_COLOURS = {"scheme": "tableau20"}

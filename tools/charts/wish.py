@@ -10,7 +10,7 @@ Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "hist
 """Kinds of charts; `area`, `pie` and `histogram` are drawn only where a person asks for them."""
 
 _NAMED: tuple[tuple[str, Kind], ...] = (
-    (r"stacked(?:\s+bar)?", "stacked"),
+    (r"stacked(?:\s+(?:bars?|columns?))?", "stacked"),
     (r"(?:horizontal\s+|vertical\s+|grouped\s+)?(?:bars?|columns?)", "bar"),
     (r"(?:time\s*series|lines?|trends?)", "line"),
     (r"areas?", "area"),
@@ -20,13 +20,14 @@ _NAMED: tuple[tuple[str, Kind], ...] = (
 _PICTURE = r"(?:charts?|plots?|graphs?|diagrams?|visuali[sz]ations?)"
 _SORT = "|".join(f"(?P<k{place}>{words})" for place, (words, _) in enumerate(_NAMED))
 _NOUN = rf"(?:(?:nice|simple|small|quick)\s+)?(?:(?:{_SORT})\s*-?\s*)?{_PICTURE}|(?P<histogram>histogram)|(?P<scatterplot>scatter\s*plot)|(?P<pie>pie)"
+_NOUN_OR_SORT = _NOUN.replace(_PICTURE, f"{_PICTURE}?", 1)
 _POLITE = r"(?:(?:please|now|then|and|also|ok(?:ay)?|can|could|would|will)\s*,?\s+(?:you\s+)?(?:please\s+)?)*"
 _VERB = r"(?:plot|chart|graph|visuali[sz]e|draw)"
 _GIVE = r"(?:show|give|make|create|draw|build|produce|generate|plot|i\s+(?:want|need|would\s+like)|i'd\s+like)"
 
 _AS = re.compile(
     rf"[\s,;:]*(?:\b(?:and|then)\s+)?(?:\b(?:show|display|draw|plot|present|render)\s+(?:it|that|this|them|the\s+result)\s+)?"
-    rf"\b(?:as\s+(?:an?\s+)?|(?:in|with|using|on)\s+an?\s+)(?:{_NOUN})(?=[\s.?!,;]*$|\s+(?:of|for|with|showing)\b)",
+    rf"\b(?:as\s+(?:an?\s+)?|(?:in|with|using|on)\s+an?\s+)(?:{_NOUN_OR_SORT})(?=[\s.?!,;]*$|\s+(?:of|for|with|showing)\b)",
     re.IGNORECASE,
 )
 _OF = re.compile(

@@ -1,0 +1,16 @@
+"""Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
+
+from .export import Exported, Target, export_query, export_rows
+from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, format_of
+
+__all__ = [
+    "BINARY",
+    "FORMATS",
+    "MEDIA_TYPES",
+    "Exported",
+    "Format",
+    "Target",
+    "export_query",
+    "export_rows",
+    "format_of",
+]
