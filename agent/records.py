@@ -281,6 +281,7 @@ class Turn:
         to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
         stop: Why the turn ends; None while it goes on.
         rights: Under which rights it was begun; None in older conversations.
+        asked: The question with its words about a picture, where it has any; `question` is without them.
     """
 
     question: str
@@ -310,6 +311,7 @@ class Turn:
     to_save: tuple[str, ...] = ()
     stop: Stop | None = None
     rights: Rights | None = None
+    asked: str = ""
 
     @property
     def code_result(self) -> CodeResult | None:
@@ -358,6 +360,7 @@ class AnswerRecord:
     rights: Rights | None = None
     withheld: Withheld = ""
     estimate: Estimate | None = None
+    headings: tuple[str, ...] = ()
 
 
 def plain_result(table: Table) -> Result:

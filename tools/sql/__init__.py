@@ -14,7 +14,7 @@ Every function is pure, and reads the dialect that the schema names; one that ta
 from .checks import PITFALLS, check
 from .constants import Constants, constants
 from .dialect_notes import dialect_notes
-from .explain import explain
+from .explain import Heading, explain, headings
 from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
 from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
@@ -44,7 +44,9 @@ __all__ = [
     "check",
     "constants",
     "dialect_notes",
+    "Heading",
     "explain",
+    "headings",
     "form",
     "is_ordered",
     "parse_select",
