@@ -1,6 +1,6 @@
 """Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
 
-from .export import Exported, Target, export_query, export_rows
+from .export import Exported, Target, export_query, export_rows, write_file
 from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, format_of
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "export_query",
     "export_rows",
     "format_of",
+    "write_file",
 ]

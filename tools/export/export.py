@@ -117,6 +117,16 @@ def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, for
     return Exported(sink.rows, False, form)
 
 
+def write_file(data: bytes, path: str | Path) -> None:
+    """Writes a file as a whole, or not at all.
+
+    Raises:
+        ExportError: It cannot be written.
+    """
+    with _opened(path) as file, _told(f"cannot write {path}: "):
+        file.write(data)
+
+
 class _Sink:
     """Gives a writer the rows of a query; starts over where the query does."""
 
