@@ -42,6 +42,7 @@ time ran out. `edited`: a person wrote the query. `declined`: the agent declined
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited"]
 """Where a query came from; `candidate` is a draft that was not selected."""
 
+
 @dataclass(frozen=True)
 class Result:
     """A query's result as the state and answers carry it.

@@ -92,7 +92,9 @@ def _chart(answer: Answer) -> str:
 
 def _steps(answer: Answer) -> str:
     """What was tried on the way, what it means, and what to know about it."""
-    lines = [f"{answer.status}, confidence {answer.confidence:.2f}, {answer.usage.llm_calls} model call(s), {answer.model}"]
+    lines = [
+        f"{answer.status}, confidence {answer.confidence:.2f}, {answer.usage.llm_calls} model call(s), {answer.model}"
+    ]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
         rows = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...tools.terminal import say
-from . import annotate, examples, link, schema
+from . import annotate, doctor, examples, link, schema
 from .options import (
     AllowOption,
     Asker,
@@ -158,5 +158,6 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
 
 app.command(rich_help_panel=LOOK)(link.link)
 app.command(rich_help_panel=LOOK)(schema.schema)
+app.command(rich_help_panel=LOOK)(doctor.doctor)
 app.command(rich_help_panel=KNOW)(annotate.annotate)
 app.add_typer(examples.app, name="examples", rich_help_panel=KNOW)

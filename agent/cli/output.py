@@ -9,8 +9,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
 
+from ...tools.charts.render import can_render
 from ...tools.errors import ExportError, SettingsError
-from ...tools.export import BINARY, FORMATS, Format, format_of, write_file
+from ...tools.export import BINARY, FORMATS, Format, check_installed, format_of, write_file
 from ...tools.terminal import safe, say, say_json, warn
 
 if TYPE_CHECKING:
@@ -62,8 +63,11 @@ class Output:
             raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
         if self.file is None and self.form in BINARY and sys.stdout.isatty():
             raise SettingsError(f"{self.form} is no text to print: name a file with --output")
-        if self.file and not rows:
-            format_of(self.file)
+        form = cast("Format", self.form) if rows else format_of(self.file) if self.file else None
+        if form:
+            check_installed(form)
+        if self.chart and not can_render():
+            raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
         if self.chart and self.chart.suffix.lower() not in _PICTURES:
             raise ExportError(f"cannot tell the form of {self.chart}: let its name end in {', '.join(_PICTURES)}")
 

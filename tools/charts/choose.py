@@ -7,6 +7,7 @@ sizes don't share an axis, and averages are not stacked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -33,8 +34,11 @@ _ALIKE = 50.0
 """How many times as large as the other's largest a measure's may be, for both to stand on one axis."""
 
 _NOT_ADDED = frozenset(
-    "avg average mean median min minimum max maximum smallest largest lowest highest rate ratio price age score "
-    "rating temperature rank rounded".split()
+    re.findall(
+        r"\w+",
+        "avg average mean median min minimum max maximum smallest largest lowest highest rate ratio price age score "
+        "rating temperature rank rounded",
+    )
 )
 """Words of measures whose sum means nothing."""
 
@@ -48,7 +52,7 @@ class _Result:
     def of(self, *roles: str) -> list[Column]:
         """Columns of these roles, in the order of the roles; those that the wish names come first."""
         found = [column for role in roles for column in self.columns if column.role == role]
-        return sorted(found, key=lambda column: -self._named(column, " ".join(self.wish.x)))
+        return sorted(found, key=self._place)
 
     @property
     def measures(self) -> list[Column]:
@@ -56,6 +60,11 @@ class _Result:
         across = " ".join(self.wish.x)
         found = self.of("number")
         return sorted(found, key=lambda column: self._named(column, across) - self._named(column, self.wish.y))
+
+    def _place(self, column: Column) -> int:
+        """Where the wish names a column among what is measured by; beyond all of it where it doesn't."""
+        named = (place for place, words in enumerate(self.wish.x) if self._named(column, words))
+        return next(named, len(self.wish.x))
 
     def _named(self, column: Column, words: str) -> int:
         wanted = set(map(stem, words_of(words)))
@@ -94,7 +103,7 @@ def _number(result: _Result) -> Chart | None:
     measures = result.measures
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
-    label = ", ".join(str(column.values[0]) for column in result.of("time", "category", "label"))
+    label = ", ".join(_told(column, 0) for column in result.of("time", "category", "label"))
     return Chart("number", None, _axis(measures[0]), (Mark(None, _value(measures[0], 0), label=label),))
 
 
@@ -121,7 +130,7 @@ def _whole(result: _Result) -> Chart | None:
 
 def _grouped(result: _Result, kind: Kind | None = None) -> Chart | None:
     """Two ways of grouping: bars of parts where parts add up, bars side by side where they don't."""
-    dimensions, measures = result.of("category", "label", "time"), result.measures
+    dimensions, measures = result.of("time", "category", "label"), result.measures
     if len(dimensions) < 2 or not measures or _person(dimensions):
         return None
     measure = measures[0]
@@ -136,7 +145,8 @@ def _grouped(result: _Result, kind: Kind | None = None) -> Chart | None:
     ]
     if not fitting:
         return None
-    across, within = fitting[0] if result.wish.x else max(fitting, key=lambda pair: pair[0].distinct)
+    first = fitting[0] if result.wish.x else max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
+    across, within = first
     adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.intersection(measure.words)
     if adds_up or kind == "stacked":
         return _chart("stacked", across, [measure], within)
@@ -264,7 +274,9 @@ def _person(dimensions: Sequence[Column]) -> Column | None:
 def _joined(columns: Sequence[Column]) -> Column | None:
     """One column of several, where that names each row."""
     separator = " " if columns[0].words[:1] == ("first",) else ", "
-    values = tuple(cut(separator.join(map(str, row))) for row in zip(*(column.values for column in columns), strict=True))
+    values = tuple(
+        cut(separator.join(map(str, row))) for row in zip(*(column.values for column in columns), strict=True)
+    )
     title = "name" if separator == " " else ", ".join(column.title for column in columns)
     joined = Column(columns[0].index, cut(title), "category", values, columns[0].words, distinct=len(set(values)))
     return joined if joined.names_rows else None
@@ -303,6 +315,11 @@ def _value(column: Column, row: int) -> int | float:
     return value
 
 
+def _told(column: Column, row: int) -> str:
+    """A value as text for people."""
+    return shown_time(str(column.values[row]), column.unit) if column.role == "time" else str(column.values[row])
+
+
 def _axis(column: Column) -> Axis:
     scale = column.role if column.role in ("time", "number") else "category"
     return Axis(column.title, scale, column.unit)
@@ -323,12 +340,12 @@ def _chart(
             x = across.values[row] if across else None
             if not isinstance(value, int | float) or (across is not None and x is None):
                 continue
-            group = measure.title if several else str(groups.values[row]) if groups else ""
-            marks.append(Mark(x, value, group, str(label.values[row]) if label else ""))
+            group = measure.title if several else _told(groups, row) if groups else ""
+            marks.append(Mark(x, value, group, _told(label, row) if label else ""))
     if len(marks) < 2:
         return None
     x = _axis(across) if across else None
-    if kind == "bar" and x is not None and x.scale == "time":
+    if kind in ("bar", "stacked") and x is not None and x.scale == "time":
         marks = [replace(mark, x=shown_time(str(mark.x), x.unit)) for mark in marks]
         x = replace(x, scale="category")
     y = Axis("", "number") if several else _axis(measures[0])

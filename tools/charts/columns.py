@@ -95,7 +95,9 @@ def read_columns(titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple
         titles: A name a column, for people.
         rows: The rows, each as long as `titles`.
     """
-    return tuple(_read(index, cut(title.replace("_", " ")), [row[index] for row in rows]) for index, title in enumerate(titles))
+    return tuple(
+        _read(index, cut(title.replace("_", " ")), [row[index] for row in rows]) for index, title in enumerate(titles)
+    )
 
 
 def _read(index: int, title: str, cells: Sequence[Cell]) -> Column:
@@ -109,9 +111,7 @@ def _read(index: int, title: str, cells: Sequence[Cell]) -> Column:
     return Column(index, title, role if distinct else "none", tuple(values), words, unit, distinct, share)
 
 
-def _values(
-    words: Sequence[str], cells: Sequence[Cell]
-) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
+def _values(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell for cell in cells if isinstance(cell, int | float)]
     if any(isinstance(cell, bytes) for cell in cells) or (texts and numbers):
@@ -130,9 +130,7 @@ def _values(
     return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
 
 
-def _numeric(
-    words: Sequence[str], cells: Sequence[Cell]
-) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
+def _numeric(words: Sequence[str], cells: Sequence[Cell]) -> tuple[Role, TimeUnit, Sequence[int | float | str | None]]:
     values = [_finite(cell) for cell in cells]
     whole = [value for value in values if isinstance(value, int)]
     if whole and len(whole) == sum(value is not None for value in values):

@@ -62,7 +62,9 @@ def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> Renderab
     """A line a bar: its name, its group, its length, its number; what is below zero stands on the other side."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
-    colours = {group: _COLOURS[place % len(_COLOURS)] for place, group in enumerate(dict.fromkeys(g for _, g, _ in rows))}
+    colours = {
+        group: _COLOURS[place % len(_COLOURS)] for place, group in enumerate(dict.fromkeys(g for _, g, _ in rows))
+    }
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=20)
@@ -71,7 +73,11 @@ def _bars(rows: Sequence[tuple[str, str, int | float]], plain: bool) -> Renderab
     before = None
     for name, group, y in rows:
         start, end = (min(0.0, float(y)) - low) / span, (max(0.0, float(y)) - low) / span
-        bar = Text(" " * round(40 * start) + "#" * round(40 * (end - start))) if plain else _bar(start, end, colours[group])
+        bar = (
+            Text(" " * round(40 * start) + "#" * round(40 * (end - start)))
+            if plain
+            else _bar(start, end, colours[group])
+        )
         table.add_row(Text("" if name == before else name), Text(group), bar, Text(shown_number(y)))
         before = name
     return table
@@ -88,7 +94,9 @@ def _bins(marks: Sequence[Mark]) -> list[tuple[str, int]]:
     counts = [0] * _BINS
     for value in values:
         counts[min(_BINS - 1, int((value - low) / step))] += 1
-    return [(f"{shown_number(low + n * step)} to {shown_number(low + (n + 1) * step)}", c) for n, c in enumerate(counts)]
+    return [
+        (f"{shown_number(low + n * step)} to {shown_number(low + (n + 1) * step)}", c) for n, c in enumerate(counts)
+    ]
 
 
 def _plot(chart: Chart, width: int, plain: bool) -> RenderableType:
@@ -119,7 +127,9 @@ def _plot(chart: Chart, width: int, plain: bool) -> RenderableType:
 
     figure.register_label_formatter(float, shown)
     for place, group in enumerate(dict.fromkeys(mark.group for mark in chart.marks)):
-        xs, ys = zip(*((x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group), strict=True)
+        xs, ys = zip(
+            *((x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group), strict=True
+        )
         draw = figure.scatter if chart.kind == "point" else figure.plot
         draw(xs, ys, lc=_COLOURS[place % len(_COLOURS)], label=group or None)
     return Group(Text.from_ansi(figure.show()), _legend(chart))
@@ -148,7 +158,9 @@ def _positions(chart: Chart) -> tuple[list[float], Callable[[float], str] | None
         seconds = [(datetime.fromisoformat(name) - start).total_seconds() for name in names]
         return seconds, lambda value: _time(start, value, unit)
     places = list(dict.fromkeys(names))
-    return [float(places.index(name)) for name in names], lambda value: places[min(len(places) - 1, max(0, round(value)))]
+    return [float(places.index(name)) for name in names], lambda value: places[
+        min(len(places) - 1, max(0, round(value)))
+    ]
 
 
 def _time(start: datetime, seconds: float, unit: TimeUnit) -> str:

@@ -19,7 +19,13 @@ _VERSION = "v6.4"
 _DARK = {
     "background": "#1e1e1e",
     "title": {"color": "#eee", "subtitleColor": "#bbb"},
-    "axis": {"labelColor": "#ccc", "titleColor": "#ddd", "gridColor": "#3a3a3a", "domainColor": "#777", "tickColor": "#777"},
+    "axis": {
+        "labelColor": "#ccc",
+        "titleColor": "#ddd",
+        "gridColor": "#3a3a3a",
+        "domainColor": "#777",
+        "tickColor": "#777",
+    },
     "legend": {"labelColor": "#ccc", "titleColor": "#ddd"},
     "view": {"stroke": "#444"},
     "text": {"color": "#eee"},
@@ -71,7 +77,7 @@ def can_render() -> bool:
 
 def _config(spec: Spec, theme: Theme) -> Spec:
     own: Spec = spec.get("config", {})
-    return own if theme == "light" else {**_DARK, **{key: {**_DARK.get(key, {}), **own[key]} for key in own}}
+    return own if theme == "light" else {**_DARK, **own}
 
 
 def _renderer() -> ModuleType:

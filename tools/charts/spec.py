@@ -21,7 +21,13 @@ _LONG_LABEL = 10
 """Characters of names that don't fit under a bar: then the bars lie."""
 
 _MANY_BARS = 8
-_TIMES: dict[TimeUnit, str] = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
+_TIMES: dict[TimeUnit, str] = {
+    "year": "%Y",
+    "quarter": "%Y Q%q",
+    "month": "%b %Y",
+    "day": "%-d %b %Y",
+    "second": "%-d %b %Y %H:%M",
+}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _COLOURS = {"scheme": "tableau10"}
 _MORE_COLOURS = {"scheme": "tableau20"}
@@ -67,7 +73,7 @@ def _bars(chart: Chart) -> Spec:
     assert chart.x is not None
     names = list(dict.fromkeys(str(mark.x) for mark in chart.marks))
     lying = max(map(len, names)) > _LONG_LABEL or len(names) > _MANY_BARS * 2
-    beside = len(set(mark.group for mark in chart.marks)) if chart.groups and chart.kind == "bar" else 1
+    beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
     across = {**_channel("x", chart.x), "sort": None}
     up = _channel("y", chart.y)
     if chart.kind == "stacked":

@@ -19,7 +19,10 @@ _NAMED: tuple[tuple[str, Kind], ...] = (
 )
 _PICTURE = r"(?:charts?|plots?|graphs?|diagrams?|visuali[sz]ations?)"
 _SORT = "|".join(f"(?P<k{place}>{words})" for place, (words, _) in enumerate(_NAMED))
-_NOUN = rf"(?:(?:nice|simple|small|quick)\s+)?(?:(?:{_SORT})\s*-?\s*)?{_PICTURE}|(?P<histogram>histogram)|(?P<scatterplot>scatter\s*plot)|(?P<pie>pie)"
+_NOUN = (
+    rf"(?:(?:nice|simple|small|quick)\s+)?(?:(?:{_SORT})\s*-?\s*)?{_PICTURE}"
+    r"|(?P<histogram>histogram)|(?P<scatterplot>scatter\s*plot)|(?P<pie>pie)"
+)
 _NOUN_OR_SORT = _NOUN.replace(_PICTURE, f"{_PICTURE}?", 1)
 _POLITE = r"(?:(?:please|now|then|and|also|ok(?:ay)?|can|could|would|will)\s*,?\s+(?:you\s+)?(?:please\s+)?)*"
 _VERB = r"(?:plot|chart|graph|visuali[sz]e|draw)"
@@ -41,7 +44,8 @@ _AND_PLOT = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(
-    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:it\s+|that\s+|this\s+|them\s+)?(?:an?\s+|the\s+)?(?:{_NOUN})[\s.?!]*$", re.IGNORECASE
+    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:it\s+|that\s+|this\s+|them\s+)?(?:an?\s+|the\s+)?(?:{_NOUN})[\s.?!]*$",
+    re.IGNORECASE,
 )
 _THAT = re.compile(
     r"[\s,;:]*(?:(?:show|give|draw|display|plot|make)(?:\s+me)?\s*)?"

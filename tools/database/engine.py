@@ -74,9 +74,7 @@ class Engine(Protocol):
         """
         ...
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """Runs one reading statement.
 
         With a sink the rows go there, as they come, and the table has none.

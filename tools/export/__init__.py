@@ -1,7 +1,7 @@
 """Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
 
 from .export import Exported, Target, export_query, export_rows, write_file
-from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, format_of
+from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, check_installed, format_of
 
 __all__ = [
     "BINARY",
@@ -10,6 +10,7 @@ __all__ = [
     "Exported",
     "Format",
     "Target",
+    "check_installed",
     "export_query",
     "export_rows",
     "format_of",

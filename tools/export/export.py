@@ -22,7 +22,7 @@ from ..database import Database, Limits
 from ..database.cancellation import Cancellation
 from ..database.fetch import Row
 from ..errors import ExportError, TableturnError
-from .formats import Format
+from .formats import Format, check_installed
 from .parquet import ParquetWriter
 from .text import CSVWriter, JSONWriter, MarkdownWriter
 from .xlsx import ExcelWriter
@@ -138,6 +138,7 @@ class _Sink:
 
     def start(self, columns: tuple[str, ...]) -> None:
         """See `Sink`."""
+        check_installed(self._form)
         with _told():
             self._file.seek(0)
             self._file.truncate()

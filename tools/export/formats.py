@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -25,7 +26,20 @@ MEDIA_TYPES: dict[Format, str] = {
 BINARY: frozenset[Format] = frozenset({"xlsx", "parquet"})
 """Forms that are no text."""
 
+_PACKAGES: dict[str, str] = {"xlsx": "openpyxl", "parquet": "pyarrow"}
+
 _ENDINGS: dict[str, Format] = {".ndjson": "jsonl", ".markdown": "md"}
+
+
+def check_installed(form: Format) -> None:
+    """Sees that what writes a form is there.
+
+    Raises:
+        ExportError: Its package is missing.
+    """
+    package = _PACKAGES.get(form)
+    if package and find_spec(package) is None:
+        raise ExportError(f"{form} files need {package}: pip install 'tableturn[files]'")
 
 
 def format_of(path: str | Path) -> Format:

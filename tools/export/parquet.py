@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 
 from ..database.fetch import Row
 from ..database.table import Cell, plain_cell
-from ..errors import ExportError
 from .text import unique_names
 
 _PART_ROWS = 20_000
@@ -23,12 +22,10 @@ class ParquetWriter:
     """Integers, floats, texts and bytes; a column of several kinds is text, and so are integers beyond 64 bits."""
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
-        try:
-            import pyarrow
-            import pyarrow.ipc
-            import pyarrow.parquet
-        except ImportError:
-            raise ExportError("Parquet files need pyarrow: pip install 'tableturn[files]'") from None
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+
         self._arrow: Any = pyarrow
         self._file = file
         self._names = unique_names(columns)
@@ -59,7 +56,9 @@ class ParquetWriter:
     def _keep(self) -> None:
         if not self._rows:
             return
-        columns = [self._array(column, known) for column, known in zip(zip(*self._rows, strict=True), self._kinds, strict=True)]
+        columns = [
+            self._array(column, known) for column, known in zip(zip(*self._rows, strict=True), self._kinds, strict=True)
+        ]
         batch = self._arrow.record_batch(columns, names=list(self._names))
         with self._arrow.ipc.new_stream(self._kept, batch.schema) as stream:
             stream.write_batch(batch)

@@ -24,13 +24,11 @@ class ExcelWriter:
     """
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
-        try:
-            from openpyxl import Workbook
-            from openpyxl.cell import WriteOnlyCell
-            from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-            from openpyxl.styles import Font
-        except ImportError:
-            raise ExportError("Excel files need openpyxl: pip install 'tableturn[files]'") from None
+        from openpyxl import Workbook
+        from openpyxl.cell import WriteOnlyCell
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+        from openpyxl.styles import Font
+
         if len(columns) > MOST_COLUMNS:
             raise ExportError(f"a sheet holds {MOST_COLUMNS:,} columns, and the result has {len(columns):,}: use csv")
         self._file = file
@@ -48,7 +46,9 @@ class ExcelWriter:
         """See `Writer`."""
         self._left -= len(rows)
         if self._left < 0:
-            raise ExportError(f"a sheet holds {MOST_ROWS - 1:,} rows: use csv or parquet, or ask for fewer with --limit")
+            raise ExportError(
+                f"a sheet holds {MOST_ROWS - 1:,} rows: use csv or parquet, or ask for fewer with --limit"
+            )
         for row in rows:
             self._sheet.append([self._value(cell) for cell in row])
 

@@ -112,9 +112,7 @@ class ServerEngine:
                 )
             return self._schema
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
         start = time.monotonic()
         statement = self._read(sql)

@@ -81,9 +81,7 @@ class SQLiteEngine:
             raise DatabaseUnavailable(f"the database file {self.path} is gone") from None
         return " ".join(f"{state.st_dev}.{state.st_ino}.{state.st_size}.{state.st_mtime_ns}" for state in states)
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
         queries = self._workers or self.in_process
         return queries.execute(sql, limits, cancellation, sink)

@@ -32,9 +32,7 @@ class QueriesHere:
         """
         self.pool = ConnectionPool(path, permissions)
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
         self.pool.limit_heap(limits.memory_bytes)
         connection = self.pool.take()

@@ -49,28 +49,44 @@ def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading,
         scope = next(scope for scope in resolution.scopes if scope.select is tree)
         explainer = Explainer(resolution)
         return tuple(
-            _heading(item, name, scope, resolution, explainer)
+            _heading(item, name, scope, resolution, explainer, schema)
             for item, name in zip(tree.expressions, columns, strict=True)
         )
     except (SQLParseError, RecursionError):
         return named
 
 
-def _heading(item: exp.Expr, name: str, scope: Scope, resolution: Resolution, explainer: Explainer) -> Heading:
+def _heading(
+    item: exp.Expr, name: str, scope: Scope, resolution: Resolution, explainer: Explainer, schema: Schema
+) -> Heading:
     node = item.unalias()
-    counted = _counted(node, scope, resolution) if isinstance(node, exp.Count) else ""
+    counted = _counted(node, scope, resolution, schema) if isinstance(node, exp.Count) else ""
     if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
         return Heading(name, counted)
     words = f"number of {counted}" if counted else explainer.speaker.say(node).removeprefix("the ")
     return Heading(name if "`" in words or len(words) > _LONGEST else words, counted)
 
 
-def _counted(node: exp.Count, scope: Scope, resolution: Resolution) -> str:
+def _rows_of(scope: Scope, schema: Schema) -> str:
+    """The table that has a row for each row of FROM; empty where there is none.
+
+    Of joined tables it is the one that leads to all others by foreign keys: a row of it meets one of each.
+    """
+    tables = [source.table.name for source in scope.sources if source.table]
+    outer = any(source.join is not None and source.join.side for source in scope.sources)
+    if len(tables) < len(scope.sources) or len(set(tables)) < len(tables) or (len(tables) > 1 and outer):
+        return ""
+    led_to = {key.ref_table for key in schema.foreign_keys if key.table in tables and key.table != key.ref_table}
+    first = [table for table in tables if table not in led_to]
+    return first[0] if len(first) == 1 else ""
+
+
+def _counted(node: exp.Count, scope: Scope, resolution: Resolution, schema: Schema) -> str:
     """The rows of which table are counted, as a noun; empty where a join or a sub-query gives the rows."""
     inner = node.this
     if inner is None or isinstance(inner, exp.Star):
-        table = scope.sources[0].table if len(scope.sources) == 1 else None
-        return plural(plain_name(table.name)) if table else ""
+        table = _rows_of(scope, schema)
+        return plural(plain_name(table)) if table else ""
     if isinstance(inner, exp.Distinct):
         inner = inner.expressions[0] if len(inner.expressions) == 1 else inner
     reference = resolution.at(inner)

@@ -102,9 +102,7 @@ class Workers:
         with suppress(OSError):  # the first query says so
             NURSERY.start(wait=False)
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
         if cancellation is not None and cancellation.cancelled:
             raise QueryTimeout("the query was cancelled")
