@@ -162,7 +162,7 @@ PIECES = (
         "COUNT(*) DESC LIMIT 6)",
     ),
     Piece(
-        "Cost of each repair in 2024",
+        "Cost of each repair at the end of 2024",
         "point",
         "SELECT received_on, cost FROM repairs WHERE received_on >= '2024-11-01'",
     ),

@@ -82,7 +82,7 @@ def _bars(chart: Chart) -> Spec:
         across["axis"] = {"labelLimit": 220}
         places: Spec = {"y": across, "x": up}
     else:
-        across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS else 0}
+        across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and max(map(len, names)) > 3 else 0}
         places = {"x": across, "y": up}
     if beside > 1:
         places["yOffset" if lying else "xOffset"] = {"field": "group", "sort": None}
