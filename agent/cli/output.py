@@ -185,7 +185,7 @@ def _write_chart(answer: Answer, file: Path) -> bool:
 
 def _stdout(form: Format) -> BinaryIO:
     """Where rows are printed: as they are into a pipe, and with nothing that steers it on a terminal."""
-    if sys.stdout.isatty() and form not in BINARY:
+    if form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
         return _Terminal()
     sys.stdout.flush()
     return sys.stdout.buffer

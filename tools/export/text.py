@@ -45,7 +45,7 @@ class CSVWriter:
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
         self._text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=False)
-        self._csv = csv.writer(self._text, lineterminator="\n")
+        self._csv = csv.writer(_Lines(self._text))
         self._csv.writerow([guarded(name) for name in columns])
 
     def write(self, rows: Sequence[Row]) -> None:
@@ -55,6 +55,17 @@ class CSVWriter:
     def close(self) -> None:
         """See `Writer`."""
         self._text.detach()
+
+
+class _Lines:
+    """Ends lines as Unix does; the writer itself has to end them as CSV does, or it leaves some in cells unquoted."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+
+    def write(self, line: str) -> int:
+        """A row."""
+        return self._text.write(line.removesuffix("\r\n") + "\n")
 
 
 class JSONWriter:
