@@ -97,13 +97,13 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
     elif output.form in (None, "table") or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
-        agent.export(answer, _stdout(cast("Format", output.form)), cast("Format", output.form), rows=output.limit)
+        agent.export(answer, _stdout(output.form), output.form, rows=output.limit)
         if output.explain:
             warn(answer.explanation)
     if not answer.answered:
         return False
     if output.file:
-        form = None if output.form in (None, "table") else cast("Format", output.form)
+        form = None if output.form in (None, "table") else output.form
         written = agent.export(answer, output.file, form, rows=output.limit)
         more = "; the query gives more" if written.truncated else ""
         warn(f"wrote {written.rows:,} rows to {output.file}{more}")

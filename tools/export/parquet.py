@@ -23,10 +23,11 @@ class ParquetWriter:
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
         import pyarrow
-        import pyarrow.ipc
-        import pyarrow.parquet
+        from pyarrow import ipc, parquet
 
         self._arrow: Any = pyarrow
+        self._ipc: Any = ipc
+        self._parquet: Any = parquet
         self._file = file
         self._names = unique_names(columns)
         self._kinds: list[set[str]] = [set() for _ in columns]
@@ -45,10 +46,10 @@ class ParquetWriter:
         self._keep()
         types = [self._type(kinds) for kinds in self._kinds]
         schema = self._arrow.schema(list(zip(self._names, types, strict=True)))
-        with self._kept, self._arrow.parquet.ParquetWriter(self._file, schema, compression="zstd") as writer:
+        with self._kept, self._parquet.ParquetWriter(self._file, schema, compression="zstd") as writer:
             self._kept.seek(0)
             for _ in range(self._parts):
-                with self._arrow.ipc.open_stream(self._kept) as stream:
+                with self._ipc.open_stream(self._kept) as stream:
                     (part,) = list(stream)
                 columns = [self._cast(column, kind) for column, kind in zip(part.columns, types, strict=True)]
                 writer.write_batch(self._arrow.record_batch(columns, schema=schema))
@@ -60,7 +61,7 @@ class ParquetWriter:
             self._array(column, known) for column, known in zip(zip(*self._rows, strict=True), self._kinds, strict=True)
         ]
         batch = self._arrow.record_batch(columns, names=list(self._names))
-        with self._arrow.ipc.new_stream(self._kept, batch.schema) as stream:
+        with self._ipc.new_stream(self._kept, batch.schema) as stream:
             stream.write_batch(batch)
         self._rows, self._parts = [], self._parts + 1
 

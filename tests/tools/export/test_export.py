@@ -36,7 +36,7 @@ def shop(tmp_path: Path) -> Path:
     return path
 
 
-def records(path: Path) -> list[dict[str, Any]]:
+def records(path: Path) -> list[dict[Any, Any]]:
     """The rows of a file, by its form, NULL as None and everything else as text."""
     match format_of(path):
         case "csv":
