@@ -26,6 +26,9 @@ from ..state import AgentState, clarified_turn, fresh_turn
 from .updates import declined, end_turn, error_kind
 
 
+NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
+
+
 def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back.
 
@@ -45,10 +48,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     if run.settings.annotate:
         notes += yield from annotate(run)
     history = window(state, run)
-    update = (yield from _again(turn, history, run)) if turn.asked and not turn.question else None
-    if update is None:
-        turn = turn if turn.question else replace(turn, question=turn.asked)
-        update = yield from _read(turn, history, run)
+    update = yield from (_read(turn, history, run) if turn.question else _again(turn, history, run))
     notes += update["notes"]
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
@@ -59,11 +59,11 @@ def _pictured(turn: Turn) -> Turn:
     return turn if wish is None else replace(turn, question=wish.question, asked=turn.question)
 
 
-def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any] | None]:
+def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
     """The update that runs the query of the turn before once more, where nothing but a picture of it is asked for."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
-        return None
+        return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
     said, schema = past.rephrased or past.question, (yield from do(run.schema))
     turn = replace(
         turn,

@@ -54,9 +54,11 @@ def test_another_picture_runs_the_same_query_without_a_model(shop: Path) -> None
     assert [answer.drawn and answer.drawn.kind for answer in (again, third)] == ["pie", "bar"]
 
 
-def test_a_picture_of_nothing_is_a_question_like_others(shop: Path) -> None:
+def test_a_picture_of_nothing_is_declined(shop: Path) -> None:
     with agent(shop, BY_CITY) as asked:
-        assert asked.ask("plot that").sql == BY_CITY
+        answer = asked.ask("plot that")
+    assert (answer.status, answer.sql, answer.usage.llm_calls) == ("unanswerable", None, 0)
+    assert "no result to draw yet" in answer.text
 
 
 @pytest.mark.parametrize(
