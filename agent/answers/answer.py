@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...prompts.replies import Intent
-from ...tools.database import Estimate
 from ...tools.charts import Chart, Spec, choose, vega_lite, wished
+from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage
 from ..state import AgentState, turn_of, usage_of

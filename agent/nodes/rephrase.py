@@ -25,7 +25,6 @@ from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
 from .updates import declined, end_turn, error_kind
 
-
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
 
