@@ -19,7 +19,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types studio clean
+.PHONY: setup demo test test-extras lint format types pictures studio clean
 
 setup: $(VENV)/.ready
 
@@ -69,6 +69,10 @@ types: setup
 	@for room in $(ROOMS); do ln -sfn ../../../$$room build/types/tableturn/$$room; done
 	@for file in __init__.py py.typed; do ln -sfn ../../../agent/package/$$file build/types/tableturn/$$file; done
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# The gallery in docs/charts.md.
+pictures: setup
+	$(BIN)/python -m tests.corpus.gallery docs
 
 studio: setup
 	$(BIN)/langgraph dev --no-browser

@@ -44,7 +44,7 @@ NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
 
 NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
-    "rephrase": (rephrase, ("link", "clarify", "respond")),
+    "rephrase": (rephrase, ("link", "clarify", "execute", "respond")),
     "clarify": (clarify, ("rephrase",)),
     "link": (link, ("retrieve", "candidate")),
     "candidate": (candidate, ("select",)),

@@ -6,8 +6,6 @@ record read back is validated against its type.
 
 from __future__ import annotations
 
-import base64
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..prompts.replies import Intent, Rephrasing
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
-from ..tools.database.table import Cell, Table, Withheld
+from ..tools.database.table import PlainCell, Table, Withheld, plain_cell
 from ..tools.errors import TableturnError
 from ..tools.examples.example import Example
 from ..tools.linking.linked import PastTurn
@@ -43,9 +41,6 @@ time ran out. `edited`: a person wrote the query. `declined`: the agent declined
 
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited"]
 """Where a query came from; `candidate` is a draft that was not selected."""
-
-PlainCell = int | float | str | None
-"""A value that JSON can carry: bytes are written as SQL blob literals, infinities as words."""
 
 
 @dataclass(frozen=True)
@@ -287,6 +282,7 @@ class Turn:
         to_save: Queries that a person approved with the wish to save the answer, should it come from one of them.
         stop: Why the turn ends; None while it goes on.
         rights: Under which rights it was begun; None in older conversations.
+        asked: The question with its words about a picture, where it has any; `question` is without them.
     """
 
     question: str
@@ -316,6 +312,7 @@ class Turn:
     to_save: tuple[str, ...] = ()
     stop: Stop | None = None
     rights: Rights | None = None
+    asked: str = ""
 
     @property
     def code_result(self) -> CodeResult | None:
@@ -364,15 +361,7 @@ class AnswerRecord:
     rights: Rights | None = None
     withheld: Withheld = ""
     estimate: Estimate | None = None
-
-
-def plain_cell(cell: Cell) -> PlainCell:
-    """The value as JSON can carry it."""
-    if isinstance(cell, bytes):
-        return f"x'{base64.b16encode(cell).decode()}'"
-    if isinstance(cell, float) and not math.isfinite(cell):
-        return "NaN" if math.isnan(cell) else ("Infinity" if cell > 0 else "-Infinity")
-    return cell
+    headings: tuple[str, ...] = ()
 
 
 def plain_result(table: Table) -> Result:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -319,6 +320,12 @@ class Settings(BaseModel):
     )
 
     query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query.")
+    export_rows: int = Field(
+        default=1_000_000, ge=1, le=100_000_000, description="Rows that an export to a file or stream holds at most."
+    )
+    export_seconds: float = Field(
+        default=600.0, gt=0, le=86_400, description="Longest run of an export, writing its rows included."
+    )
     rows: int = Field(default=1_000, ge=1, le=1_000_000, description="Rows that an answer holds at most.")
     cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000, description="Largest single value of a result.")
     result_bytes: int = Field(
@@ -371,6 +378,11 @@ class Settings(BaseModel):
             estimated_rows=self.estimated_rows,
             estimated_rows_per_day=self.estimated_rows_per_day,
         )
+
+    @property
+    def export_limits(self) -> Limits:
+        """The limits of a query whose rows are written to a file."""
+        return replace(self.limits, rows=self.export_rows, seconds=self.export_seconds)
 
     @property
     def permissions(self) -> Permissions:

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -17,8 +18,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
 from ..tools.database import Access, Identity, asked_in
-from ..tools.errors import AuditError, TableturnError, TurnCancelled
+from ..tools.errors import AuditError, ExportError, TableturnError, TurnCancelled
 from ..tools.examples import database_identity
+from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of
 from .answers.answer import Answer, pending_answer
 from .answers.delivery import deliver
 from .answers.events import STREAM_MODES, Event, EventReader
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from ..tools.database import Database, Egress, PermissionsFile
+    from ..tools.database.cancellation import Cancellation
     from ..tools.database.objects import DatabaseSource
     from ..tools.examples import ExampleStore
     from ..tools.sandbox import SandboxLimits
@@ -226,6 +229,50 @@ class SQLAgent:
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         with asked_in(answer.thread):
             return Answer(deliver(answer.record, database, within.limits), answer.thread)
+
+    def export(
+        self,
+        answer: Answer,
+        target: Target,
+        form: Format | None = None,
+        *,
+        rows: int | None = None,
+        settings: RunSettings = None,
+        cancellation: Cancellation | None = None,
+    ) -> Exported:
+        """Writes all rows of an answer to a file or a stream, by running its query anew.
+
+        It runs under this agent's rights, which may be narrower than those that the answer was given under, and under
+        `Settings.export_rows` and `export_seconds`. Columns that may not leave for a model are in it: the file is for
+        whoever asks. An answer without SQL, from pandas code alone, gives the rows that it holds.
+
+        Args:
+            answer: Of this agent, or of another on the same database.
+            target: A path, which is replaced only once every row is written, or a binary stream.
+            form: `csv`, `json`, `jsonl`, `md`, `xlsx` or `parquet`; by the path's ending if None.
+            rows: Write so many at most.
+            settings: Fields to change for this export.
+            cancellation: Ends it from another thread.
+
+        Raises:
+            ExportError: There are no rows to write, or the file cannot be written.
+            QueryError: The query cannot be run under these rights or limits.
+        """
+        if form is None:
+            if not isinstance(target, str | Path):
+                raise ExportError("a stream has no name to tell the form by: say which")
+            form = format_of(target)
+        if not answer.answered:
+            raise ExportError("there is no answer to write")
+        if answer.sql is None:
+            return export_rows(answer.columns, answer.rows, target, form)
+        if answer.database != database_identity(self.resources.database):
+            raise ExportError(f"the answer is not of this database, {self.resources.database.name!r}")
+        within = self.settings.overridden(_context(settings))
+        database = self.resources.others.narrowed(within.permissions, self.resources).database
+        limits = within.export_limits
+        limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
+        return export_query(database, answer.sql, target, form, limits, cancellation)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
         """A conversation: a new one, or the one that the checkpointer holds under `thread`.

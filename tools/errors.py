@@ -85,6 +85,10 @@ class ExampleRefused(TableturnError):
     """An example was not added; the message gives the reason."""
 
 
+class ExportError(TableturnError):
+    """A result or a chart cannot be written: where it should go, in what form, or for want of a package."""
+
+
 class SandboxUnavailable(TableturnError):
     """This kernel lacks what the sandbox needs; reasoning with code is off."""
 

@@ -27,3 +27,17 @@ _local = _PerThread()
 def english_stem(word: str) -> str:
     """The Snowball stem of a lower-case English word. Safe to call from any thread."""
     return _local.stemmer.stemWord(word)
+
+
+def singular(word: str) -> str:
+    """A lower-case noun for one, where its form tells: `orders` is `order`, `countries` is `country`."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def plural(name: str) -> str:
+    """A lower-case noun for many, by the rule; one that ends with s is taken for many already."""
+    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"

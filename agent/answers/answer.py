@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...prompts.replies import Intent
+from ...tools.charts import Chart, Spec, choose, vega_lite, wished
 from ...tools.database import Estimate
+from ...tools.export import export_rows
 from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage
 from ..state import AgentState, turn_of, usage_of
 from .phrasing import shown
@@ -39,7 +44,9 @@ JSON_KEYS = (
     "notes",
     "answered",
     "explanation",
+    "chart",
     "estimate",
+    "headings",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
@@ -75,6 +82,7 @@ class Answer:
         choices: For `needs_clarification`, the readings on offer.
         simplified: The question in plain common words; `rephrased` where it was not simplified.
         self_contained: Whether `rephrased` can be understood without the turns before it.
+        headings: The columns' names for people: what is counted instead of `COUNT(*)`.
         database: `tableturn.tools.examples.database_identity` of the database that was asked.
         withheld: Whether rows that may not leave are missing here: `SQLAgent.deliver` gives them to whoever asked.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
@@ -104,6 +112,7 @@ class Answer:
         self.stop_kind: StopKind | None = record.stop_kind
         self.explanation: str = record.explanation
         self.estimate: Estimate | None = record.estimate
+        self.headings: tuple[str, ...] = record.headings or record.columns
         self.choices: tuple[str, ...] = record.choices
         self.simplified: str = record.simplified
         self.self_contained: bool = record.self_contained
@@ -115,6 +124,57 @@ class Answer:
         """Whether there is a result to rely on."""
         return self.status in ("converged", "capped")
 
+    @cached_property
+    def drawn(self) -> Chart | None:
+        """The chart that fits the rows, and the question where it asks for one; None where none does."""
+        if not self.answered or self.withheld:
+            return None
+        wish = wished(self.question)
+        title = self.rephrased if wish is None or not wish.question else wish.question
+        return choose(self.headings, self.rows, wish, title=title or self.question, partial=self.truncated)
+
+    @cached_property
+    def chart(self) -> Spec | None:
+        """`drawn` as a Vega-Lite specification with its data, as JSON values; made when it is first asked for."""
+        return vega_lite(self.drawn) if self.drawn else None
+
+    @property
+    def pictured(self) -> bool:
+        """Whether the question asks for a picture."""
+        return wished(self.question) is not None
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """The rows as CSV, texts that a spreadsheet could take for a formula guarded by an apostrophe.
+
+        Args:
+            path: The file to write; None for the text itself.
+
+        Raises:
+            ExportError: The file cannot be written.
+        """
+        if path is not None:
+            export_rows(self.columns, self.rows, path, "csv")
+            return None
+        written = BytesIO()
+        export_rows(self.columns, self.rows, written, "csv")
+        return written.getvalue().decode()
+
+    def to_excel(self, path: str | Path | BinaryIO) -> None:
+        """The rows as an Excel workbook, in which no text is a formula.
+
+        Args:
+            path: The file to write, or a binary stream.
+
+        Raises:
+            ExportError: The file cannot be written, or openpyxl is missing (the extra `files`).
+        """
+        export_rows(self.columns, self.rows, path, "xlsx")
+
+    def _repr_html_(self) -> str:
+        from .html import answer_html
+
+        return answer_html(self)
+
     def to_dataframe(self) -> pd.DataFrame:
         """The rows as a data frame; repeated column names stay as they are."""
         import pandas as pd
@@ -124,9 +184,11 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain JSON values, with exactly the keys of `JSON_KEYS`.
 
+        `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        whole = asdict(self.record) | {"answered": self.answered}
+        whole = asdict(self.record) | {"answered": self.answered, "headings": self.headings}
+        whole["chart"] = self.chart if self.pictured else None
         whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
         whole["estimate"] = shown(self.estimate)
         return {key: whole[key] for key in JSON_KEYS}
@@ -152,7 +214,7 @@ def pending_answer(
     """
     turn, by_node = turn_of(state), usage_of(state)
     return AnswerRecord(
-        question=turn.question,
+        question=turn.asked or turn.question,
         rephrased=turn.rephrasing.rephrased,
         intent=turn.rephrasing.intent,
         sql=asked.get("sql"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...tools.database import Database, Limits
 from ...tools.errors import QueryError
 from ..records import AnswerRecord, plain_result
-from .phrasing import WITHHELD, about, phrase
+from .phrasing import WITHHELD, about, headed, phrase
 
 
 def deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerRecord:
@@ -30,10 +30,12 @@ def deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerR
         why = f"No query for this question could be run: {error}"
         return replace(answer, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
     known = about(found)
-    words = [phrase(found.columns, found.rows, found.truncated), *known, answer.text.removeprefix(WITHHELD).strip()]
+    called = headed(answer.sql, found.columns, database)
+    words = [phrase(called, found.rows, found.truncated), *known, answer.text.removeprefix(WITHHELD).strip()]
     return replace(
         answer,
         columns=found.columns,
+        headings=tuple(heading.words for heading in called),
         rows=found.rows,
         row_count=found.row_count,
         truncated=found.truncated,

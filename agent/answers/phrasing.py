@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...tools.database import Database, Estimate
-from ...tools.sql import explain
+from ...tools.sql import Heading, explain
+from ...tools.sql import headings as headings_of
+from ...tools.stemming import singular
 from ..attempts.compare import is_empty
 from ..records import Attempt, PlainCell, Result, Status
 
@@ -16,12 +18,16 @@ TEXT_CHARACTERS = 60
 """Longest value in words; longer ones are cut with an ellipsis."""
 
 
-def phrase(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
+def phrase(headings: Sequence[Heading], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
     """The result as a sentence: spelled out where it is short, counted where it is long."""
     if not rows:
         return "No rows match."
+    columns = [heading.words for heading in headings]
     if len(rows) == 1 and len(columns) == 1:
-        return f"{columns[0]}: {_value(rows[0][0])}."
+        cell, counted = rows[0][0], headings[0].counted
+        if counted and isinstance(cell, int):
+            return f"{cell:,} {singular(counted) if cell == 1 else counted}."
+        return f"{columns[0]}: {_value(cell)}."
     if len(rows) <= ROWS_IN_WORDS and len(columns) == 1:
         return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
     if len(rows) == 1:
@@ -38,9 +44,19 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrased(result: Result) -> str:
+def phrased(result: Result, headings: Sequence[Heading]) -> str:
     """What an answer says of a result."""
-    return WITHHELD if result.withheld else phrase(result.columns, result.rows, result.truncated)
+    return WITHHELD if result.withheld else phrase(headings, result.rows, result.truncated)
+
+
+def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
+    """What the columns of a query's result are called in words; their own names where there are no better ones."""
+    if sql is None:
+        return tuple(map(Heading, columns))
+    try:
+        return headings_of(sql, columns, database.schema())
+    except Exception:  # noqa: BLE001 - as below
+        return tuple(map(Heading, columns))
 
 
 def summary(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...tools.terminal import say
-from . import annotate, examples, link, schema
+from . import annotate, doctor, examples, link, schema
 from .options import (
     AllowOption,
     Asker,
@@ -78,17 +78,37 @@ def ask(
     audit: AuditOption = None,
     as_json: JsonOption = False,
     schemas: SchemasOption = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="table, or all rows alone as csv, json, jsonl, md, xlsx or parquet."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all rows to this file, by running the query anew; see --format."),
+    ] = None,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", help="Draw the result into this file: .svg, .png or .html.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what the SQL computes.")] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, max=1_000_000, help="Rows shown or written at most.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the SQL and what it would read, and do not run it.")
+    ] = False,
 ) -> None:
     """Answer one question.
 
-    Exit codes: 0 answered, 1 not answered, 2 bad usage.
+    Exit codes: 0 answered, 1 not answered (or no chart fits), 2 bad usage.
     """
+    from .output import Output, parse_form
     from .session import Choices, ask_once
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
     choices = Choices(db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit)
-    raise typer.Exit(ask_once(question, choices))
+    wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
+    raise typer.Exit(ask_once(question, choices, wanted))
 
 
 @app.command(rich_help_panel=ASK)
@@ -138,5 +158,6 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
 
 app.command(rich_help_panel=LOOK)(link.link)
 app.command(rich_help_panel=LOOK)(schema.schema)
+app.command(rich_help_panel=LOOK)(doctor.doctor)
 app.command(rich_help_panel=KNOW)(annotate.annotate)
 app.add_typer(examples.app, name="examples", rich_help_panel=KNOW)

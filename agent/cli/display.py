@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..answers.events import Event
 
 ROWS_SHOWN = 20
-"""Rows printed; `--json` gives all that the answer holds."""
+"""Rows printed, unless `--limit` says otherwise; `--json` gives all that the answer holds."""
 
 CELL_CHARACTERS = 80
 
@@ -55,8 +55,23 @@ def show_progress() -> Generator[Callable[[Event], None]]:
         yield progress
 
 
-def show_answer(answer: Answer, console: Console | None = None) -> None:
-    """The rephrasing, the SQL, the attempts, the result as a table, and the answer in words."""
+def show_answer(
+    answer: Answer,
+    console: Console | None = None,
+    *,
+    rows: int | None = None,
+    explain: bool = False,
+    facts: bool = True,
+) -> None:
+    """The rephrasing, the SQL, the attempts, the result as a table and as the picture asked for, the answer in words.
+
+    Args:
+        answer: What is shown.
+        console: Where; standard output if None.
+        rows: So many of the rows; `ROWS_SHOWN` if None.
+        explain: Say what the SQL means.
+        facts: Say how sure it is, and what it cost.
+    """
     console = console or Console()
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
@@ -65,16 +80,21 @@ def show_answer(answer: Answer, console: Console | None = None) -> None:
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         _show_attempts(answer, console)
     if answer.columns:
-        console.print(_result(answer))
+        console.print(_result(answer, ROWS_SHOWN if rows is None else rows))
+    if answer.answered and answer.pictured:
+        _show_chart(answer, console)
     style = "bold" if answer.answered else "bold yellow"
     console.print(Text(safe(answer.text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
         console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
     for number, choice in enumerate(answer.choices, 1):
         console.print(Text(f"  {number}. {safe(choice)}"))
-    facts = f"{answer.status}, confidence {answer.confidence:.2f}, {len(answer.attempts)} attempt(s), "
-    facts += f"{answer.usage.llm_calls} model call(s), {answer.usage.seconds:.2f} s, {answer.model}"
-    console.print(Text(facts, style="dim"))
+    if explain and answer.explanation:
+        console.print(Text(safe(answer.explanation)))
+    if facts:
+        said = f"{answer.status}, confidence {answer.confidence:.2f}, {len(answer.attempts)} attempt(s), "
+        said += f"{answer.usage.llm_calls} model call(s), {answer.usage.seconds:.2f} s, {answer.model}"
+        console.print(Text(said, style="dim"))
     for note in answer.notes:
         console.print(Text(f"note: {safe(note)}", style="dim"))
 
@@ -86,14 +106,23 @@ def _show_attempts(answer: Answer, console: Console) -> None:
         console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
 
 
-def _result(answer: Answer) -> Table:
+def _show_chart(answer: Answer, console: Console) -> None:
+    from ...tools.charts.draw import drawn
+
+    if answer.drawn is None:
+        console.print(Text("No chart fits this result.", style="dim"))
+    else:
+        console.print(drawn(answer.drawn, console))
+
+
+def _result(answer: Answer, shown: int) -> Table:
     table = Table(header_style="bold")
-    for name in answer.columns:
+    for name in answer.headings:
         table.add_column(escape(safe(name)))
-    for row in answer.rows[:ROWS_SHOWN]:
+    for row in answer.rows[:shown]:
         table.add_row(*(Text("NULL", style="dim") if cell is None else Text(_cut(safe(str(cell)))) for cell in row))
-    if answer.row_count > ROWS_SHOWN:
-        table.caption = f"{ROWS_SHOWN} of {answer.row_count}{' or more' if answer.truncated else ''} rows"
+    if answer.row_count > shown:
+        table.caption = f"{shown} of {answer.row_count}{' or more' if answer.truncated else ''} rows"
     return table
 
 

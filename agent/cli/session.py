@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..settings import Settings, make_settings, read_settings
 from .conversations import kept_conversations
 from .display import show_answer, show_progress
 from .options import Asker
+from .output import Output, put_out, show_query
 from .slash import SlashCommands, is_slash_command
 
 if TYPE_CHECKING:
@@ -54,13 +55,18 @@ class Choices:
     audit: Path | None
 
 
-def ask_once(question: str, choices: Choices) -> int:
+def ask_once(question: str, choices: Choices, output: Output) -> int:
     """Answers one question and says how it went as an exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
+    output.check()
     with _open(choices, None) as agent:
-        answer = _turn(agent.conversation(), question, choices)
-        return ANSWERED if answer.answered else NOT_ANSWERED
+        settings = dict(output.settings)
+        if output.limit is not None and output.limit > agent.settings.rows:
+            settings["rows"] = output.limit
+        answer = _answer(agent.conversation(), question, settings or None)
+        done = (show_query if output.dry_run else put_out)(answer, agent, output)
+        return ANSWERED if done else NOT_ANSWERED
 
 
 def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> int:
@@ -156,14 +162,20 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _turn(conversation: Conversation, question: str, choices: Choices) -> Answer:
-    """Takes a turn, showing what happens on a terminal, and prints its answer."""
+def _answer(conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None) -> Answer:
+    """Takes a turn, showing what happens on a terminal."""
     answer: Answer | None = None
     with show_progress() as progress:
-        for event in conversation.stream(question):
+        for event in conversation.stream(question, settings=settings):
             progress(event)
             answer = event.answer or answer
     assert answer is not None
+    return answer
+
+
+def _turn(conversation: Conversation, question: str, choices: Choices) -> Answer:
+    """Takes a turn and prints its answer."""
+    answer = _answer(conversation, question)
     if choices.as_json:
         say_json(answer.to_dict())
     else:

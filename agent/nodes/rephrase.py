@@ -11,6 +11,7 @@ from langgraph.types import Overwrite
 from ...prompts.rephrase import RephraseTask
 from ...prompts.replies import Rephrasing
 from ...prompts.simplify import SimplifyTask
+from ...tools.charts import wished
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
@@ -23,6 +24,8 @@ from ..records import Turn, dump
 from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
 from .updates import declined, end_turn, error_kind
+
+NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
 
 def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -38,14 +41,38 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         turn = clarified
     else:
         question, message = _question(state)
-        turn = Turn(question, rights=run.rights)
+        turn = _pictured(Turn(question, rights=run.rights))
         reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [unread_note(state, run)]))
     if run.settings.annotate:
         notes += yield from annotate(run)
-    update = yield from _read(turn, window(state, run), run)
+    history = window(state, run)
+    update = yield from (_read(turn, history, run) if turn.question else _again(turn, history, run))
     notes += update["notes"]
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
+
+
+def _pictured(turn: Turn) -> Turn:
+    """The turn, with the words about a picture apart from its question: SQL answers what is asked, not how it looks."""
+    wish = wished(turn.question)
+    return turn if wish is None else replace(turn, question=wish.question, asked=turn.question)
+
+
+def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:
+    """The update that runs the query of the turn before once more, where nothing but a picture of it is asked for."""
+    past = next((past for past in reversed(history) if past.sql), None)
+    if past is None:
+        return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
+    said, schema = past.rephrased or past.question, (yield from do(run.schema))
+    turn = replace(
+        turn,
+        question=past.question,
+        rephrasing=Rephrasing(said, said),
+        understood=True,
+        written=past.sql,
+        shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
+    )
+    return {"turn": dump(turn), "sql": past.sql, "sql_source": "draft", "notes": [], "next": "execute"}
 
 
 def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str, Any]]:

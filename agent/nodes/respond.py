@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
+from ...tools.sql import Heading
 from ..answers.learning import save_answer
-from ..answers.phrasing import WITHHELD, explained, phrased, remarks, summary
+from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..attempts.choose import choose, objection, votes
 from ..attempts.compare import compare_code, differs, same_answer
 from ..attempts.confidence import confidence
@@ -67,7 +69,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     words = _words(state, turn, run)
     chosen = choose(attempts, words, code) if attempts else None
     discarded = _discarded(attempts, chosen, words, code) if chosen else ""
-    found = _conclude(turn, chosen, discarded=bool(discarded))
+    found = _conclude(turn, chosen, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -77,7 +79,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     by_node = usage_of(state)
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
-        question=turn.question,
+        question=turn.asked or turn.question,
         rephrased=turn.rephrasing.rephrased,
         intent=turn.rephrasing.intent,
         sql=sql,
@@ -108,6 +110,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         rights=run.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
+        headings=tuple(heading.words for heading in found.headings),
     )
 
 
@@ -139,10 +142,11 @@ class _Conclusion:
     text: str
     remarks: tuple[str, ...] = ()
     result: Result | None = None
+    headings: tuple[Heading, ...] = ()
     by_code: bool = False
 
 
-def _conclude(turn: Turn, chosen: Attempt | None, *, discarded: bool) -> _Conclusion:
+def _conclude(turn: Turn, chosen: Attempt | None, database: Database, *, discarded: bool) -> _Conclusion:
     """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
     stop, code = turn.stop, turn.code_result
     if stop and stop.status in ("failed", "unanswerable"):
@@ -151,9 +155,11 @@ def _conclude(turn: Turn, chosen: Attempt | None, *, discarded: bool) -> _Conclu
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         known = (*caveats, *remarks(chosen, chosen.result, status))
-        return _Conclusion(status, phrased(chosen.result), known, chosen.result)
+        called = headed(chosen.sql, chosen.result.columns, database)
+        return _Conclusion(status, phrased(chosen.result, called), known, chosen.result, called)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        return _Conclusion("capped", phrased(code.result), (BY_CODE, *over), code.result, by_code=True)
+        called = headed(None, code.result.columns, database)
+        return _Conclusion("capped", phrased(code.result, called), (BY_CODE, *over), code.result, called, by_code=True)
     why = chosen.error if chosen else "no query was written"
     return _Conclusion("failed", f"No query for this question could be run: {why}")

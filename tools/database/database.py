@@ -13,6 +13,7 @@ from .egress import Egress, Leaving
 from .engine import Engine
 from .engines import open_engine
 from .estimate import Estimate, within_limit
+from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Identity, Permissions, Policy, Session
 from .table import Cell, Limits, Table
@@ -110,13 +111,20 @@ class Database:
         """Closes the connections; queries that still run end by themselves."""
         self.engine.close()
 
-    def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
+    def execute(
+        self,
+        sql: str,
+        limits: Limits | None = None,
+        cancellation: Cancellation | None = None,
+        sink: Sink | None = None,
+    ) -> Table:
         """Runs one query.
 
         Args:
             sql: One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
             limits: What it may cost; `Limits()` if None.
             cancellation: Ends the query from another thread.
+            sink: Takes the rows as they come, for results that are too large to be held; the table then has none.
 
         Raises:
             QueryRejected: It does what is not allowed.
@@ -132,7 +140,7 @@ class Database:
             raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
         if limits.estimated_rows or limits.estimated_rows_per_day:
             self._admit(sql, limits)
-        return self.engine.execute(sql, limits, cancellation)
+        return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """What a query will cost, by the engine's plan; it is not run.

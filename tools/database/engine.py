@@ -11,6 +11,7 @@ from typing import Protocol
 from ..errors import QueryError
 from .cancellation import Cancellation
 from .estimate import Estimate
+from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Session
 from .table import Cell, Limits, Table
@@ -73,8 +74,10 @@ class Engine(Protocol):
         """
         ...
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """Runs one reading statement.
+
+        With a sink the rows go there, as they come, and the table has none.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.

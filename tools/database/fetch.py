@@ -32,6 +32,21 @@ class Cursor(Protocol):
         ...
 
 
+class Sink(Protocol):
+    """Takes a result part by part, so that none of it is kept.
+
+    What it raises ends the query. Where an engine starts a query over, it starts the sink over too.
+    """
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        """What the columns are called, before any row."""
+        ...
+
+    def take(self, rows: Sequence[Row]) -> None:
+        """The next rows."""
+        ...
+
+
 @dataclass(frozen=True)
 class Fetched:
     """What a cursor gave: the rows, a type a column, and whether there were more rows."""
@@ -41,8 +56,13 @@ class Fetched:
     truncated: bool
 
 
-def fetch(cursor: Cursor, limits: Limits) -> Fetched:
+def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None) -> Fetched:
     """At most `limits.rows` rows.
+
+    Args:
+        cursor: After `execute`.
+        limits: How much is taken.
+        sink: Takes the rows, none of which are then in what is returned.
 
     Raises:
         ResultTooLarge: The values together passed `limits.result_bytes`.
@@ -51,20 +71,26 @@ def fetch(cursor: Cursor, limits: Limits) -> Fetched:
     step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (max(1, width) * max(1, limits.cell_bytes))))
     seen: list[set[type]] = [set() for _ in range(width)]
     rows: list[Row] = []
-    size = 0
+    taken = size = 0
     more = True
-    while more and len(rows) <= limits.rows:
-        asked = min(step, limits.rows + 1 - len(rows))
+    if sink is not None:
+        sink.start(tuple([entry[0] for entry in cursor.description]))
+    while more and taken <= limits.rows:
+        asked = min(step, limits.rows + 1 - taken)
         part: list[Row] = cursor.fetchmany(asked)
         more = len(part) == asked
-        rows += part
+        if sink is None:
+            rows += part
+        else:
+            sink.take(part[: limits.rows - taken])
+        taken += len(part)
         size += _look_at(part, seen)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
             )
     types = tuple([_type_of(kinds) for kinds in seen])
-    return Fetched(tuple(rows[: limits.rows]), types, len(rows) > limits.rows)
+    return Fetched(tuple(rows[: limits.rows]), types, taken > limits.rows)
 
 
 def size_of(rows: Sequence[Row]) -> int:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ..stemming import singular
 from .schema import ColumnSchema, ForeignKey, TableSchema
 
 # Key names that say nothing about which table they identify.
@@ -97,16 +98,8 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
 
 
 def _words(name: str) -> list[str]:
-    return [_singular(word.lower()) for word in _WORD.findall(name)]
+    return [singular(word.lower()) for word in _WORD.findall(name)]
 
 
 def _joined(words: Sequence[str]) -> str:
     return "".join(words)
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word

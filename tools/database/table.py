@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -67,3 +68,16 @@ class Table:
     truncated: bool
     elapsed: float
     withheld: Withheld = ""
+
+
+PlainCell: TypeAlias = int | float | str | None
+"""A value that JSON can carry; see `plain_cell`."""
+
+
+def plain_cell(cell: Cell) -> PlainCell:
+    """The value as JSON can carry it: bytes are written as SQL blob literals, infinities as words."""
+    if isinstance(cell, bytes):
+        return f"x'{cell.hex().upper()}'"
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return "NaN" if math.isnan(cell) else ("Infinity" if cell > 0 else "-Infinity")
+    return cell

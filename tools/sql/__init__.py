@@ -14,7 +14,7 @@ Every function is pure, and reads the dialect that the schema names; one that ta
 from .checks import PITFALLS, check
 from .constants import Constants, constants
 from .dialect_notes import dialect_notes
-from .explain import explain
+from .explain import Heading, explain, headings
 from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
 from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
@@ -38,6 +38,7 @@ __all__ = [
     "Finding",
     "FindingKind",
     "Form",
+    "Heading",
     "Mended",
     "Mention",
     "SearchedLiteral",
@@ -48,6 +49,7 @@ __all__ = [
     "dialect_notes",
     "explain",
     "form",
+    "headings",
     "is_ordered",
     "mend_names",
     "parse_select",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....tools.stemming import plural
 from ....tools.values.schema_words import name_words
 from .frame import Condition, Frame, Term, Value
 
@@ -66,8 +67,7 @@ def _plain(name: str) -> str:
 
 
 def _plural(table: str) -> str:
-    name = _plain(table)
-    return name if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return plural(_plain(table))
 
 
 def _condition(condition: Condition, tables: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryTimeout, SettingsError
 from ..cancellation import Cancellation
 from ..estimate import Estimate
-from ..fetch import fetch
+from ..fetch import Sink, fetch
 from ..schema import Schema, TableSchema
 from ..session import Session
 from ..table import Cell, Limits, Table
@@ -112,14 +112,14 @@ class ServerEngine:
                 )
             return self._schema
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
         start = time.monotonic()
         statement = self._read(sql)
 
         def run(connection: ServerConnection) -> Table:
             cursor = connection.query(statement, limits)
-            result = fetch(cursor, limits)
+            result = fetch(cursor, limits, sink)
             columns = tuple([entry[0] for entry in cursor.description])
             return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 

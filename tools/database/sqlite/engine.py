@@ -11,6 +11,7 @@ from pathlib import Path
 from ...errors import DatabaseUnavailable, QueryError
 from ..cancellation import Cancellation
 from ..estimate import Estimate
+from ..fetch import Sink
 from ..schema import Schema, TableSchema
 from ..session import Session
 from ..table import Cell, Limits, Table
@@ -80,10 +81,10 @@ class SQLiteEngine:
             raise DatabaseUnavailable(f"the database file {self.path} is gone") from None
         return " ".join(f"{state.st_dev}.{state.st_ino}.{state.st_size}.{state.st_mtime_ns}" for state in states)
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
         queries = self._workers or self.in_process
-        return queries.execute(sql, limits, cancellation)
+        return queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ...errors import QueryError
 from ..cancellation import Cancellation
+from ..fetch import Sink
 from ..session import Permissions
 from ..table import Limits, Table
 from .confined import Stale
@@ -31,12 +32,12 @@ class QueriesHere:
         """
         self.pool = ConnectionPool(path, permissions)
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
         self.pool.limit_heap(limits.memory_bytes)
         connection = self.pool.take()
         try:
-            return run_query(connection, sql, limits, cancellation)
+            return run_query(connection, sql, limits, cancellation, sink)
         except Stale:
             self.pool.catalogue()
         except QueryError:
@@ -45,4 +46,4 @@ class QueriesHere:
                 raise
         finally:
             self.pool.give(connection)
-        return self.execute(sql, limits, cancellation)
+        return self.execute(sql, limits, cancellation, sink)

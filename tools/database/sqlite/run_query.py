@@ -7,7 +7,7 @@ import time
 
 from ...errors import QueryFailed, QueryRejected, QueryTimeout
 from ..cancellation import Cancellation
-from ..fetch import Fetched, fetch
+from ..fetch import Fetched, Sink, fetch
 from ..quoting import quoted
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, RunningQuery
@@ -19,7 +19,9 @@ from .tokens import words
 _CANCELLED = "the query was cancelled"
 
 
-def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+def run_query(
+    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None
+) -> Table:
     """See `Database.execute`."""
     confinement = connection.confinement
     if confinement:
@@ -39,12 +41,12 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
     try:
         connection.begin()
         try:
-            columns, result = _fetched(sqlite, sql, limits)
+            columns, result = _fetched(sqlite, sql, limits, sink)
         except sqlite3.OperationalError as error:
             if not str(error).startswith(NOT_UTF8):
                 raise
             with lenient_text(sqlite):
-                columns, result = _fetched(sqlite, sql, limits)
+                columns, result = _fetched(sqlite, sql, limits, sink)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.failed(error)
         if query.stopped == "cancelled":
@@ -61,12 +63,14 @@ def run_query(connection: QueryConnection, sql: str, limits: Limits, cancellatio
     return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
 
-def _fetched(sqlite: sqlite3.Connection, sql: str, limits: Limits) -> tuple[tuple[str, ...], Fetched]:
+def _fetched(
+    sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None
+) -> tuple[tuple[str, ...], Fetched]:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")
-        result = fetch(cursor, limits)
+        result = fetch(cursor, limits, sink)
         return tuple([entry[0] for entry in cursor.description]), result
     finally:
         cursor.close()

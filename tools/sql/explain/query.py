@@ -39,13 +39,15 @@ def explain(sql: str, schema: Schema) -> str:
     tree = parse(sql, schema.dialect).tree
     resolution = resolve(tree, schema)
     try:
-        said = _Explainer(resolution).query(tree)
+        said = Explainer(resolution).query(tree)
     except RecursionError:
         raise SQLParseError("The SQL is nested too deeply to be explained; simplify it.") from None
     return f"{said[:1].upper()}{said[1:]}."
 
 
-class _Explainer:
+class Explainer:
+    """Says the queries of one text."""
+
     def __init__(self, resolution: Resolution) -> None:
         self.scopes = {id(scope.select): scope for scope in resolution.scopes}
         self.speaker = Speaker(resolution, self.query)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import pytest
 from tableturn.tools.database import Cancellation, Database, Limits
-from tableturn.tools.errors import QueryTimeout, ResultTooLarge
+from tableturn.tools.errors import ExportError, QueryTimeout, ResultTooLarge
 
 from .candidate import Candidate
 from .tables import NUMBERS
@@ -37,6 +38,38 @@ def test_rows_are_capped_and_say_so(database: Database, rows: int, truncated: bo
     table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows))
     assert [row[0] for row in table.rows] == list(range(1, rows + 1))
     assert table.truncated is truncated
+
+
+class Kept:
+    """A sink that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.columns: tuple[str, ...] = ()
+        self.rows: list[tuple[object, ...]] = []
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        self.columns, self.rows = columns, []
+
+    def take(self, rows: Sequence[tuple[object, ...]]) -> None:
+        self.rows += rows
+
+
+@pytest.mark.parametrize(("rows", "truncated"), [(NUMBERS, False), (NUMBERS - 1, True), (0, True)])
+def test_rows_go_to_a_sink(database: Database, rows: int, truncated: bool) -> None:
+    kept = Kept()
+    table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows), sink=kept)
+    assert (kept.columns, [row[0] for row in kept.rows]) == (("n",), list(range(1, rows + 1)))
+    assert (table.columns, table.rows, table.truncated) == (("n",), (), truncated)
+
+
+def test_what_a_sink_raises_ends_the_query(database: Database) -> None:
+    class Full(Kept):
+        def take(self, rows: Sequence[tuple[object, ...]]) -> None:
+            raise ExportError("the disk is full")
+
+    with pytest.raises(ExportError, match="full"):
+        database.execute("SELECT n FROM numbers", sink=Full())
+    assert database.execute("SELECT 1").rows == ((1,),)
 
 
 def test_cells_are_limited(candidate: Candidate, database: Database) -> None:

@@ -27,8 +27,8 @@ from ...table import Limits
 _HEAD = struct.Struct(">QB")
 _PART = 1 << 16
 
-RESULT, FAILURE = 0, 1
-"""Kinds of a worker's messages."""
+RESULT, FAILURE, PART = 0, 1, 2
+"""Kinds of a worker's messages; a part of a result waits for a word before the next message is sent."""
 
 ERROR_BYTES = 1 << 16
 """The longest error that is read."""
@@ -38,15 +38,15 @@ _ERRORS: dict[str, type[QueryError]] = {
 }
 
 
-def pack_order(sql: str, limits: Limits) -> bytes:
-    """A query and what it may cost, as bytes."""
-    return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values())))
+def pack_order(sql: str, limits: Limits, in_parts: bool = False) -> bytes:
+    """A query, what it may cost, and whether its rows are wanted in parts as they come, as bytes."""
+    return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
-def unpack_order(data: bytes) -> tuple[str, list[Any]]:
-    """The query, and what makes its `Limits`."""
-    sql, limits = ormsgpack.unpackb(data)
-    return sql.decode("utf-8", "surrogatepass"), limits
+def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
+    """The query, what makes its `Limits`, and whether it is wanted in parts."""
+    sql, limits, in_parts = ormsgpack.unpackb(data)
+    return sql.decode("utf-8", "surrogatepass"), limits, in_parts
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def unpack_error(data: bytes) -> TableturnError:
             raise ValueError("no error")
 
 
-def send(line: socket.socket, kind: Literal[0, 1], body: bytes) -> None:
+def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes) -> None:
     """Sends a message."""
     line.sendall(_HEAD.pack(len(body), kind) + body)
 

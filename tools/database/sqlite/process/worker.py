@@ -7,16 +7,18 @@ import os
 import resource
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ....errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
 from ....sandbox.boundary import confine_reader, drop_capabilities_for
-from ...table import Limits
+from ...fetch import Row, Sink
+from ...table import Limits, Table
 from ..run_here import QueriesHere
 from .codec import encode
-from .wire import FAILURE, RESULT, Opening, pack_error, receive, send, unpack_order
+from .wire import FAILURE, PART, RESULT, Opening, pack_error, receive, send, unpack_order
 
 _ORDER_BYTES = 1 << 24
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
@@ -37,10 +39,10 @@ def work(line: socket.socket) -> None:
     send(line, RESULT, str(os.getpid()).encode())
     worker: _Worker | None = None
     while message := receive(line, _ORDER_BYTES):
-        sql, limits = unpack_order(message[1])
+        sql, limits, in_parts = unpack_order(message[1])
         try:
             worker = worker or _Worker(opening)
-            send(line, RESULT, worker.run(sql, limits))
+            send(line, RESULT, worker.run(sql, limits, _Parts(line) if in_parts else None))
         except TableturnError as error:
             send(line, FAILURE, pack_error(error))
         except MemoryError:
@@ -71,7 +73,7 @@ class _Worker:
         self._limits = Limits()
         self._processor_until = 0.0
 
-    def run(self, sql: str, asked: list[Any]) -> bytes:
+    def run(self, sql: str, asked: list[Any], sink: Sink | None) -> bytes:
         if asked != self._asked:
             self._limit(Limits(*asked))
             self._asked = asked
@@ -81,7 +83,7 @@ class _Worker:
             used = math.ceil(time.process_time() + 2 * self._limits.seconds) + 1
             _soft(resource.RLIMIT_CPU, used)
             self._processor_until = used
-        return encode(self._queries.execute(sql, self._limits, None))
+        return encode(self._queries.execute(sql, self._limits, None, sink))
 
     def _limit(self, limits: Limits) -> None:
         _soft(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
@@ -89,6 +91,28 @@ class _Worker:
         # The kernel keeps the memory: SQLite's own limit could never be raised again.
         self._limits = replace(limits, memory_bytes=0)
         self._processor_until = 0.0
+
+
+class _Parts:
+    """Sends rows as they come, each part when the one before was taken; the first has none but the columns' names."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._columns: tuple[str, ...] = ()
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._send(())
+
+    def take(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self._send(tuple(rows))
+
+    def _send(self, rows: tuple[Row, ...]) -> None:
+        types = ("mixed",) * len(self._columns)
+        send(self._line, PART, encode(Table(self._columns, types, rows, False, 0.0)))
+        if receive(self._line, _ORDER_BYTES) is None:
+            os._exit(0)
 
 
 def _soft(kind: int, value: int) -> None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from ....errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
 from ....forkserver import ForkServer
 from ...cancellation import Cancellation
+from ...fetch import Sink
 from ...session import Permissions
 from ...table import Limits, Table
 from .codec import decode
-from .wire import ERROR_BYTES, RESULT, Opening, pack_order, patience, receive, send, unpack_error
+from .wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error
 
 _START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -101,19 +102,22 @@ class Workers:
         with suppress(OSError):  # the first query says so
             NURSERY.start(wait=False)
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine.execute`."""
         if cancellation is not None and cancellation.cancelled:
             raise QueryTimeout("the query was cancelled")
-        order = pack_order(sql, limits)
+        order = pack_order(sql, limits, sink is not None)
         worker = self._take()
         usable = False
         try:
             send(worker.line, RESULT, order)
-            answer = _answer(worker, limits, cancellation)
-            if answer is None:
-                raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
-            kind, body = answer
+            deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
+            kind, body = _answer(worker, deadline, limits, cancellation)
+            parts = _Parts(sink, limits) if sink is not None else None
+            while parts is not None and kind == PART:
+                parts.take(body)
+                send(worker.line, RESULT, b"")
+                kind, body = _answer(worker, deadline, limits, cancellation)
             usable = True
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be") from None
@@ -165,18 +169,45 @@ class Workers:
         worker.end()
 
 
-def _answer(worker: _Worker, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes] | None:
+class _Parts:
+    """What a worker sends part by part, held to the limits once more: it is not to be trusted."""
+
+    def __init__(self, sink: Sink, limits: Limits) -> None:
+        self._sink = sink
+        self._limits = limits
+        self._rows = self._bytes = 0
+
+    def take(self, body: bytes) -> None:
+        """Hands a part on.
+
+        Raises:
+            ValueError: These bytes are no rows, or too many.
+        """
+        table = decode(body)
+        if not table.rows:
+            self._rows, self._bytes = self._limits.rows, _most(self._limits)
+            self._sink.start(table.columns)
+            return
+        self._rows -= len(table.rows)
+        self._bytes -= len(body)
+        if self._rows < 0 or self._bytes < 0:
+            raise ValueError("the result is larger than it may be")
+        self._sink.take(table.rows)
+
+
+def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:
     """What the worker says.
 
     Raises:
         QueryTimeout: It does not come in time, or the query was cancelled; the worker must not be used again.
+        ResultTooLarge: The worker has ended.
+        ValueError: It says too much.
     """
     allowed = limits.seconds + _GRACE_SECONDS
     part = allowed if cancellation is None else min(allowed, _CANCEL_SECONDS)
     if part != worker.patience:
         patience(worker.line, part)
         worker.patience = part
-    deadline = time.monotonic() + allowed
 
     def overdue() -> None:
         if cancellation is not None and cancellation.cancelled:
@@ -186,7 +217,10 @@ def _answer(worker: _Worker, limits: Limits, cancellation: Cancellation | None) 
                 f"the query ran longer than {limits.seconds:g} s: join on keys, filter earlier, or ask for less"
             )
 
-    return receive(worker.line, _most(limits), overdue)
+    answer = receive(worker.line, _most(limits), overdue)
+    if answer is None:
+        raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
+    return answer
 
 
 def _most(limits: Limits) -> int:

@@ -1,0 +1,184 @@
+"""The command that looks whether everything that an answer takes is there, and says what to do where it is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import Annotated, Literal
+
+import typer
+
+from ...tools.errors import TableturnError
+from ...tools.terminal import say, say_json
+from .options import (
+    AllowOption,
+    Asker,
+    BaseUrlOption,
+    DenyOption,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    ModelOption,
+    PermissionsOption,
+    SchemasOption,
+    UserOption,
+    located,
+)
+
+State = Literal["ok", "note", "fault"]
+"""`ok`: it works. `note`: it is missing, and answers do without. `fault`: answers fail, or may."""
+
+_MARKS: dict[State, str] = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
+_MODEL_SECONDS = 30.0
+
+_EXTRAS = {
+    "charts": ("pictures of charts", "vl_convert"),
+    "files": ("Excel and Parquet files", "openpyxl"),
+    "duckdb": ("DuckDB and files of tables", "duckdb"),
+    "postgres": ("PostgreSQL", "psycopg"),
+    "mysql": ("MySQL and MariaDB", "pymysql"),
+    "reason": ("pandas code", "pyarrow"),
+}
+"""What each extra is for, and a package by which one sees that it is installed."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one thing.
+
+    Attributes:
+        what: The thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`.
+        state: How it stands.
+        says: What was found.
+        do: What to do about it; empty where there is nothing to do.
+    """
+
+    what: str
+    state: State
+    says: str
+    do: str = ""
+
+
+def doctor(
+    db: Annotated[str | None, typer.Option("--db", help="A database to look at too, as ask takes it.")] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+    schemas: SchemasOption = None,
+) -> None:
+    """Check model, database, example store, sandbox and extras, and say what to do. The model gets one short request.
+
+    Exit codes: 0 all that is needed works, 1 something does not, 2 bad usage.
+    """
+    asker = Asker(allow, deny, permissions, user)
+    checks: list[tuple[str, Callable[[], Finding]]] = [
+        ("model", lambda: _model(model, base_url)),
+        ("database", lambda: _database(db and located(db, schemas), asker)),
+        ("examples", lambda: _examples(examples, embedding)),
+        ("sandbox", _sandbox),
+        ("folders", _folders),
+        ("extras", _extras),
+    ]
+    findings = [_checked(what, check) for what, check in checks]
+    if as_json:
+        say_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            say(f"{_MARKS[finding.state]} {finding.what:9} {finding.says}")
+            if finding.do:
+                say(f"{'':15} -> {finding.do}")
+    raise typer.Exit(any(finding.state == "fault" for finding in findings))
+
+
+def _checked(what: str, check: Callable[[], Finding]) -> Finding:
+    """What a check finds; an error of ours says itself what to do."""
+    try:
+        return check()
+    except TableturnError as error:
+        return Finding(what, "fault", str(error))
+
+
+def _model(spec: str | None, base_url: str | None) -> Finding:
+    from ..model.errors import model_error
+    from ..model.resolve import model_label, resolve_model
+
+    chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
+    if chat_model is None:
+        do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
+        return Finding("model", "note", "none is chosen: the built-in offline translator answers", do)
+    label, start = model_label(chat_model), time.monotonic()
+    try:
+        chat_model.invoke("Reply with the one word: ready")
+    except Exception as error:
+        raise model_error(label, error) from error
+    return Finding("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
+
+
+def _database(db: str | None, asker: Asker) -> Finding:
+    if db is None:
+        return Finding("database", "note", "none was named", "add --db to have one looked at")
+    with asker.open(db) as database:
+        schema = database.schema()
+        database.execute("SELECT 1")
+        engine, remarks = database.engine, [*database.warnings, *filter(None, [database.limits_note])]
+        says = f"{engine.name} {engine.version} at {database.location}: {schema.total_tables} tables".replace("  ", " ")
+    return Finding("database", "note" if remarks else "ok", says, "; ".join(remarks))
+
+
+def _examples(location: str | None, embedding: str) -> Finding:
+    from ...tools.examples import ExampleStore, default_location, is_made, make_embedding
+
+    place = location or default_location()
+    if not is_made(place):
+        says = f"no store yet at {place}: the built-in examples are shown, and /approve makes one"
+        return Finding("examples", "ok", says)
+    store = ExampleStore.open(place, make_embedding(embedding))
+    try:
+        return Finding("examples", "ok", f"{store.count():,} examples in {place}")
+    finally:
+        store.close()
+
+
+def _sandbox() -> Finding:
+    from ...tools.sandbox import default_limits, run_python, sandbox_available
+
+    limits = default_limits()
+    if problem := sandbox_available(limits.boundary):
+        says, _, do = problem.partition("; ")
+        return Finding("sandbox", "note", says, do)
+    ran = run_python("result = 6 * 7", {}, limits)
+    if ran.error:
+        return Finding("sandbox", "fault", f"pandas code does not run: {ran.error}")
+    return Finding("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
+
+
+def _folders() -> Finding:
+    from tempfile import TemporaryFile
+
+    from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
+
+    for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            says = f"{folder} cannot be written: {error.strerror}"
+            return Finding("folders", "fault", says, f"name another folder in {variable}")
+    return Finding("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
+
+
+def _extras() -> Finding:
+    missing = {extra: use for extra, (use, package) in _EXTRAS.items() if find_spec(package) is None}
+    if not missing:
+        return Finding("extras", "ok", "all are installed")
+    lacking = ", ".join(f"{extra} ({use})" for extra, use in missing.items())
+    return Finding("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")

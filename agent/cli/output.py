@@ -1,0 +1,204 @@
+"""What becomes of an answer at the command line: printed, as rows, as files, as a picture."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
+
+from ...tools.charts.render import can_render
+from ...tools.errors import ExportError, SettingsError
+from ...tools.export import BINARY, FORMATS, Format, check_installed, format_of, write_file
+from ...tools.terminal import safe, say, say_json, warn
+
+if TYPE_CHECKING:
+    from ...tools.charts.render import Picture
+    from ..answers.answer import Answer
+    from ..sqlagent import SQLAgent
+
+Shown = Literal["table", "csv", "json", "jsonl", "md", "xlsx", "parquet"]
+"""What `--format` takes."""
+
+_PICTURES = (".svg", ".png", ".html")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the command line asks for.
+
+    Attributes:
+        as_json: The whole answer as one JSON object.
+        form: The rows alone, in that form; `table` and None show the answer.
+        file: Where all rows are written.
+        chart: Where the chart is written.
+        explain: Whether to say what the SQL means.
+        limit: Rows at most; None for what the settings allow.
+        dry_run: Whether the query is shown and not run.
+    """
+
+    as_json: bool = False
+    form: Shown | None = None
+    file: Path | None = None
+    chart: Path | None = None
+    explain: bool = False
+    limit: int | None = None
+    dry_run: bool = False
+
+    def check(self) -> None:
+        """Sees that all of it can be done, before anything is asked.
+
+        Raises:
+            SettingsError: Two wishes exclude one another.
+            ExportError: A file's form is not known.
+        """
+        rows = self.form not in (None, "table")
+        if self.as_json and rows:
+            raise SettingsError("--json is the whole answer, --format its rows alone: choose one of them")
+        if self.dry_run and (rows or self.file or self.chart):
+            raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
+        if self.file and self.form == "table":
+            raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
+        if self.file is None and self.form in BINARY and sys.stdout.isatty():
+            raise SettingsError(f"{self.form} is no text to print: name a file with --output")
+        form = cast("Format", self.form) if rows else format_of(self.file) if self.file else None
+        if form:
+            check_installed(form)
+        if self.chart and not can_render():
+            raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
+        if self.chart and self.chart.suffix.lower() not in _PICTURES:
+            raise ExportError(f"cannot tell the form of {self.chart}: let its name end in {', '.join(_PICTURES)}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What this asks of the turn."""
+        return {"approve": True, "reason": "off"} if self.dry_run else {}
+
+
+def parse_form(text: str | None) -> Shown | None:
+    """What `--format` was given.
+
+    Raises:
+        SettingsError: It is none of them.
+    """
+    if text is not None and text not in get_args(Shown):
+        raise SettingsError(f"there is no format {text!r}: choose one of {', '.join(get_args(Shown))}")
+    return cast("Shown | None", text)
+
+
+def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
+    """Prints and writes an answer; whether all that was asked for could be done."""
+    from .display import show_answer
+
+    if output.as_json:
+        say_json(_limited(answer, output.limit).to_dict())
+    elif output.form in (None, "table") or output.file or not answer.answered:
+        show_answer(answer, rows=output.limit, explain=output.explain)
+    else:
+        agent.export(answer, _stdout(output.form), output.form, rows=output.limit)
+        if output.explain:
+            warn(answer.explanation)
+    if not answer.answered:
+        return False
+    if output.file:
+        form = None if output.form in (None, "table") else output.form
+        written = agent.export(answer, output.file, form, rows=output.limit)
+        more = "; the query gives more" if written.truncated else ""
+        warn(f"wrote {written.rows:,} rows to {output.file}{more}")
+    return _write_chart(answer, output.chart) if output.chart else True
+
+
+def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
+    """Shows a query that was not run, and what it would read; whether there is one."""
+    from .display import show_answer
+
+    if answer.sql is None or answer.status != "needs_clarification":
+        put_out(answer, agent, replace(output, limit=None))
+        return False
+    reads = _reads(answer.sql, agent)
+    if output.as_json:
+        say_json(answer.to_dict() | {"reads": reads})
+        return True
+    show_answer(replace_words(answer, "Not run."), explain=True, facts=False)
+    say("would read " + ("; ".join(_named(table) for table in reads) or "no table"))
+    return True
+
+
+def replace_words(answer: Answer, text: str) -> Answer:
+    """The answer with other words, and nothing to choose from."""
+    from ..answers.answer import Answer
+
+    return Answer(replace(answer.record, text=text, choices=()))
+
+
+def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
+    """Tables and columns that a query reads, in the schema's order."""
+    from ...tools.errors import SQLParseError
+    from ...tools.sql.items import ALL_COLUMNS, used_items
+
+    schema = agent.resources.database.schema()
+    try:
+        used = used_items(sql, schema)
+    except SQLParseError:
+        return []
+    return [
+        {
+            "table": table.name,
+            "columns": [
+                column.name
+                for column in table.columns
+                if (table.name, column.name) in used.columns or (table.name, ALL_COLUMNS) in used.columns
+            ],
+            "rows": table.row_count,
+        }
+        for table in schema.tables
+        if table.name in used.tables
+    ]
+
+
+def _named(table: dict[str, Any]) -> str:
+    rows = "" if table["rows"] is None else f", {table['rows']:,} rows"
+    return f"{table['table']} ({', '.join(table['columns']) or 'no column by name'}{rows})"
+
+
+def _limited(answer: Answer, limit: int | None) -> Answer:
+    """The answer with so many rows at most."""
+    from ..answers.answer import Answer
+
+    if limit is None or len(answer.rows) <= limit:
+        return answer
+    return Answer(replace(answer.record, rows=answer.rows[:limit], row_count=limit, truncated=True), answer.thread)
+
+
+def _write_chart(answer: Answer, file: Path) -> bool:
+    from ...tools.charts.render import picture
+
+    if answer.chart is None:
+        warn(f"no chart fits this result: {file} is not written")
+        return False
+    write_file(picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
+    warn(f"wrote a {answer.drawn.kind if answer.drawn else ''} chart to {file}")
+    return True
+
+
+def _stdout(form: Format) -> BinaryIO:
+    """Where rows are printed: as they are into a pipe, and with nothing that steers it on a terminal."""
+    if form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
+        return _Terminal()
+    sys.stdout.flush()
+    return sys.stdout.buffer
+
+
+class _Terminal(BytesIO):
+    """Takes UTF-8 and prints what of it may be printed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, data: Any, /) -> int:
+        sys.stdout.write(safe(self._decoder.decode(bytes(data))))
+        sys.stdout.flush()
+        return len(data)

@@ -1,0 +1,108 @@
+"""What `ask` prints and writes, and what `doctor` finds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import tableturn
+
+ASK = ("ask", "--model", "offline")
+ALL = "Show the names and cities of all customers"
+
+
+def ask(shop: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return tableturn(*ASK, "--db", str(shop), *words)
+
+
+def test_format_json_is_the_rows_alone(shop: Path) -> None:
+    ran = ask(shop, "--format", "json", ALL)
+    assert ran.returncode == 0, ran.stderr
+    assert [sorted(row) for row in json.loads(ran.stdout)] == [["city", "name"]] * 3
+
+
+def test_rows_go_to_a_file_and_the_answer_to_the_screen(shop: Path, tmp_path: Path) -> None:
+    ran = ask(shop, "--output", str(tmp_path / "who.csv"), "--limit", "2", "--explain", ALL)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "who.csv").read_text().splitlines()[0] == "name,city"
+    assert len((tmp_path / "who.csv").read_text().splitlines()) == 3
+    assert "wrote 2 rows" in ran.stderr
+    assert "2 of 3 rows" in ran.stdout
+    assert "from customers" in ran.stdout
+
+
+def test_json_with_a_limit_says_that_it_was_cut(shop: Path) -> None:
+    answer = json.loads(ask(shop, "--json", "--limit", "2", ALL).stdout)
+    assert (len(answer["rows"]), answer["row_count"], answer["truncated"], answer["answered"]) == (2, 2, True, True)
+
+
+def test_a_dry_run_shows_the_query_and_what_it_would_read(shop: Path) -> None:
+    ran = ask(shop, "--dry-run", ALL)
+    assert ran.returncode == 0, ran.stderr
+    assert "SELECT" in ran.stdout
+    assert "would read customers (name, city, 3 rows)" in ran.stdout
+    assert "Ada" not in ran.stdout
+    answer = json.loads(ask(shop, "--dry-run", "--json", ALL).stdout)
+    assert answer["rows"] == []
+    assert answer["reads"] == [{"table": "customers", "columns": ["name", "city"], "rows": 3}]
+
+
+def test_a_picture_is_drawn_and_written(shop: Path, tmp_path: Path) -> None:
+    ran = ask(shop, "--chart", str(tmp_path / "c.svg"), "Plot the number of customers by city")
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "c.svg").read_text().startswith("<svg")
+    assert "█" in ran.stdout
+    ran = ask(shop, "--chart", str(tmp_path / "none.png"), ALL)
+    assert ran.returncode == 1
+    assert "no chart fits" in ran.stderr
+    assert not (tmp_path / "none.png").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--json", "--format", "json"),
+        ("--format", "table", "--output", "x.csv"),
+        ("--format", "yaml"),
+        ("--output", "x.doc"),
+        ("--chart", "x.gif"),
+        ("--dry-run", "--output", "x.csv"),
+        ("--output", "no/such/folder/x.csv"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_2(shop: Path, words: tuple[str, ...]) -> None:
+    ran = ask(shop, *words, ALL)
+    assert ran.returncode == 2
+    assert [line.startswith("tableturn: ") for line in ran.stderr.splitlines()] == [True]
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl"])
+def test_a_reader_that_leaves_ends_it_quietly(shop: Path, form: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tableturn", *ASK, "--db", str(shop), "--format", form, ALL]
+    with os.fdopen(write, "wb") as nobody:
+        ran = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.stderr == ""
+    assert ran.returncode in (0, 1)
+
+
+def test_the_doctor_says_what_is_wrong_and_what_to_do(shop: Path) -> None:
+    ran = tableturn("doctor", "--db", str(shop), "--model", "offline", "--json")
+    found = {finding["what"]: finding for finding in json.loads(ran.stdout)}
+    assert ran.returncode == 0, ran.stdout
+    assert list(found) == ["model", "database", "examples", "sandbox", "folders", "extras"]
+    assert found["database"]["state"] == "ok"
+    assert "--model" in found["model"]["do"]
+    ran = tableturn(
+        "doctor", "--db", str(shop.with_name("none.db")), "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1"
+    )
+    assert ran.returncode == 1
+    assert "FAULT model" in ran.stdout
+    assert "FAULT database" in ran.stdout
+    assert "Traceback" not in ran.stderr

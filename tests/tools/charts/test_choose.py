@@ -1,0 +1,165 @@
+"""Which chart is chosen for a result, and that what is chosen can be drawn, whatever the result holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import altair
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from tableturn.tools.charts import Chart, Kind, Wish, choose, vega_lite, wished
+from tableturn.tools.charts.draw import drawn
+from tableturn.tools.database import Database
+from tableturn.tools.sample import build_sample
+
+from ...corpus.gallery import PIECES, Piece
+
+
+@pytest.fixture(scope="module")
+def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with Database.open(build_sample(tmp_path_factory.mktemp("gallery") / "kestrel.sqlite")) as database:
+        yield database
+
+
+def valid(chart: Chart) -> dict[str, Any]:
+    """The specification, after Vega-Lite's own schema and strict JSON have accepted it."""
+    spec = vega_lite(chart)
+    altair.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)), validate=True)
+    return spec
+
+
+def printed(chart: Chart, **console: Any) -> str:
+    screen = Console(width=80, **console)
+    with screen.capture() as captured:
+        screen.print(drawn(chart, screen))
+    return captured.get()
+
+
+def test_the_gallery_is_large_enough() -> None:
+    assert len({piece.question for piece in PIECES}) >= 30
+    assert {piece.kind for piece in PIECES} == {*get_args(Kind), None}
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.question)
+def test_each_result_of_the_gallery_has_its_chart(piece: Piece, kestrel: Database) -> None:
+    chart = piece.chart(kestrel)
+    assert (chart and chart.kind) == piece.kind
+    if chart:
+        assert valid(chart)["title"]["text"] == piece.question
+        assert printed(chart).strip()
+
+
+cells = st.one_of(
+    st.none(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.binary(max_size=4),
+    st.sampled_from(
+        [10**400, -(10**400), "2024-01-31", "2024-02-30", "2024-13", "2024-Q4", "NaN", "0", "1e9", "x'00'"]
+    ),
+    st.dates().map(str),
+    st.datetimes().map(str),
+)
+columns = st.one_of(
+    st.just(cells),
+    st.just(st.integers(-3, 12)),
+    st.just(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))),
+    st.just(st.sampled_from(["Paris", "Lyon", None])),
+    st.just(st.dates().map(lambda day: f"{day:%Y-%m}")),
+    st.just(st.integers(1900, 2100)),
+)
+names = st.one_of(
+    st.text(max_size=12), st.sampled_from(["year", "share %", "id", "COUNT(*)", "first_name", "last_name"])
+)
+wishes = st.one_of(st.none(), st.builds(Wish, st.sampled_from(get_args(Kind)), st.just(""), names, st.tuples(names)))
+
+
+@st.composite
+def results(draw: st.DrawFn) -> tuple[list[str], list[tuple[Any, ...]]]:
+    kinds = draw(st.lists(columns, min_size=0, max_size=4))
+    rows = draw(st.lists(st.tuples(*kinds), max_size=14))
+    return draw(st.lists(names, min_size=len(kinds), max_size=len(kinds))), rows
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(results(), wishes)
+def test_any_result_has_a_chart_that_can_be_drawn_or_none(
+    result: tuple[list[str], list[tuple[Any, ...]]], wish: Wish | None
+) -> None:
+    titles, rows = result
+    chart = choose(titles, rows, wish)
+    if chart is not None:
+        valid(chart)
+        assert printed(chart) is not None
+        assert printed(chart, legacy_windows=True, force_terminal=False) is not None
+
+
+def kind(titles: list[str], rows: list[tuple[Any, ...]], question: str = "") -> str | None:
+    chart = choose(titles, rows, wished(question))
+    return chart and chart.kind
+
+
+def test_identifiers_and_prose_are_not_drawn() -> None:
+    assert kind(["customer_id", "order_id"], [(n, n * 2) for n in range(20)]) is None
+    assert kind(["comment", "rating"], [("word " * 30 + str(n), n % 5) for n in range(9)]) is None
+    assert kind(["photo", "size"], [(b"\x89PNG", n) for n in range(9)]) is None
+
+
+def test_measures_of_other_sizes_do_not_share_an_axis() -> None:
+    rows = [(f"store {n}", n, n * 1e6) for n in range(1, 6)]
+    chart = choose(["store", "orders", "revenue"], rows)
+    assert chart is not None
+    assert (chart.kind, chart.y.title, len(chart.marks)) == ("bar", "orders", 5)
+
+
+def test_averages_are_not_stacked() -> None:
+    rows = [(country, tier, 3.5) for country in "ABC" for tier in "xyz"]
+    assert kind(["country", "tier", "customers"], rows) == "stacked"
+    assert kind(["country", "tier", "average age"], rows) == "bar"
+
+
+def test_rows_are_not_drawn_over_one_another() -> None:
+    assert kind(["city", "total"], [("Paris", 1), ("Paris", 2), ("Lyon", 3)]) is None
+
+
+def test_axes_follow_the_question() -> None:
+    rows = [(2020 + n // 3, "abc"[n % 3], n, 10 - n) for n in range(9)]
+    chart = choose(
+        ["year", "region", "sales", "returns"], rows, wished("Plot returns by region and year as stacked bars")
+    )
+    assert chart is not None
+    assert chart.x is not None
+    assert (chart.kind, chart.x.title, chart.y.title, chart.groups) == ("stacked", "region", "returns", "year")
+
+
+def test_a_wish_that_does_not_fit_gives_what_fits() -> None:
+    rows = [("a", -1), ("b", 2), ("c", 3)]
+    assert kind(["name", "change"], rows, "Plot the change by name as a pie chart") == "bar"
+
+
+def test_a_large_result_has_none() -> None:
+    assert kind(["day", "n"], [(f"{1000 + n // 365:04d}-01-01", n) for n in range(5_001)]) is None
+
+
+def test_nothing_in_a_cell_steers_the_terminal() -> None:
+    chart = choose(["na\x1b[31mme", "n"], [("a\x1b]0;owned\x07", 1), ("b\u202e", 2), ("c", 3)])
+    assert chart is not None
+    assert "\x1b" not in printed(chart)
+
+
+def test_a_terminal_of_ascii_gets_ascii() -> None:
+    chart = choose(["name", "n"], [("a", 1), ("b", 2)])
+    assert chart is not None
+    assert printed(chart, legacy_windows=True).isascii()
+
+
+def test_the_title_says_that_a_result_was_cut(tmp_path: Path) -> None:
+    chart = choose(["name", "n"], [("a", 1), ("b", 2)], title="Names", partial=True)
+    assert chart is not None
+    assert valid(chart)["title"]["subtitle"] == "the first 2 only"

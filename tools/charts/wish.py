@@ -1,0 +1,121 @@
+"""What picture a question asks for, read from its words: a rule, so that it costs no prompt and is never run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
+"""Kinds of charts; `area`, `pie` and `histogram` are drawn only where a person asks for them."""
+
+_NAMED: tuple[tuple[str, Kind], ...] = (
+    (r"stacked(?:\s+(?:bars?|columns?))?", "stacked"),
+    (r"(?:horizontal\s+|vertical\s+|grouped\s+)?(?:bars?|columns?)", "bar"),
+    (r"(?:time\s*series|lines?|trends?)", "line"),
+    (r"areas?", "area"),
+    (r"(?:pie|donut|doughnut)", "pie"),
+    (r"(?:scatter|points?|dots?|bubble)", "point"),
+)
+_PICTURE = r"(?:charts?|plots?|graphs?|diagrams?|visuali[sz]ations?)"
+_SORT = "|".join(f"(?P<k{place}>{words})" for place, (words, _) in enumerate(_NAMED))
+_NOUN = (
+    rf"(?:(?:nice|simple|small|quick)\s+)?(?:(?:{_SORT})\s*-?\s*)?{_PICTURE}"
+    r"|(?P<histogram>histogram)|(?P<scatterplot>scatter\s*plot)|(?P<pie>pie)"
+)
+_NOUN_OR_SORT = _NOUN.replace(_PICTURE, f"{_PICTURE}?", 1)
+_POLITE = r"(?:(?:please|now|then|and|also|ok(?:ay)?|can|could|would|will)\s*,?\s+(?:you\s+)?(?:please\s+)?)*"
+_VERB = r"(?:plot|chart|graph|visuali[sz]e|draw)"
+_GIVE = r"(?:show|give|make|create|draw|build|produce|generate|plot|i\s+(?:want|need|would\s+like)|i'd\s+like)"
+
+_AS = re.compile(
+    rf"[\s,;:]*(?:\b(?:and|then)\s+)?(?:\b(?:show|display|draw|plot|present|render)\s+(?:it|that|this|them|the\s+result)\s+)?"
+    rf"\b(?:as\s+(?:an?\s+)?|(?:in|with|using|on)\s+an?\s+)(?:{_NOUN_OR_SORT})(?=[\s.?!,;]*$|\s+(?:of|for|with|showing)\b)",
+    re.IGNORECASE,
+)
+_OF = re.compile(
+    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:an?\s+|the\s+)?(?:{_NOUN})\s+(?:of|for|showing|with|that\s+shows)\s+",
+    re.IGNORECASE,
+)
+_IMPERATIVE = re.compile(rf"^\s*{_POLITE}{_VERB}\s+(?:me\s+)?(?=\S)(?!(?:of|is|was|for)\b)", re.IGNORECASE)
+_AND_PLOT = re.compile(
+    rf"(?:[\s,;]*\b(?:and|then)\s+(?:then\s+)?|[.;?!]\s*(?:please\s+)?){_VERB}\s+"
+    r"(?:it|that|this|them|the\s+results?)(?=[\s.?!]*$)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:it\s+|that\s+|this\s+|them\s+)?(?:an?\s+|the\s+)?(?:{_NOUN})[\s.?!]*$",
+    re.IGNORECASE,
+)
+_THAT = re.compile(
+    r"[\s,;:]*(?:(?:show|give|draw|display|plot|make)(?:\s+me)?\s*)?"
+    r"(?:it|that|this|them|those|these|the\s+(?:same|results?|answer|data|numbers|rows))?(?:\s+again)?[\s.?!]*",
+    re.IGNORECASE,
+)
+_AXES = re.compile(
+    r"^(?P<y>.+?)\s+(?:(?P<against>against|vs\.?|versus)|by|per|over|for\s+each|for\s+every|across|in\s+each)\s+"
+    r"(?:the\s+)?(?P<x>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SPLIT = re.compile(r",|\band\b|\bby\b|\bper\b|\bsplit\b|\bcolou?red\b", re.IGNORECASE)
+_TOO_LONG = 2_000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A picture that a question asks for.
+
+    Attributes:
+        kind: The kind of chart; None where any will do.
+        question: The question without the words about the picture; empty where it is about the answer before.
+        y: Words for what is measured, as the question has them; may be empty.
+        x: Words for what it is measured by, the first for the axis; may be empty.
+    """
+
+    kind: Kind | None
+    question: str
+    y: str = ""
+    x: tuple[str, ...] = ()
+
+
+def wished(question: str) -> Wish | None:
+    """The picture that a question asks for; None where it asks for none.
+
+    Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as
+    a bar chart"), not where they are what the data is about ("the plot of each film").
+    """
+    if len(question) > _TOO_LONG:
+        return None
+    if found := _BARE.match(question):
+        return Wish(_kind(found), "")
+    kind, rest, asked = None, question, False
+    for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
+        found = pattern.search(rest)
+        if found is None:
+            continue
+        asked = True
+        kind = kind or _kind(found)
+        lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
+        rest = lead + (rest[: found.start()] + " " + rest[found.end() :]).strip()
+    if not asked:
+        return None
+    if _THAT.fullmatch(rest):
+        return Wish(kind, "")
+    axes = _AXES.match(rest.strip(" .?!"))
+    over = axes["x"] if axes else ""
+    trend = kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", rest, re.IGNORECASE)
+    points = kind is None and axes is not None and axes["against"]
+    kind = kind or ("line" if trend else "point" if points else None)
+    parts = tuple(part.strip() for part in _SPLIT.split(over) if part.strip())
+    return Wish(kind, rest, axes["y"] if axes else rest, parts)
+
+
+def _kind(found: re.Match[str]) -> Kind | None:
+    groups = found.groupdict()
+    if groups.get("histogram"):
+        return "histogram"
+    if groups.get("scatterplot"):
+        return "point"
+    if groups.get("pie"):
+        return "pie"
+    return next((kind for place, (_, kind) in enumerate(_NAMED) if groups.get(f"k{place}")), None)

@@ -1,0 +1,18 @@
+"""Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
+
+from .export import Exported, Target, export_query, export_rows, write_file
+from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, check_installed, format_of
+
+__all__ = [
+    "BINARY",
+    "FORMATS",
+    "MEDIA_TYPES",
+    "Exported",
+    "Format",
+    "Target",
+    "check_installed",
+    "export_query",
+    "export_rows",
+    "format_of",
+    "write_file",
+]
