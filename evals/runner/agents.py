@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ...agent import Conversation, Settings, SQLAgent
 from ...tools.database import Schema
+from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
 from ..metrics.redundancy import Linked
@@ -30,14 +32,25 @@ class Agents:
         dataset: Says where the databases are.
         model: What each agent is given.
         settings: Likewise.
-        examples: An example store; None for the built-in examples.
+        examples: An example store, opened once for all of them; None for the built-in examples.
+        embedding: Of that store.
+
+    Raises:
+        ExampleStoreError: The store is not there, or was made with another embedding.
     """
 
-    def __init__(self, dataset: Dataset, model: BaseChatModel | str, settings: Settings, examples: str | None) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        model: BaseChatModel | str,
+        settings: Settings,
+        examples: str | None,
+        embedding: str = "hashed",
+    ) -> None:
         self._dataset = dataset
         self._model = model
         self._settings = settings
-        self._examples = examples
+        self._examples = open_existing(examples, embedding) if examples else None
         self._open: OrderedDict[str, SQLAgent] = OrderedDict()
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
@@ -58,13 +71,19 @@ class Agents:
             self._checkpoints.delete_thread(conversation.thread)
 
     async def remember(self, database: str, conversation: Conversation, turns: Sequence[Question]) -> None:
-        """Makes a conversation look as if these turns had been answered by their gold SQL."""
-        past: list[dict[str, Any]] = [
-            asdict(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])) for turn in turns if turn.golds
-        ]
+        """Makes a conversation look as if these turns had been answered by their gold SQL.
+
+        What the linker makes of each is kept too: how relevant a turn's SQL is depends on it (Track-SQL equation 8).
+        """
+        agent = self._agent(database)
+        past: list[PastTurn] = []
+        for turn in turns:
+            if turn.golds:
+                asked = PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])
+                past.append(replace(asked, items=await asyncio.to_thread(_linked, agent, turn.text, tuple(past))))
         if past:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
-            await self._agent(database).graph.aupdate_state(config, {"turns": past}, as_node="respond")
+            await agent.graph.aupdate_state(config, {"turns": [asdict(one) for one in past]}, as_node="respond")
 
     def schema(self, database: str) -> Schema:
         """A database's schema, as the agent has it."""
@@ -81,6 +100,8 @@ class Agents:
         for agent in self._open.values():
             agent.close()
         self._open.clear()
+        if self._examples is not None:
+            self._examples.close()
 
     def _agent(self, database: str) -> SQLAgent:
         if database in self._open:

@@ -58,7 +58,7 @@ def render_craft(schema: Schema, marked: frozenset[tuple[str, str]], samples: in
 def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     """SQL-CRAFT appendix A.4: keys as pandas indexing and merges over `db_dict`, columns with types, example values.
 
-    Names are as the frames have them: SQL's quotes are no part of them.
+    Names are as the frames have them: those that SQL has to quote are Python texts.
     """
     in_sql = identifiers(schema)
 
@@ -68,9 +68,6 @@ def render_frames(schema: Schema, marked: frozenset[tuple[str, str]], samples: i
     primary = (f"{_frame(table.name)}[{_text(name)}]" for table in schema.tables for name in table.primary_key)
     merges = (_merge(key, schema) for key in schema.foreign_keys)
     keys = [f"Primary Keys: {', '.join(primary)}", "Foreign Key:", *merges]
-    names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
-    if any(in_sql(name) != name for name in names):
-        keys.insert(0, "Names in quotes are so in the frames, without the quotes; SQL puts double quotes around them.")
     return "\n".join(_structure(schema, keys, written, samples))
 
 
