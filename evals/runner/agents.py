@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ...agent import Conversation, Settings, SQLAgent
 from ...tools.database import Schema
+from ...agent.context.annotate import describe_all
+from ...agent.nodes.link import kept_items
+from ...tools.errors import ModelError, NotUnderstood
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
@@ -110,11 +113,23 @@ class Agents:
         idle = [name for name in self._open if not self._in_use[name]]
         if len(self._open) >= _KEPT_OPEN and idle:
             self._open.pop(idle[0]).close()
-        self._open[database] = SQLAgent(
+        agent = self._open[database] = SQLAgent(
             self._dataset.place(database),
             model=self._model,
             settings=self._settings,
             examples=self._examples,
             checkpointer=self._checkpoints,
         )
-        return self._open[database]
+        if self._settings.annotate and self._model != "offline":
+            with suppress(ModelError, NotUnderstood):  # each turn goes on with what is left, and says so
+                describe_all(agent.resources, self._settings)
+        return agent
+
+
+def _linked(agent: SQLAgent, question: str, history: tuple[PastTurn, ...]) -> tuple[tuple[str, str | None, float], ...]:
+    """What the linker makes of a turn."""
+    resources, settings = agent.resources, agent.resources.settings
+    values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
+    seen = history[-settings.history_window :] if settings.history_window else ()
+    linker = resources.schemas.linker(settings.annotate)
+    return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))

@@ -96,7 +96,7 @@ class Added:
     """What an addition did: how many examples were new, how many there already, and which were refused.
 
     Attributes:
-        updated: Those that were there and got another simplified form.
+        updated: Those that were there and got another form of their question, or their whole database's schema.
     """
 
     added: int = 0
