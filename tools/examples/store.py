@@ -76,8 +76,7 @@ class ExampleStore:
         return cls(ChromaBackend(location, chosen.name), chosen)
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Adds examples; those that are there already are left as they are, but for a new simplified or
-        rephrased form, or the schema of its whole database.
+        """Adds examples; those that are there already are left as they are, but for what `_FORMS` names.
 
         Args:
             examples: Any number; written in batches.
