@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -155,7 +155,7 @@ def _requests(settings: str, dialogues: bool) -> Turns:
 
 
 @contextmanager
-def _sample() -> Iterator[Path]:
+def _sample() -> Generator[Path]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "kestrel.sqlite"
         build_sample(path)
