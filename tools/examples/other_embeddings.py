@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -109,7 +110,7 @@ class SentenceEmbedding:
             ExampleStoreError: The library or the model is not there.
         """
         try:
-            from sentence_transformers import SentenceTransformer
+            library: Any = import_module("sentence_transformers")
         except ImportError:
             raise ExampleStoreError(
                 "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
@@ -118,7 +119,7 @@ class SentenceEmbedding:
         # The same model under another path is the same: its folder's name tells it from others.
         self.name = f"sentence-{folder.resolve().name if folder.is_dir() else model}"
         try:
-            self._model = SentenceTransformer(model, device="cpu")
+            self._model = library.SentenceTransformer(model, device="cpu")
         except Exception as error:  # whatever the library stumbles over in a model's files
             raise ExampleStoreError(
                 f"the sentence model {brief_repr(model)} cannot be used: {one_line(error)}"
