@@ -117,7 +117,8 @@ def test_the_messages_are_the_presets_prompts(data_dir: Path, tmp_path: Path) ->
         turns = [record for record in records if record["id"].split("/")[1] == str(number)]
         replies = [turn["messages"][-1]["content"] for turn in turns]
         model = ScriptedModel(script=lambda _, replies=replies: replies.pop(0))
-        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings={"preset": "track"}) as agent:
+        settings = {"preset": "track", "annotate": False}  # what is exported asks no model
+        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings=settings) as agent:
             chat = agent.conversation()
             for turn in turns:
                 chat.ask(turn["questions"][-1])
