@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ...agent import Conversation, Settings, SQLAgent
-from ...tools.database import Schema
 from ...agent.context.annotate import describe_all
 from ...agent.nodes.link import kept_items
+from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
