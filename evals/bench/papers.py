@@ -48,15 +48,11 @@ def run(options: BenchOptions) -> dict[str, object]:
             except TableturnError as error:
                 failed[name] = str(error)
     return {
-        "name": "papers",
-        "figures": {
-            "experiments": len(experiment_names()),
-            "ended": len(ended),
-            "skipped": len(skipped),
-            "rows": rows,
-            "rows_as_named": rows - len(unnamed),
-        },
-        "command": "tableturn bench papers --json",
+        "experiments": len(experiment_names()),
+        "ended": len(ended),
+        "skipped": len(skipped),
+        "rows": rows,
+        "rows_as_named": rows - len(unnamed),
         "not_run": skipped,
         "failed": failed,
         "not_as_named": unnamed,
