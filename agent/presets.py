@@ -17,17 +17,22 @@ _NO_LOOP: dict[str, Any] = {
 }
 
 _UNSAID: dict[str, Any] = {
+    "clarify": False,
     "base_choice": "relevance",
     "conventions": "none",
     "today": "none",
+    "own_examples": 0,
     "example_likeness": 0.0,
+    "mark_used": False,
+    "tell_unshown": False,
+    "values": 0,
+    "draft_again": False,
+    "stop_cycles": False,
+    "final": "last",
     "effort": "low",
     "mend_names": False,
 }
-"""What is ours alone.
-
-No paper tells a model that, leaves out examples unlike the question, spends by need, or mends names.
-"""
+"""What is ours alone: no paper asks back, tells a model that, leaves out examples or answers with another attempt."""
 
 PAPERS: dict[str, dict[str, Any]] = {
     # CREDIT-SQL: rephrasing to "Give me ..." (3.1), 18 voted examples of 20 clusterings (3.3), regularised SQL,
@@ -43,7 +48,7 @@ PAPERS: dict[str, dict[str, Any]] = {
         "m_votes": 20,
         "prompt_style": "credit",
         "schema_style": "credit",
-        "values": 0,
+        "link_schema": False,
         "base_sql": False,
         "temperature": 0.0,
         "max_output_tokens": 600,
@@ -61,9 +66,10 @@ PAPERS: dict[str, dict[str, Any]] = {
         "k_question": 5,
         "prompt_style": "craft",
         "schema_style": "craft",
-        "values": 0,
+        "link_schema": False,
         "base_sql": False,
         "reason": "pot",
+        "show_code_result": False,
         "max_attempts": 5,
         "gate": False,
         "converge": "sql",
@@ -75,17 +81,18 @@ PAPERS: dict[str, dict[str, Any]] = {
         "feedback_result": True,
         "feedback_code": False,
     },
-    # Track-SQL: schema items over 0.1 in order of probability (2.2), the base SQL of the related turn (2.3), the
-    # questions concatenated within a window of 5 turns (3.1), no rephrasing, no examples, one draft.
+    # Track-SQL: schema items over 0.1 in order of probability, found with a model's comments (2.2), the base SQL of the
+    # related turn (2.3), the questions concatenated within a window of 5 turns, this one included (3.1), no rephrasing,
+    # no examples, one draft.
     "track": {
         "preset": "track",
         **_UNSAID,
         "rephrase": "never",
         "simplify": False,
-        "history_window": 5,
+        "history_window": 4,
         "link_threshold": 0.1,
         "all_columns": True,
-        "values": 0,
+        "annotate": True,
         "examples": "none",
         "prompt_style": "track",
         "schema_style": "track",
@@ -93,8 +100,8 @@ PAPERS: dict[str, dict[str, Any]] = {
         **_NO_LOOP,
     },
     # Revision chain: simplification at temperature 1.0, drafts at 0.5, 4 + 4 examples by skeletons (4.1.1), feedback of
-    # error as it came, explanation, and contents with the values that the question mentions (3.2.1), ending when the
-    # result repeats (3.2.2). It does not give N_max: 5 attempts.
+    # error as it came or else the rows (section 1: execution results), explanation, and contents with the values that
+    # the question mentions (3.2.1), ending when the result repeats (3.2.2). It does not give N_max: 5 attempts.
     "revision": {
         "preset": "revision",
         **_UNSAID,
@@ -107,7 +114,10 @@ PAPERS: dict[str, dict[str, Any]] = {
         "k_simplified_skeleton": 4,
         "prompt_style": "revision",
         "schema_style": "ddl",
-        "values": 0,
+        "skeleton_form": "plain",
+        "skeleton_pool": 0,
+        "show_simplified": False,
+        "link_schema": False,
         "base_sql": False,
         "max_attempts": 5,
         "gate": False,
@@ -117,7 +127,7 @@ PAPERS: dict[str, dict[str, Any]] = {
         "feedback_findings": False,
         "feedback_explanation": True,
         "feedback_contents": True,
-        "feedback_result": False,
+        "feedback_result": True,
         "feedback_code": False,
     },
 }

@@ -116,7 +116,22 @@ class Settings(BaseModel):
     k_simplified_skeleton: int = Field(
         default=4, ge=0, le=50, description="Examples by the simplified question's skeleton (revision chain 4.1.1, k2)."
     )
+    skeleton_form: Literal["marked", "plain"] = Field(
+        default="marked",
+        description="What skeletons are compared: with common words of a schema (name, year) left in, and marks of how "
+        "much is asked for; or with every schema word masked and nothing added (revision chain 3.1.2).",
+    )
+    skeleton_pool: int = Field(
+        default=64,
+        ge=0,
+        le=1_000,
+        description="So many nearest skeletons vote for their form of SQL, of which one example each is shown; 0, and "
+        "the plain form, show the nearest themselves (revision chain 3.1.3).",
+    )
     k_question: int = Field(default=5, ge=0, le=50, description="Examples by question (SQL-CRAFT 3, 5-shot).")
+    k_random: int = Field(
+        default=18, ge=0, le=100, description="Examples chosen at random (CREDIT-SQL table 3: as many as are voted)."
+    )
     n_voted: int = Field(default=18, ge=1, le=100, description="Examples chosen by voting (CREDIT-SQL 3.3, N).")
     clustering: Literal["kmeans", "agglomerative", "spectral"] = Field(
         default="kmeans", description="How examples are clustered for voting (CREDIT-SQL 5.4, table 4)."
@@ -133,12 +148,32 @@ class Settings(BaseModel):
         default=False, description="Show examples' SQL in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
     )
     m_votes: int = Field(default=20, ge=1, le=200, description="Clusterings that vote (CREDIT-SQL 3.3, M).")
+    example_seed: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Of random choice and of the clusterings that vote.",
+    )
 
     prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
         default="full", description="Whose prompt form is used to ask for SQL."
     )
-    schema_style: Literal["compact", "ddl", "credit", "track", "craft"] = Field(
+    schema_style: Literal["compact", "ddl", "credit", "track", "craft", "frames"] = Field(
         default="compact", description="How a schema is written into a prompt."
+    )
+    show_simplified: bool = Field(
+        default=True,
+        description="Show the simplified question to whoever writes the SQL; off keeps it to retrieval (revision chain "
+        "3.1.3).",
+    )
+    mark_used: bool = Field(
+        default=True,
+        description="Mark in the schema what earlier queries of the conversation used; Track-SQL marks it for its "
+        "linker alone.",
+    )
+    tell_unshown: bool = Field(
+        default=True,
+        description="Say how much of the schema is not shown, and name other tables; no paper does.",
     )
     base_sql: bool = Field(
         default=True,
@@ -170,6 +205,12 @@ class Settings(BaseModel):
         description="The record of how often models were right (`tableturn models`), to which evaluations, trials and "
         "approved answers add: a file, `off` for none, or empty for `models.jsonl` in the data folder. Off in "
         "evaluations themselves.",
+    )
+
+    show_code_result: bool = Field(
+        default=True,
+        description="In the second step of `code_blocks`, show what the code gave when it ran; SQL-CRAFT 2 shows the "
+        "code alone.",
     )
 
     allow: tuple[str, ...] = Field(
@@ -273,6 +314,16 @@ class Settings(BaseModel):
         default="either",
         description="The loop ends when the SQL repeats (SQL-CRAFT algorithm 1), when the result does "
         "(revision chain 3.2.2), or on either.",
+    )
+    stop_cycles: bool = Field(
+        default=True,
+        description="The loop also ends when an attempt repeats an earlier one than the last; the papers compare with "
+        "the last alone.",
+    )
+    final: Literal["best", "last"] = Field(
+        default="best",
+        description="Which attempt is the answer: the first draft unless a revision is clearly better, or the last one "
+        "(SQL-CRAFT algorithm 1, revision chain 3.2.2).",
     )
     feedback_error: bool = Field(default=True, description="Feed back the execution error (revision chain 3.2.1).")
     feedback_names: bool = Field(

@@ -72,7 +72,7 @@ class SQLAgent:
         settings: `Settings`, or a mapping of the fields to change.
         preset: A paper's configuration by name, under `settings`.
         examples: An `ExampleStore`, where one is (a folder, a server's URL), or None for the built-in examples.
-        embedding: Of a store given by its location: `hashed`, `chroma` or `openai:MODEL`.
+        embedding: Of a store given by its location: `hashed`, `chroma`, `openai:MODEL` or `sentence:MODEL`.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
         sandbox: Limits of pandas code and how strong the boundary around it must be; None for the defaults

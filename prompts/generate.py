@@ -9,12 +9,10 @@ from typing import ClassVar, Literal
 
 from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
-from ..tools.errors import SQLParseError
 from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
 from ..tools.linking.linked import PastTurn
-from ..tools.sql import regularize
 from ..tools.values.match import ValueMatch
 from .parts import Parts, fit
 from .replies import Draft, Rephrasing
@@ -62,6 +60,7 @@ class GenerateTask(Task[Draft]):
         dialect_notes: What to mind in the engine's SQL, a line each.
         conventions: What an answer looks like where a question leaves it open.
         today: Today's date as the model is told; empty if it isn't.
+        with_base: Whether the form `track` has a place for the base SQL, which is empty where there is none.
     """
 
     name: ClassVar[str] = "generate"
@@ -90,6 +89,7 @@ class GenerateTask(Task[Draft]):
     dialect_notes: tuple[str, ...] = ()
     conventions: Conventions = "none"
     today: str = ""
+    with_base: bool = True
 
     def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Those that were approved on this very database: what they show of its tables holds here."""
@@ -102,7 +102,7 @@ class GenerateTask(Task[Draft]):
 
     def parts(self) -> Parts:
         """What the prompt shows if it fits."""
-        examples = tuple(map(_regular, self.examples)) if self.style == "credit" else self.examples
+        examples = tuple(map(_demonstration, self.examples)) if self.style == "credit" else self.examples
         return Parts(
             self.schema,
             self.history,
@@ -154,16 +154,13 @@ class GenerateTask(Task[Draft]):
 
 
 @lru_cache(maxsize=1_024)
-def _regular(example: Example) -> Example:
-    """The example as CREDIT-SQL shows it: question and SQL in their regular forms (3.1, 3.2), schema as in appendix C.
+def _demonstration(example: Example) -> Example:
+    """The example as CREDIT-SQL shows it: the question in its regular form (3.1), all of its schema (appendix C).
 
-    What the schema that it carries does not tell stays as it is.
+    A schema that cannot be read stays as it is.
     """
-    schema = read_compact(example.schema)
-    try:
-        sql = regularize(example.sql, schema)
-    except SQLParseError:
-        sql = example.sql
+    kept = example.database_schema or example.schema
+    schema = read_compact(kept)
     named = all(table.name for table in schema.tables)
-    text = render_schema(replace(schema, name=example.database), "credit") if named else example.schema
-    return replace(example, question=example.rephrased or example.question, sql=sql, schema=text)
+    text = render_schema(replace(schema, name=example.database), "credit") if named else kept
+    return replace(example, question=example.rephrased or example.question, schema=text)

@@ -11,7 +11,7 @@ from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.linking.linked import PastTurn
-from .parts import Parts, fit
+from .parts import NO_SCHEMA, Parts, fit
 from .replies import Intent, Rephrasing
 from .reply_text import clean_reply, find_json, text_field
 from .task import Message, Prompt, Task
@@ -35,8 +35,10 @@ class RephraseTask(Task[Rephrasing]):
     Attributes:
         question: This turn's, as the person put it.
         history: Earlier turns, oldest first.
-        schema: What the database offers; a turn that asks for something else is unanswerable.
+        schema: What the database offers; a turn that asks for something else is unanswerable. The style `credit`
+            shows its name alone, as the paper does.
         ranked: Whether that is in order of probability, not as declared.
+        asks_back: Whether the reply may ask back or decline; for the style `credit`.
         clarification: What was asked back about this question and what the person answered, once that happened.
         simplify: Whether the simplified form is asked for in the same call.
         style: `credit` follows the paper's dialogue prompt; `full` asks for JSON with the intent and the choices.
@@ -53,14 +55,13 @@ class RephraseTask(Task[Rephrasing]):
     style: Literal["credit", "full"] = "full"
     dialogues: tuple[SeedDialogue, ...] = ()
     ranked: bool = True
+    asks_back: bool = True
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return fit(
-            budget,
-            Parts(self.schema, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked),
-            self._messages,
-        )
+        shown = NO_SCHEMA if self.style == "credit" else self.schema
+        parts = Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked)
+        return fit(budget, parts, self._messages)
 
     def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
         return render_messages(

@@ -19,7 +19,7 @@ def stop_reason(
 
     The SQL repeating (SQL-CRAFT algorithm 1), the result repeating (revision chain 3.2.2), the gate, or the cap. Both
     papers compare with the attempt before. A repetition of an earlier one is a cycle, which would only go on until the
-    cap: there is no more to come, but nothing converged.
+    cap: there is no more to come, but nothing converged (`Settings.stop_cycles`).
     """
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last, earlier = tried[-1], tried[:-1]
@@ -60,7 +60,7 @@ def _doubtful(attempt: Attempt, settings: Settings) -> bool:
 
 def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:
     """How the last attempt repeats one before it, the latest such one."""
-    for back, other in enumerate(reversed(earlier), 1):
+    for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
         same = _repeats(last.sql, other.sql, schema)
         if same and settings.converge != "result":
             kind, what = "same_sql", "SQL"

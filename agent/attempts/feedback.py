@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.sql import Finding, used_items
 from ...tools.values import ValueMatch
+from ...tools.values.schema_words import name_stems
 from ..records import Attempt, CodeResult, Result
 from ..settings import Settings
 
@@ -73,15 +74,32 @@ def describe(finding: Finding) -> str:
 
 def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch], within: Bounds) -> str:
     """The values that the question mentions, then sample values of the columns that the query uses."""
-    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in mentioned]
+    named = frozenset(_names_in(schema))
+    told = [match for match in mentioned if not _is_name(match, named)]
+    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in told]
     shown = 0
     for table, name in _columns(sql, schema):
         column = schema.column(table, name)
         if column is None or not column.samples or shown == COLUMNS_SHOWN:
             continue
         shown += 1
-        lines.append(f"{table}.{column.name}: {', '.join(_cell(value, within.cell) for value in column.samples)}, ...")
+        values = ", ".join(_cell(value, within.cell) for value in column.samples)
+        whole = column.distinct is not None and column.distinct <= len(column.samples)
+        lines.append(f"{table}.{column.name}: {values}{'' if whole else ', ...'}")
     return "\n".join(_first(lines, within.tokens))
+
+
+def _names_in(schema: Schema) -> Iterator[str]:
+    """Stems of the words that name tables and columns."""
+    for table in schema.tables:
+        yield from name_stems(table.name)
+        for column in table.columns:
+            yield from name_stems(column.name)
+
+
+def _is_name(match: ValueMatch, names: Collection[str]) -> bool:
+    """Whether a part of a value was found only because the question names a column so: "city" is no Boise City."""
+    return match.how == "part" and all(stem in names for stem in name_stems(match.mention))
 
 
 def _columns(sql: str, schema: Schema) -> list[tuple[str, str]]:

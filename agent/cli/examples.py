@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ from ...tools.terminal import say, say_json, warn
 from .options import (
     AllowOption,
     Asker,
+    BaseUrlOption,
     DbOption,
     DenyOption,
     EmbeddingOption,
@@ -28,6 +29,7 @@ from .options import (
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.examples import Added, Example, ExampleQuery, ExampleStore, Found
+    from ..context.repository import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
 
@@ -74,6 +76,10 @@ def import_(
     databases: Annotated[
         Path | None, typer.Option("--databases", help="Folder of the databases: SQL is run, schemas are filled in.")
     ] = None,
+    whole_schemas: Annotated[
+        bool,
+        typer.Option("--whole-schemas", help="Keep each one's whole database schema too, as CREDIT-SQL shows it."),
+    ] = False,
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -94,7 +100,7 @@ def import_(
         if databases is None:
             done.append(examples.add(_without_databases(read, problems.refuse), strict=False))
         else:
-            with closing(DatabaseFolder(databases)) as folder:
+            with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
                 done.append(examples.add(folder.with_schemas(read), runs_on(folder), strict=False))
     for refusal in (refusal for part in done for refusal in part.refused):
         problems.refuse(refusal.reason)
@@ -136,6 +142,99 @@ def _without_databases(read: Iterable[Example], refuse: Callable[[str], object])
             yield replace(example, owner="")
         else:
             refuse(f"refused {example.question[:80]!r}: it is not shared, so its database is needed: --databases")
+
+
+PlaceArgument = Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")]
+CallsOption = Annotated[int, typer.Option("--calls", min=1, help="Requests at most.")]
+
+
+@app.command()
+def rephrase(
+    store: PlaceArgument = None,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
+    base_url: BaseUrlOption = None,
+    calls: CallsOption = 100_000,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues at once.")] = 4,
+    embedding: EmbeddingOption = "hashed",
+    as_json: JsonOption = False,
+) -> None:
+    """Have a model put imported questions into the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
+
+    What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
+    """
+    from ..context.repository import rephrase_all
+
+    _complete(store, embedding, model, base_url, calls, jobs, as_json, "rephrased", rephrase_all)
+
+
+@app.command()
+def simplify(
+    store: PlaceArgument = None,
+    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
+    base_url: BaseUrlOption = None,
+    calls: CallsOption = 100_000,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Questions at once.")] = 4,
+    embedding: EmbeddingOption = "hashed",
+    as_json: JsonOption = False,
+) -> None:
+    """Have a model put imported questions into plain words, so that the store holds twice the keys (revision 3.1.2).
+
+    What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
+    """
+    from ..context.repository import simplify_all
+
+    _complete(store, embedding, model, base_url, calls, jobs, as_json, "simplified", simplify_all)
+
+
+def _complete(
+    store: str | None,
+    embedding: str,
+    model: str | None,
+    base_url: str | None,
+    calls: int,
+    jobs: int,
+    as_json: bool,
+    form: Literal["rephrased", "simplified"],
+    forms: Forms,
+) -> None:
+    """Asks for what a store's pairs lack, with progress on standard error."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from ...tools.errors import ModelError
+    from ..context.repository import complete
+    from ..model.chat import PromptedTranslator, TranslatorOptions
+    from ..model.resolve import resolve_model
+    from ..settings import PRESETS, Settings
+
+    defaults = Settings()
+    chat = resolve_model(
+        model, base_url=base_url, timeout=defaults.request_seconds, max_retries=defaults.request_retries
+    )  # fmt: skip
+    if chat is None:
+        raise ModelError("rephrasing and simplifying take a chat model: pass --model")
+    options = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
+    with _opened(store, embedding, make=False) as examples, Progress(console=Console(stderr=True)) as shown:
+        bar = shown.add_task(form, total=None)
+        found = complete(
+            examples,
+            forms,
+            lambda example: getattr(example, form),
+            PromptedTranslator(chat, options),
+            calls=calls,
+            jobs=jobs,
+            tell=lambda now: shown.update(bar, completed=now.done, total=now.pairs),
+        )
+    if as_json:
+        say(json.dumps(asdict(found)))
+        return
+    left = found.pairs - found.done
+    say(f"{found.done} of {found.pairs} pairs are {form}, {found.calls} calls")
+    if left:
+        why = f"{found.failed} replies could not be used" if found.failed else "the calls were used up"
+        say(f"{left} are left ({why}): run it again to go on")
 
 
 @app.command("list")

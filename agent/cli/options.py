@@ -46,7 +46,9 @@ ExamplesOption = Annotated[
 ]
 EmbeddingOption = Annotated[
     str,
-    typer.Option("--embedding", envvar="TABLETURN_EMBEDDING", help="The store's: hashed, chroma, or openai:MODEL."),
+    typer.Option(
+        "--embedding", envvar="TABLETURN_EMBEDDING", help="The store's: hashed, chroma, openai:MODEL or sentence:MODEL."
+    ),
 ]
 AllowOption = Annotated[
     list[str] | None,

@@ -10,8 +10,10 @@ from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
 from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ..effects import Body, ask, do
-from ..resources import Run
+from ..effects import Body, Tally, ask, do, run
+from ..model.budget import left_of
+from ..resources import Resources, Run
+from ..settings import Settings
 
 Name = TypeVar("Name")
 
@@ -43,13 +45,13 @@ class Described:
     unusable: int = 0
 
 
-def annotate(run: Run) -> Body[list[str]]:
+def annotate(this: Run) -> Body[list[str]]:
     """Describes what this turn's share of calls reaches; a model that cannot costs the turn nothing but that part.
 
     Returns:
         Notes for the answer.
     """
-    resources, settings = run.resources, run.settings
+    resources, settings = this.resources, this.settings
     calls = min(settings.annotation_calls, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
@@ -64,6 +66,20 @@ def annotate(run: Run) -> Body[list[str]]:
     if done.unusable:
         notes.append(f"{done.unusable} replies described nothing: `tableturn annotate --again` asks again")
     return notes
+
+
+def describe_all(resources: Resources, settings: Settings) -> None:
+    """Describes the whole schema at once, ahead of the first turn: no question is then asked over a part of it.
+
+    Raises:
+        ModelError: The model cannot be asked; what was described so far is kept.
+        NotUnderstood: There is no model.
+    """
+    schema, store = resources.database.schema(), resources.schemas.annotations()
+    calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
+    unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
+    body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
+    run(body, Run(resources, settings, lambda _: None).translator(), Tally(left_of(unbounded, {})))
 
 
 def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int) -> Body[Described]:

@@ -107,12 +107,16 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     settings, turn, database = run.settings, turn_of(state), run.resources.database
     part = yield from shown_schema(state, run)
     schema = yield from do(lambda: _light(part, run.schema()))
-    unshown = yield from do(lambda: _unshown(turn, schema, run.schema()))
     declared = yield from do(lambda: _declared(schema, run))
+    unshown: tuple[str, ...] = ()
+    if settings.tell_unshown:
+        unshown = yield from do(lambda: _unshown(turn, schema, run.schema()))
+    else:
+        schema = schema.alone()
     own_form = settings.prompt_style == "full"
     return GenerateTask(
         question=turn.question,
-        rephrasing=turn.rephrasing if turn.rephrasing.rephrased != as_asked(turn) else Rephrasing("", ""),
+        rephrasing=_rephrasing(turn, settings),
         schema=schema,
         history=window(state, run),
         base=turn.base,
@@ -124,7 +128,8 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         requested=frozenset[str]().union(*(requested(schema, attempt.sql) for attempt in attempts_of(state))),
         ranked=settings.link_schema,
         all_columns=turn.all_columns,
-        marked=frozenset(turn.marked),
+        marked=frozenset(turn.marked) if settings.mark_used else frozenset(),
+        with_base=settings.base_sql,
         database=database_identity(database),
         engine=database.engine.name,
         reply=_reply_form(turn, settings),
@@ -135,6 +140,14 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         conventions=settings.conventions,
         today=_today(settings) if own_form else "",
     )
+
+
+def _rephrasing(turn: Turn, settings: Settings) -> Rephrasing:
+    """The question as it is shown beside the one that was asked: what says nothing more is left out."""
+    made, asked = turn.rephrasing, as_asked(turn)
+    shown = Rephrasing("", "") if made.rephrased == asked else made
+    plain = settings.show_simplified and made.simplified != asked
+    return replace(shown, simplified=made.simplified if plain else "")
 
 
 def _today(settings: Settings) -> str:

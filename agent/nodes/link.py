@@ -70,7 +70,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         turn,
         values=values,
         carried=tuple(match for match in carried if _cell(match) not in set(map(_cell, values))),
-        items=tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS]),
+        items=kept_items(linked),
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
         approve=settings.approve,
@@ -87,6 +87,11 @@ def _first_of(shown: Schema, values: tuple[ValueMatch, ...]) -> tuple[ValueMatch
         return values
     place = {table.name: number for number, table in enumerate(shown.tables)}
     return tuple(sorted(values, key=lambda match: place[match.table]))
+
+
+def kept_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
+    """What a turn keeps of the linker's probabilities."""
+    return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
 def _cell(match: ValueMatch) -> tuple[str, str, str]:

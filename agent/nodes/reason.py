@@ -38,7 +38,7 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     notes: list[str] = []
     try:
         programs = yield from do(seed_programs)
-        thought = yield from ask(ReasonTask(replace(base, schema_style="craft"), mode, programs))
+        thought = yield from ask(ReasonTask(replace(base, schema_style="frames"), mode, programs))
         if (draft := thought.reply.draft) is not None and draft.declines:
             return drafted(turn, Done(draft, thought.notes), run.settings)
         code, remarks = yield from _run_code(thought.reply.code, limits, run)
@@ -106,5 +106,6 @@ def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) 
         return Done(Draft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    result = code_csv(code.result, bounds(run.settings)) or code.error
+    shown = code_csv(code.result, bounds(run.settings)) or code.error
+    result = shown if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

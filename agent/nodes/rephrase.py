@@ -123,6 +123,7 @@ def _understood(
         style="credit" if credit else "full",
         dialogues=(yield from do(seed_dialogues)) if credit else (),
         ranked=ranked,
+        asks_back=settings.clarify,
     )
     done = yield from ask(task)
     return replace(done, notes=(*done.notes, weak)) if weak else done

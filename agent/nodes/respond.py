@@ -27,7 +27,7 @@ BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """Never answers with an attempt worse than the first draft; says so when a result is empty, cut, or uncertain."""
+    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft."""
     turn = turn_of(state)
     answer = yield from do(lambda: _answer(state, turn, run))
     if answer.sql in turn.to_save:
@@ -67,7 +67,7 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     attempts, code = attempts_of(state), turn.code_result
     words = _words(state, turn, run)
-    chosen = choose(attempts, words, code) if attempts else None
+    chosen = _chosen(attempts, words, code, run) if attempts else None
     discarded = _discarded(attempts, chosen, words, code) if chosen else ""
     found = _conclude(turn, chosen, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
@@ -112,6 +112,11 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         estimate=chosen.estimate if chosen and sql else None,
         headings=tuple(heading.words for heading in found.headings),
     )
+
+
+def _chosen(attempts: Sequence[Attempt], words: str, code: CodeResult | None, run: Run) -> Attempt:
+    """The best attempt or, as in the papers' loops, the last, by `Settings.final`."""
+    return choose(attempts, words, code) if run.settings.final == "best" else attempts[-1]
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, words: str, code: CodeResult | None) -> str:

@@ -96,8 +96,16 @@ def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
             "k1": settings.k_question_skeleton,
             "k2": settings.k_simplified_skeleton,
             "least": settings.example_likeness,
+            "pool": settings.skeleton_pool,
+            "form": settings.skeleton_form,
         },
         "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
-        "voted": {"n": settings.n_voted, "m": settings.m_votes, "method": settings.clustering},
+        "voted": {
+            "n": settings.n_voted,
+            "m": settings.m_votes,
+            "method": settings.clustering,
+            "seed": settings.example_seed,
+        },
+        "random": {"k": settings.k_random, "seed": settings.example_seed},
     }
     return numbers.get(settings.examples, {"k": settings.k_question})

@@ -85,6 +85,7 @@ BENCHES: Mapping[str, Bench] = {
     "non-interference": Bench("turns over databases that differ in what may not leave or is hidden", needs_data=False),
     "offline": Bench("EX of the offline translator on the published dev sets"),
     "overhead": Bench("milliseconds a turn of everything but the model", needs_data=False),
+    "papers": Bench("the papers' experiments that end, and rows that differ from their base only in what they name"),
     "parity": Bench("differences from the official evaluator's outcomes"),
     "poisoned": Bench("cells, comments and names that give orders, and how many left their fence", needs_data=False),
     "query-process": Bench("what a process of its own adds to a query, against the same in process", needs_data=False),

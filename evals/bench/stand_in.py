@@ -28,8 +28,21 @@ TURNS = (
 """A conversation over the sample database, with the SQL that the stand-in writes."""
 
 
+_TO_PAPERS = {
+    "Rephrased: Give me ...": "Rephrased: Give me the number of customers.",
+    "You reword questions": "Count the customers",
+    "You check queries by reading them back": '{"meaning": "It counts.", "differences": ""}',
+    "You document a database": '{"1": "a thing"}',
+    "by thinking in pandas": "```python\nresult = pd.DataFrame({'n': [1]})\n```\n```sql\nSELECT 1\n```",
+}
+"""Replies to what only the papers' presets ask, by what tells their prompts."""
+
+
 def reply_to(prompt: str) -> str:
     """The stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    for sign, reply in _TO_PAPERS.items():
+        if sign in prompt:
+            return reply
     turn = max(range(len(TURNS)), key=lambda number: prompt.rfind(TURNS[number][0]))
     question, sql = TURNS[turn]
     if '"intent"' in prompt:

@@ -15,6 +15,7 @@ from ...tools.terminal import say, warn
 from . import finetune
 from .options import (
     DataOption,
+    EvalEmbeddingOption,
     ExamplesOption,
     JobsOption,
     JsonOption,
@@ -59,6 +60,7 @@ def evaluate(
         str, typer.Option("--history", help="What turns see of earlier ones: predicted SQL, or gold.")
     ] = "predicted",
     examples: ExamplesOption = None,
+    embedding: EvalEmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
     jobs: JobsOption = 4,
     engine: Annotated[
@@ -99,8 +101,9 @@ def evaluate(
         raise typer.BadParameter("--engine is local or ray")
     questions = load_dataset(dataset, split, data)
     fields = read_settings(settings) if settings else {}
+    left_out = tuple(without or ())
     spec = RunSpec(
-        dataset, split, model, preset, fields, history, limit, tuple(without or ()), examples, base_url, baseline
+        dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding
     )  # fmt: skip
     folders = [out] if repeats == 1 else [out / f"repeat-{number}" for number in range(1, repeats + 1)]
     try:

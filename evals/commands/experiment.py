@@ -10,7 +10,16 @@ import typer
 
 from ...agent.cli.options import BaseUrlOption
 from ...tools.terminal import say, warn
-from .options import DataOption, ExamplesOption, JobsOption, JsonOption, LimitOption, ModelOption, WithoutOption
+from .options import (
+    DataOption,
+    EvalEmbeddingOption,
+    ExamplesOption,
+    JobsOption,
+    JsonOption,
+    LimitOption,
+    ModelOption,
+    WithoutOption,
+)
 
 
 def experiment(
@@ -18,18 +27,29 @@ def experiment(
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
+    embedding: EvalEmbeddingOption = "hashed",
     suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, to measure TS.")] = None,
     jobs: JobsOption = 4,
     out: Annotated[Path, typer.Option("--out", help="Folder of the runs.")] = Path("experiments"),
     data: DataOption = None,
+    split: Annotated[str | None, typer.Option("--split", help="Instead of the paper's, such as mini_dev.")] = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
+    repeats: Annotated[
+        int,
+        typer.Option("--repeats", min=1, help="Run each row so often, with other seeds; prints mean and deviation."),
+    ] = 1,
+    html: Annotated[bool, typer.Option("--html", help="Also write a page into the folder of the runs.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Repeat a table or figure of a paper, its numbers beside ours; judged as the papers did."""
+    """Repeat a table or figure of a paper, its numbers beside ours; judged as the papers did.
+
+    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
+    """
     from dataclasses import asdict
 
-    from ..experiments import Setup, experiment_names, measure, read_experiment
+    from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
+    from ..experiments.page import remarks, write_page
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -37,16 +57,30 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
-    setup = Setup(model, base_url, examples, data, suites, limit, tuple(without or ()), jobs)
-    rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
+    setup = Setup(
+        model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats
+    )  # fmt: skip
+    try:
+        rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
+    except NotRun as reason:
+        said = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
+        say(json.dumps(said) if as_json else f"{chosen.title}\nnot run: {reason}")
+        return
+    page = write_page(name, chosen, setup, rows, out / name) if html else None
     if as_json:
-        say(json.dumps({"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows]}))
+        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows]}
+        say(json.dumps(told | {"remarks": remarks(chosen, setup, rows), "page": str(page) if page else None}))
         return
     say(f"{chosen.title}\n(paper / here)")
     for row in rows:
-        say(f"{row.name}{f' (not run: {row.failed})' if row.failed else ''}")
+        say(f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}")
         for figure in chosen.shown:
             paper, ours = (f"{v:.1f}" if v is not None else "-" for v in (row.paper.get(figure), row.ours.get(figure)))
-            say(f"  {figure:<10} {paper:>6} / {ours}")
+            spread = f" ± {row.deviations[figure]:.1f}" if figure in row.deviations else ""
+            say(f"  {figure:<10} {paper:>6} / {ours}{spread}")
+    for remark in remarks(chosen, setup, rows):
+        say(remark)
+    if page is not None:
+        say(str(page))
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
         warn("TS is not run: it needs --suites DIR, which `tableturn suite build --out DIR` makes")

@@ -21,12 +21,19 @@ def export_sft(
     perturb: Annotated[
         float, typer.Option("--perturb", min=0, max=1, help="Share of records with a shuffled, padded schema.")
     ] = 0.15,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--without-part", help="Leave out sese, acid or sace, as an ablation does; may be repeated."),
+    ] = None,
 ) -> None:
-    """Write fine-tuning data: a chat a turn, in the form in which the `track` preset asks (Track-SQL B.4)."""
+    """Write fine-tuning data: a chat a turn, in the form in which the `track` preset asks (Track-SQL B.4).
+
+    With `--without-part sese --without-part sace` it is the paper's plain fine-tuning.
+    """
     from ..datasets import load_dataset
     from ..training.export_sft import export
 
-    count = export(load_dataset(dataset, split, data).first(limit), out, perturb)
+    count = export(load_dataset(dataset, split, data).first(limit), out, perturb, tuple(parts or ()))
     say(f"{out}: {count} turns")
 
 

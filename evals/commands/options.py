@@ -15,6 +15,14 @@ SplitOption = Annotated[str, typer.Option("--split", help="Which part of the ben
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many interactions.")]
 WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; may be repeated.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")]
+EvalEmbeddingOption = Annotated[
+    str,
+    typer.Option(
+        "--embedding",
+        envvar="TABLETURN_EMBEDDING",
+        help="Of the store of --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
+    ),
+]
 ExamplesOption = Annotated[str | None, typer.Option("--examples", help="An example store.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from .experiment import Experiment, experiment_names, read_experiment
-from .measure import Measured, Setup, measure
+from .measure import Measured, NotRun, Setup, measure, plumbing_only
 
-__all__ = ["Experiment", "Measured", "Setup", "experiment_names", "measure", "read_experiment"]
+__all__ = [
+    "Experiment",
+    "Measured",
+    "NotRun",
+    "Setup",
+    "experiment_names",
+    "measure",
+    "plumbing_only",
+    "read_experiment",
+]

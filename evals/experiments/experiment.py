@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...tools.errors import SettingsError
+
+Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
+"""What an experiment's example store has to hold: pairs of a training set, all of them rephrased, or all simplified."""
+
+How = Literal["mean", "min", "max", "vote"]
+"""How several runs become one row: by their figures, or by the prediction that most of them agree on by EM."""
+
+
+class Combine(BaseModel):
+    """A row made of runs of another row with other seeds (CREDIT-SQL figure 4)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    of: str = Field(description="The row with `seeds`.")
+    first: int = Field(ge=1, description="How many of its runs.")
+    how: How
 
 
 class Row(BaseModel):
     """One line of a table: a run, and what the paper reports for it.
 
     Figures are named by `ex`, `em` or `ts`; before it `im_` for interactions, `easy_` and so on for a level, `turn1_`
-    and so on for a turn (`turn5_` for all from the fifth on). `trs` and `crs` are Track-SQL's redundancy scores at 0.5.
+    and so on for a turn (`turn5_` for all from the fifth on), `attempt2_ex` for EX had the second attempt been the
+    last. `trs` and `crs` are Track-SQL's redundancy scores at 0.5, `crs_all` over all tables; `em_ex`, `em_only`,
+    `ex_only` and `neither` the shares of questions right by both, by one alone or by none, `miss_select` and so on the
+    share of EM's errors in that clause (CREDIT-SQL figure 7).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -26,6 +45,15 @@ class Row(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict)
     dataset: str | None = Field(default=None, description="Where it is not the experiment's own.")
     paper: dict[str, float] = Field(description="In percent.")
+    base: str | None = Field(default=None, description="The row that it is compared with; none for the method itself.")
+    changes: tuple[str, ...] = Field(
+        default=(),
+        description="All that its requests differ in from those of `base`, in the words of `differences` (named.py).",
+    )
+    seeds: int = Field(
+        default=1, ge=1, description="It is run so often, with `example_seed` 0, 1 ...; figures are means."
+    )
+    combine: Combine | None = None
 
 
 class Experiment(BaseModel):
@@ -36,6 +64,9 @@ class Experiment(BaseModel):
     title: str
     dataset: str
     split: str = "dev"
+    needs: Needs = Field(default="nothing", description="Of the example store.")
+    chart: Literal["none", "bars", "lines", "box"] = Field(default="none", description="The paper's picture.")
+    model: str = Field(default="", description="What the paper ran.")
     figures: tuple[str, ...] = Field(default=(), description="What is printed; by default what the paper reports.")
     rows: tuple[Row, ...]
 
@@ -44,6 +75,17 @@ class Experiment(BaseModel):
         """Names of the figures to print."""
         reported = tuple(dict.fromkeys(name for row in self.rows for name in row.paper))
         return self.figures or reported or ("ex", "em")
+
+    def row(self, name: str) -> Row:
+        """A row by name.
+
+        Raises:
+            SettingsError: There is none.
+        """
+        found = next((row for row in self.rows if row.name == name), None)
+        if found is None:
+            raise SettingsError(f"{self.title} has no row {name!r}")
+        return found
 
 
 _DATA = files("tableturn.evals.experiments") / "data"

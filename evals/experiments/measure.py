@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TypeAlias
 
-from ...tools.errors import ModelError, TableturnError
+from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ..datasets import Dataset, load_dataset
-from ..metrics import Summary, Verdict, official_judge, summarize
-from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
+from ..runner import Listener, RunSpec, run_evaluation
+from ..runner.replay import REPLAY
 from ..runner.results import run_results, write_results
-from .experiment import Experiment, Row
+from .experiment import Experiment, How, Row
+from .figures import Answered, figures_of, voted_by_em
+from .stores import lacking
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 """Given a row's name and its number of questions, what is told about each question while the row runs."""
+
+
+class NotRun(TableturnError):
+    """Nothing of an experiment can be run, as what it runs on is not there."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class Setup:
     """What an experiment is run with, besides itself.
 
     Attributes:
-        model: As `tableturn eval --model`; None chooses by the environment.
+        model: As `tableturn eval --model`; None chooses by the environment. `replay:` takes a folder too, with a file
+            of predictions named like each dataset (`spider.sql`, `sparc.json`).
         base_url: Of an OpenAI-compatible server.
         examples: An example store; None for the built-in examples.
         data: The folder of benchmark data.
@@ -33,6 +41,9 @@ class Setup:
         limit: Only the first so many interactions.
         without: Databases left out.
         jobs: Interactions at once.
+        embedding: Of the store.
+        split: Instead of the experiment's own.
+        repeats: How often each row is run, each time with other seeds.
     """
 
     model: str | None
@@ -43,6 +54,14 @@ class Setup:
     limit: int | None
     without: tuple[str, ...]
     jobs: int
+    embedding: str = "hashed"
+    split: str | None = None
+    repeats: int = 1
+
+    @property
+    def replayed(self) -> bool:
+        """Whether recorded predictions stand for a model's replies."""
+        return self.model is not None and self.model.startswith(REPLAY)
 
 
 @dataclass(frozen=True)
@@ -50,13 +69,28 @@ class Measured:
     """A row's figures in percent, the paper's and ours by name; a missing one is not reported, or not measured.
 
     Attributes:
+        ours: Means, where there are several runs.
         failed: Why the row cannot be run here: its data, its model or an extra is missing; empty where it was.
+        deviations: Standard deviations between repeats, by figure; empty for one.
+        runs: How many runs it is of.
+        questions: How many were asked.
+        dataset: What they are of.
+        parts: Official EX of ten equal parts, in percent (SQL-CRAFT A.2); empty for fewer than ten questions.
+        predictions: What was answered, by question id, in the first run.
+        replayed: Whether recorded predictions stood for the model's replies.
     """
 
     name: str
     paper: dict[str, float]
     ours: dict[str, float]
     failed: str = ""
+    deviations: dict[str, float] = field(default_factory=dict[str, float])
+    runs: int = 0
+    questions: int = 0
+    dataset: str = ""
+    parts: tuple[float, ...] = ()
+    predictions: dict[str, str] = field(default_factory=dict[str, str])
+    replayed: bool = False
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
@@ -69,61 +103,138 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
         listen: Whom to tell how each row is going.
 
     Raises:
+        NotRun: What every row is run on is missing.
         TableturnError: No row can be run.
     """
     measured: list[Measured] = []
     errors: list[TableturnError] = []
+    done: dict[str, list[Answered]] = {}
     for row in experiment.rows:
         try:
-            measured.append(_measure_row(row, experiment, setup, out, listen))
+            runs = _runs(row, experiment, setup, out, listen, done)
+            measured.append(_measured(row, experiment, setup, runs))
         except TableturnError as error:
             errors.append(error)
             measured.append(Measured(row.name, row.paper, {}, str(error)))
     if len(errors) == len(measured):
-        raise errors[0]
+        raise next((error for error in errors if not isinstance(error, NotRun)), errors[0])
     return measured
 
 
-def _measure_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> Measured:
-    dataset = load_dataset(row.dataset or experiment.dataset, experiment.split, setup.data)
+def plumbing_only(rows: Sequence[Measured]) -> bool:
+    """Whether rows of one dataset all share one prediction a question, so that their figures tell nothing apart."""
+    by_dataset: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        if row.predictions:
+            by_dataset.setdefault(row.dataset, []).append(row.predictions)
+    several = [found for found in by_dataset.values() if len(found) > 1]
+    return bool(several) and all(one == found[0] for found in several for one in found)
+
+
+def _runs(
+    row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen, done: dict[str, list[Answered]]
+) -> list[list[Answered]]:
+    """The answers of each repeat: of one run, or of one a seed."""
+    if row.combine is not None:
+        whole = done.get(row.combine.of)
+        if whole is None:
+            raise NotRun(f"the row {row.combine.of!r} was not run")
+        seeds = len(whole) // setup.repeats
+        return [whole[start : start + row.combine.first] for start in range(0, len(whole), seeds)]
+    dataset, model = _ready(row, experiment, setup)
+    repeats: list[list[Answered]] = []
+    for repeat in range(setup.repeats):
+        seeds = [repeat * row.seeds + number for number in range(row.seeds)]
+        repeats.append([_run(row, dataset, setup, out, listen, seed, model) for seed in seeds])
+    done[row.name] = [run for runs in repeats for run in runs]
+    return repeats
+
+
+def _ready(row: Row, experiment: Experiment, setup: Setup) -> tuple[Dataset, str | None]:
+    """The row's dataset, whole, and its model.
+
+    Raises:
+        NotRun: What it is run on is missing.
+    """
+    name, split = row.dataset or experiment.dataset, setup.split or experiment.split
+    try:
+        dataset = load_dataset(name, split, setup.data)
+        asked = dataset.without(setup.without).first(setup.limit)
+        for database in dict.fromkeys(question.database for question in asked.questions):
+            dataset.place(database)
+    except (SettingsError, DatabaseUnavailable) as error:
+        raise NotRun(str(error)) from None
+    needs = "nothing" if setup.replayed or row.changes == ("program",) else experiment.needs
+    if reason := lacking(needs, setup.examples, setup.embedding):
+        raise NotRun(reason)
+    return dataset, _model(setup, name)
+
+
+def _model(setup: Setup, dataset: str) -> str | None:
+    if setup.model is None or not setup.replayed:
+        return setup.model
+    folder = Path(setup.model.removeprefix(REPLAY))
+    if not folder.is_dir():
+        return setup.model
+    found = next((path for path in sorted(folder.iterdir()) if path.stem == dataset), None)
+    if found is None:
+        raise NotRun(f"{folder} holds no predictions for {dataset}")
+    return f"{REPLAY}{found}"
+
+
+def _run(row: Row, dataset: Dataset, setup: Setup, out: Path, listen: Listen, seed: int, model: str | None) -> Answered:
     spec = RunSpec(
         dataset=dataset.name,
         split=dataset.split,
-        model=setup.model,
+        model=model,
         preset=row.preset,
-        settings=row.settings,
+        settings={**row.settings, **({"example_seed": seed} if seed else {})},
         limit=setup.limit,
         without=setup.without,
         examples=setup.examples,
         base_url=setup.base_url,
         baseline=row.baseline,
+        embedding=setup.embedding,
     )
     asked = dataset.without(setup.without).first(setup.limit)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
+    if setup.repeats > 1 or row.seeds > 1:
+        folder = folder / f"seed-{seed}"
     with listen(row.name, len(asked.questions)) as listener:
         answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener)
     if left := [record for record, _ in answered if not record.asked]:
         raise ModelError(f"{len(left)} of {len(answered)} questions could not be asked ({left[0].text})")
     results = run_results(spec, asked, answered, 0.0)
     write_results(results, folder)
-    official = _judge(asked, answered)
-    ours = _figures(official, "ex") | _figures(official, "em")
-    ours |= {name: 100 * results["linking"][name] for name in ("trs", "crs") if name in results["linking"]}
-    if setup.suites is not None:
-        suite = _figures(_judge(asked.on(setup.suites), answered), "ex")
-        ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}
-    return Measured(row.name, row.paper, ours)
+    return Answered(asked, answered, results)
 
 
-def _judge(dataset: Dataset, answered: list[tuple[TurnRecord, Verdict]]) -> Summary:
-    with official_judge(dataset) as judge:
-        return summarize([judge.judge(verdict.question, record.sql) for record, verdict in answered])
+def _measured(row: Row, experiment: Experiment, setup: Setup, repeats: Sequence[Sequence[Answered]]) -> Measured:
+    how: How = row.combine.how if row.combine else "mean"
+    found = [_combined(runs, how, setup.suites, experiment.shown) for runs in repeats]
+    first = repeats[0][0]
+    return Measured(
+        row.name,
+        row.paper,
+        _over(found, fmean),
+        deviations=_over(found, stdev) if len(found) > 1 else {},
+        runs=len(found) * len(repeats[0]),
+        questions=len(first.asked.questions),
+        dataset=f"{first.asked.name} {first.asked.split}",
+        parts=first.parts() if experiment.chart == "box" else (),
+        predictions={record.id: record.sql for record, _ in first.answered} if row.combine is None else {},
+        replayed=setup.replayed,
+    )
 
 
-def _figures(summary: Summary, measure: str) -> dict[str, float]:
-    """One measure over everything, interactions, levels and turns, by the names that experiments use."""
-    groups = {"": summary.all, "im_": summary.interactions}
-    groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
-    groups |= {f"turn{5 if turn == '>4' else turn}_": scores for turn, scores in summary.by_turn.items()}
-    shares = {f"{prefix}{measure}": getattr(scores, measure) for prefix, scores in groups.items()}
-    return {name: 100 * share for name, share in shares.items() if share is not None}
+def _combined(runs: Sequence[Answered], how: How, suites: Path | None, shown: Sequence[str]) -> Mapping[str, float]:
+    """The figures of one repeat."""
+    if how == "vote":
+        return figures_of(voted_by_em(runs), suites, shown)
+    found = [run.figures(suites, shown) for run in runs]
+    return _over(found, {"mean": fmean, "min": min, "max": max}[how])
+
+
+def _over(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
+    names = [name for name in runs[0] if all(name in run for run in runs)]
+    return {name: take([run[name] for run in runs]) for name in names}

@@ -56,7 +56,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
         raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
     if module is not None:
         return module.make(dataset, model, settings, spec.history)
-    return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples), spec.history)
+    return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples, spec.embedding), spec.history)
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
@@ -65,8 +65,18 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     Raises:
         SettingsError: Settings are wrong, or there is no such baseline.
     """
+    return settings_of(spec, conversational=dataset.conversational)
+
+
+def settings_of(spec: RunSpec, *, conversational: bool) -> Settings:
+    """See `run_settings`.
+
+    Args:
+        spec: The run.
+        conversational: Whether the dataset says what its asker means; papers' presets ask nobody back even so.
+    """
     replayed = spec.model is not None and spec.model.startswith(REPLAY)
-    fields: dict[str, Any] = {"clarify": dataset.conversational, "today": "none", "record": "off"}
+    fields: dict[str, Any] = {"today": "none", "record": "off"} | ({} if conversational else {"clarify": False})
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:

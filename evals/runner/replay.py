@@ -24,6 +24,7 @@ REPLAY_SETTINGS = {
     "rephrase": "never",
     "effort": "low",
     "simplify": False,
+    "annotate": False,
     "reason": "off",
     "feedback_explanation": False,
     "examples": "none",

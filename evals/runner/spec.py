@@ -37,6 +37,7 @@ class RunSpec:
         without: Databases left out.
         examples: An example store; None for the built-in examples.
         base_url: Of an OpenAI-compatible server.
+        embedding: Of that store.
         baseline: Who answers instead of the agent as it is, by name (`evals.baselines`); None for the agent.
     """
 
@@ -51,6 +52,7 @@ class RunSpec:
     examples: str | None = None
     base_url: str | None = None
     baseline: str | None = None
+    embedding: str = "hashed"
 
 
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
@@ -89,7 +91,8 @@ def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
         raise SettingsError(f"{out} cannot hold a run: {error}") from error
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     before = kept.pop(_DIGEST, None)
-    differing = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
+    new = {"embedding": "hashed"}  # what runs made before it was known had
+    differing = sorted(n for n in {*kept, *wanted} if kept.get(n, new.get(n)) != wanted.get(n))
     if differing:
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -33,13 +33,20 @@ from ...tools.sql import regularize
 from ..datasets import Dataset
 from ..datasets.question import Question
 
+PARTS: Mapping[str, Mapping[str, bool]] = {
+    "sese": {"link_schema": False},
+    "acid": {"all_columns": False},
+    "sace": {"base_sql": False},
+}
+"""The parts that Track-SQL's ablations leave out (tables 2 and 3), with the settings that do so."""
+
 PERTURBED = 0.15
 """The share of records whose schema is shuffled and padded (Track-SQL 3.1)."""
 
 T = TypeVar("T")
 
 
-def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED) -> int:
+def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: Collection[str] = ()) -> int:
     """Writes a dataset's turns as JSONL, one object a line; the same data gives the same file.
 
     Args:
@@ -47,17 +54,22 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED) -> int:
             cannot be parsed.
         out: The file; it appears when it is whole.
         perturbed: The share of records whose schema is shuffled and gets an item that does not belong.
+        without: Parts left out, of `PARTS`, so that each row of an ablation has a model of its own; without the schema
+            extractor and the context extractor it is the paper's plain fine-tuning.
 
     Returns:
         How many turns were written.
 
     Raises:
-        SettingsError: The file cannot be written, or there is no turn.
+        SettingsError: The file cannot be written, there is no turn, or no such part.
     """
+    if unknown := [name for name in without if name not in PARTS]:
+        raise SettingsError(f"Track-SQL has no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    fields = {field: value for name in without for field, value in PARTS[name].items()}
     unfinished = out.with_name(out.name + ".part")
     count = 0
     with ExitStack() as opened:
-        places = _Places(opened)
+        places = _Places(opened, make_settings(fields, preset="track"))
         try:
             with unfinished.open("w", encoding="utf-8") as file:
                 for number, turns in enumerate(dataset.interactions):
@@ -78,8 +90,9 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED) -> int:
 class _Places:
     """An agent's resources for each database, opened once; None where there is no database."""
 
-    def __init__(self, opened: ExitStack) -> None:
+    def __init__(self, opened: ExitStack, settings: Settings) -> None:
         self._opened = opened
+        self._settings = settings
         self._at: dict[Path, Resources | None] = {}
 
     def at(self, path: Path) -> Resources | None:
@@ -88,9 +101,8 @@ class _Places:
         return self._at[path]
 
     def _open(self, path: Path) -> Resources | None:
-        settings = make_settings(preset="track")
         try:
-            found = open_resources(path, model="offline", settings=settings, examples=None, base_url=None)
+            found = open_resources(path, model="offline", settings=self._settings, examples=None, base_url=None)
         except DatabaseUnavailable:
             return None
         self._opened.callback(found.close)
@@ -127,6 +139,7 @@ def records(
         chance = random.Random(key)  # noqa: S311 - noise, not a secret
         if chance.random() < perturbed:
             shown = disturbed(task.schema, schema, chance)
+            shown = shown if resources.settings.tell_unshown else shown.alone()
             unshown = tuple(name for name in task.unshown if shown.table(name) is None)
             task = replace(task, schema=shown, unshown=unshown)
         said = task.render(resources.settings.prompt_tokens).messages

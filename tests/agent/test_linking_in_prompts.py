@@ -26,7 +26,7 @@ def talk(
     database: Path, model: ScriptedModel, questions: list[str], **settings: Any
 ) -> tuple[list[str], dict[str, Any]]:
     """The prompts that asked for SQL, and the last turn's state."""
-    with SQLAgent(database, model=model, settings={"examples": "none", **settings}) as agent:
+    with SQLAgent(database, model=model, settings={"examples": "none", "annotate": False, **settings}) as agent:
         chat = agent.conversation()
         for question in questions:
             chat.ask(question)
@@ -47,9 +47,8 @@ def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) 
     assert block(first, "base-sql") == ""
     assert block(second, "base-sql") == PARIS
     assert block(third, "question") == " & ".join(questions)
-    tables = [line for line in block(second, "schema").splitlines() if " : " in line]
-    assert tables[0].startswith("customers : "), "most probable first; how many tables are cut is told before them"
-    assert "city [SN]" in block(second, "schema")
+    assert block(second, "schema").startswith("customers : "), "most probable first, and no word on what is cut"
+    assert "[SN]" not in second, "that mark is the linker's"
     assert "id" in block(second, "schema"), "keys stay"
     assert block(third, "base-sql") == state["turn"]["base"]["sql"]
     assert state["turn"]["shown"][0][0] == "customers"
@@ -59,16 +58,19 @@ def test_track_is_given_questions_base_sql_and_the_extracted_schema(shop: Path) 
 
 @pytest.mark.parametrize(
     ("settings", "gone"),
-    [({"all_columns": False}, r"\*"), ({"link_schema": False}, r"\[SN\]|\*"), ({"base_sql": False}, "SELECT")],
+    [({"all_columns": False}, r"\*"), ({"link_schema": False}, r"\*"), ({"base_sql": False}, "SELECT")],
 )
 def test_each_part_can_be_switched_off(shop: Path, settings: dict[str, Any], gone: str) -> None:
     questions = ["Show all details of the customers", "Show all details of those in Paris"]
     model, without = writes("SELECT * FROM customers"), writes("SELECT * FROM customers")
     (_, whole), _ = talk(shop, model, questions, preset="track")
     (_, prompt), _ = talk(shop, without, questions, preset="track", **settings)
-    place = "base-sql" if "base_sql" in settings else "schema"
-    assert re.search(gone, block(whole, place))
-    assert not re.search(gone, block(prompt, place))
+    if "base_sql" in settings:
+        assert re.search(gone, block(whole, "base-sql"))
+        assert "base-sql" not in prompt
+    else:
+        assert re.search(gone, block(whole, "schema"))
+        assert not re.search(gone, block(prompt, "schema"))
 
 
 def test_without_linking_the_schema_stands_as_declared(shop: Path) -> None:
@@ -94,11 +96,18 @@ def test_past_sql_that_no_longer_runs_is_no_base(shop: Path) -> None:
     assert "may be the base" not in model.prompts[-1]
 
 
+def test_earlier_queries_are_marked_where_that_is_asked_for(shop: Path) -> None:
+    questions = ["Which customers live in Paris?", "How many?"]
+    (_, second), _ = talk(shop, writes(PARIS), questions, preset="track", mark_used=True)
+    assert "city [SN]" in block(second, "schema")
+    assert "[SN] marks" in second
+
+
 def test_the_window_is_five_turns(shop: Path) -> None:
     questions = [f"question number {number}" for number in range(8)]
     prompts, state = talk(shop, writes("SELECT id FROM orders"), questions, preset="track")
-    assert block(prompts[-1], "question") == " & ".join(questions[2:])
-    assert len(state["turns"]) == 5
+    assert block(prompts[-1], "question") == " & ".join(questions[3:]), "this one is the fifth"
+    assert len(state["turns"]) == 4
 
 
 def test_studio_shows_what_was_kept_and_the_base(shop: Path) -> None:
@@ -182,7 +191,7 @@ def test_without_linking_a_large_schema_says_nothing_untrue_and_gives_what_is_na
 @pytest.mark.parametrize("budget", [700, 3_000])
 def test_a_table_that_was_asked_for_is_shown_whole_where_room_is_short(wide: Path, budget: int) -> None:
     model = writes("SELECT wrong FROM qqzx", "SELECT zq1 FROM qqzx")
-    settings = {"rephrase": "never", "prompt_tokens": budget, "preset": "craft", "reason": "off"}
+    settings = {"rephrase": "never", "prompt_tokens": budget, "preset": "craft", "reason": "off", "tell_unshown": True}
     (first, second, *_), _ = talk(wide, model, ["What did the vendors send?"], **settings)
     assert "zq1" not in first
     assert "Of the database's 1000 tables" in second
@@ -192,7 +201,8 @@ def test_a_table_that_was_asked_for_is_shown_whole_where_room_is_short(wide: Pat
 @pytest.mark.parametrize("preset", ["track", "credit"])
 def test_a_single_draft_that_reached_for_what_it_was_not_shown_is_written_once_more(wide: Path, preset: str) -> None:
     model = writes("SELECT wrong FROM qqzx", "SELECT zq1 FROM qqzx")
-    with SQLAgent(wide, model=model, settings={"examples": "none", "preset": preset, "rephrase": "never"}) as agent:
+    more = {"rephrase": "never", "draft_again": True, "annotate": False}
+    with SQLAgent(wide, model=model, settings={"examples": "none", "preset": preset, **more}) as agent:
         answer = agent.ask("What did the vendors send?")
     first, second = (prompt for prompt in model.prompts if task_of(prompt) == "sql")
     assert "zq1" not in first
@@ -203,9 +213,9 @@ def test_a_single_draft_that_reached_for_what_it_was_not_shown_is_written_once_m
 
 def test_a_single_draft_is_not_written_again_in_vain(wide: Path, shop: Path) -> None:
     for path, sql, more in (
-        (wide, "SELECT wrong FROM qqzx", {"draft_again": False}),
-        (shop, "SELECT wrong FROM customers", {"link_threshold": 0.0}),
-        (shop, "SELECT name FROM customers", {}),
+        (wide, "SELECT wrong FROM qqzx", {}),
+        (shop, "SELECT wrong FROM customers", {"draft_again": True, "link_threshold": 0.0}),
+        (shop, "SELECT name FROM customers", {"draft_again": True}),
     ):
         model = writes(sql)
         prompts, _ = talk(path, model, ["What did the vendors send?"], preset="track", **more)

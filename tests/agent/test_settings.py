@@ -14,7 +14,11 @@ def test_presets_carry_the_published_numbers() -> None:
     credit, craft, track, revision = (make_settings(preset=name) for name in ("credit", "craft", "track", "revision"))
     assert (credit.n_voted, credit.m_votes, credit.temperature, credit.max_output_tokens) == (18, 20, 0.0, 600)
     assert (craft.k_question, craft.reason, craft.converge) == (5, "pot", "sql")
-    assert (track.link_threshold, track.history_window, track.rephrase) == (0.1, 5, "never")
+    assert (track.link_threshold, track.history_window, track.rephrase) == (
+        0.1,
+        4,
+        "never",
+    )  # a window of 5, this turn included
     assert (revision.k_question_skeleton, revision.k_simplified_skeleton) == (4, 4)
     assert (revision.simplify_temperature, revision.temperature, revision.converge) == (1.0, 0.5, "result")
 

@@ -323,7 +323,9 @@ def test_a_file_of_ones_own_has_no_splits(tmp_path: Path) -> None:
 
 
 def test_an_experiment_says_what_ts_needs(spider_root: Path, tmp_path: Path) -> None:
-    options = ["--data", str(spider_root), "--model", "offline", "--out", str(tmp_path / "out")]
+    (tmp_path / "drafts.sql").write_text("\n".join(sql for _, sql in QUESTIONS))
+    model = f"replay:{tmp_path / 'drafts.sql'}"  # which needs no example store
+    options = ["--data", str(spider_root), "--model", model, "--out", str(tmp_path / "out")]
     result = runner.invoke(app, ["experiment", "revision-table-1", *options])
     assert result.exit_code == 0, result.output
     assert "TS is not run: it needs --suites DIR" in result.stderr

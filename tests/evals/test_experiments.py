@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -7,16 +8,27 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent import make_settings
+from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import LAYOUTS
-from tableturn.evals.experiments import Setup, experiment_names, measure, read_experiment
+from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
+from tableturn.evals.experiments.experiment import Combine, Experiment, Row
+from tableturn.evals.experiments.named import as_named, differences
+from tableturn.evals.experiments.page import remarks, write_page
+from tableturn.evals.experiments.requests import Request, requests_of
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.runner import Listener, TurnRecord
 from tableturn.evals.suite import build_suite
 from tableturn.tools.errors import SettingsError
+from tableturn.tools.examples import Example, ExampleStore
+from typer.testing import CliRunner
 
+from ..support.openai_server import Behaviour, OpenAIServer, says
 from .conftest import QUESTIONS
 
-FIGURE = re.compile(r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|trs|crs")
+FIGURE = re.compile(
+    r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|attempt\d_ex|trs|crs|crs_all|soft_f1|r_ves"
+    r"|em_ex|em_only|ex_only|neither|miss_\w+"
+)
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -43,6 +55,7 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     predictions.write_text("\n".join([*(sql for _, sql in QUESTIONS[:3]), "SELECT 0"]))
     original = spider_root / "spider" / "database" / "league" / "league.sqlite"
     build_suite(original, [sql for _, sql in QUESTIONS], tmp_path / "suites")
+    # Recorded predictions need no example store.
     setup = Setup(f"replay:{predictions}", None, None, spider_root, tmp_path / "suites", None, (), 2)
     rows = measure(read_experiment("revision-table-1"), setup, tmp_path / "out", listening)
     assert [row.name for row in rows] == ["revision chain", "zero-shot"]
@@ -62,7 +75,189 @@ def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp
     setup = Setup("offline", None, None, spider_root, None, None, (), 2)
     (spider_root / "spider-dk").mkdir()
     (spider_root / "spider" / "dev.json").rename(spider_root / "spider-dk" / "Spider-DK.json")
-    rows = measure(read_experiment("revision-table-2"), setup, tmp_path / "out", listening)
+    experiment = read_experiment("revision-table-2").model_copy(update={"needs": "nothing"})
+    rows = measure(experiment, setup, tmp_path / "out", listening)
     assert [bool(row.failed) for row in rows] == [True, True, False, False]
     assert "no dev.json" in rows[0].failed
     assert {"ex", "em", "trs", "crs"} <= set(rows[2].ours)
+
+
+@pytest.mark.parametrize("paper", ["baselines", "craft", "credit", "revision", "track"])
+def test_every_row_changes_what_it_names_and_nothing_else(paper: str) -> None:
+    wrong: dict[str, str] = {}
+    for name in experiment_names():
+        if name.startswith(paper):
+            experiment = read_experiment(name)
+            wrong |= {f"{name}, {row.name}": why for row in experiment.rows if (why := as_named(row, experiment))}
+    assert not wrong
+
+
+def row(name: str, **more: object) -> Row:
+    return Row.model_validate({"name": name, "preset": "credit", "paper": {}, **more})
+
+
+def test_a_row_that_changes_more_or_less_than_it_names_is_found() -> None:
+    base = row("base")
+    more = row("more", base="base", settings={"n_voted": 3, "regular_examples": False}, changes=["example SQL"])
+    less = row("less", base="base", settings={"m_votes": 20}, changes=["example choice"])
+    silent = row("silent", settings={"n_voted": 3})
+    experiment = Experiment(title="t", dataset="cosql", rows=(base, more, less, silent))
+    assert as_named(base, experiment) == ""
+    assert as_named(more, experiment) == "also changes example number; does not change example SQL"
+    assert as_named(less, experiment) == "does not change example choice"
+    assert as_named(silent, experiment) == "it has settings and names no base"
+
+
+def test_differences_are_told_by_where_they_are() -> None:
+    def asked(system: str = "Write.", schema: str = "t(a)", sql: str = "SELECT 1", more: str = "") -> Request:
+        shown = f"<schema>\n{schema}\n</schema>\n<examples>\nQuestion: q\nSQL: {sql}\n</examples>\n{more}"
+        return Request("generate", 0.0, system, shown)
+
+    base = ((asked(),),)
+    assert differences(base, base) == frozenset()
+    assert differences(base, ((asked(schema="t(b)"),),)) == {"schema"}
+    assert differences(base, ((asked(sql="select 1"),),)) == {"example SQL"}
+    assert differences(base, ((asked(system="Say."), asked()),)) == {"system", "request generate"}
+    assert differences(base, ((asked(more="Be quick."),),)) == {"text"}
+
+
+def test_the_demonstrations_of_credit_are_as_many_in_each_ablation() -> None:
+    experiment = read_experiment("credit-table-3")
+    for one in experiment.rows:
+        for turn in requests_of(one, experiment):
+            assert turn[-1].user.count("<example>") == 18
+
+
+def reply(body: dict[str, object]) -> Behaviour:
+    said = str(body["messages"])
+    if "Rephrased: Give me" in said:
+        return says("Rephrased: Give me the number of players.")
+    if "thinking in pandas" in said:
+        return says("```python\nresult = db_dict['player'][['id']]\n```\n```sql\nSELECT id FROM player\n```")
+    if "reading them back" in said:
+        return says('{"meaning": "It lists ids.", "differences": ""}')
+    return says("```sql\nSELECT id FROM player\n```")
+
+
+@pytest.fixture
+def benchmarks(spider_root: Path) -> Path:
+    """The tiny benchmark in the layouts of all sets of Spider's databases."""
+    turns = [{"utterance": question, "query": sql} for question, sql in QUESTIONS[:2]]
+    dialogues = [{"database_id": "league", "interaction": turns, "final": turns[-1]}]
+    for name, file, content in (
+        ("sparc", "dev.json", dialogues),
+        ("cosql", "dev.json", dialogues),
+        ("spider-dk", "Spider-DK.json", [{"db_id": "league", "question": q, "query": sql} for q, sql in QUESTIONS]),
+    ):
+        (spider_root / name).mkdir()
+        (spider_root / name / file).write_text(json.dumps(content))
+    return spider_root
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store of pairs as an import leaves them, rephrased and simplified."""
+    with ExampleStore.open(tmp_path / "store") as opened:
+        opened.add(
+            Example(
+                f"How many things of kind {number} are there?",
+                f"SELECT count(*) FROM thing WHERE kind = {number} LIMIT {number % 7 + 1}",
+                "things",
+                "thing(kind number)",
+                "How many?",
+                "import:train",
+                rephrased=f"Give me the number of things of kind {number}.",
+                database_schema="thing(kind number)\nother(id number)",
+            )
+            for number in range(60)
+        )
+    return str(tmp_path / "store")
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_every_experiment_ends_or_says_why_it_is_not_run(
+    name: str, benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with OpenAIServer(reply) as server:
+        command = ["experiment", name, "--model", "openai:m", "--base-url", server.base_url, "--limit", "1", "--html"]
+        done = CliRunner().invoke(
+            app, [*command, "--data", str(benchmarks), "--examples", store, "--out", str(tmp_path / "out")]
+        )
+    assert done.exit_code == 0, done.output
+    if "bird" in name:
+        assert "not run: dataset 'bird'" in done.output
+    else:
+        assert (tmp_path / "out" / name / "page.html").is_file()
+
+
+def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_path: Path) -> None:
+    arguments = ["experiment", "credit-table-4", "--model", "openai:m", "--data", str(benchmarks)]
+    done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "not run: it needs an example store of a training set" in done.output
+    with ExampleStore.open(tmp_path / "bare") as opened:
+        opened.add([Example("How many?", "SELECT count(*) FROM t", "d", "t(a)", source="import:train")])
+    setup = Setup("openai:m", None, str(tmp_path / "bare"), benchmarks, None, None, (), 1)
+    with pytest.raises(NotRun, match=r"of the 1 pairs of the example store .* 0 are rephrased"):
+        measure(read_experiment("credit-table-4"), setup, tmp_path / "out", listening)
+
+
+def test_a_store_of_another_embedding_is_a_usage_error(benchmarks: Path, store: str, tmp_path: Path) -> None:
+    for command in (
+        ["eval", "--dataset", "spider", "--preset", "craft"],
+        ["experiment", "craft-table-2"],
+    ):
+        more = ["--model", "offline", "--embedding", "openai:e", "--examples", store, "--data", str(benchmarks)]
+        done = CliRunner(env={"OPENAI_API_KEY": "none"}).invoke(app, [*command, *more, "--out", str(tmp_path / "out")])
+        assert done.exit_code == 2, done.output
+        assert "embedding" in done.output
+
+
+def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(benchmarks: Path, tmp_path: Path) -> None:
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    (drafts / "spider.sql").write_text("\n".join(sql for _, sql in QUESTIONS))
+    for name in ("sparc", "cosql"):
+        (drafts / f"{name}.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
+    for name in ("craft-table-2", "track-table-1", "revision-table-1"):
+        experiment = read_experiment(name)
+        setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 2)
+        rows = measure(experiment, setup, tmp_path / name, unheard)
+        assert all(one.replayed and one.ours["ex"] == 100.0 for one in rows)
+        page = write_page(name, experiment, setup, rows, tmp_path / name).read_text(encoding="utf-8")
+        assert page.count("(replayed)") == len(rows)
+        assert ("the plumbing only" in page) == (name != "track-table-1"), "its rows are of two sets"
+        assert "Replayed: recorded predictions" in " ".join(remarks(experiment, setup, rows))
+
+
+@contextmanager
+def unheard(row: str, total: int) -> Generator[Listener]:
+    yield lambda record, verdict: None
+
+
+def test_repeats_give_mean_and_deviation_and_sets_are_combined(
+    benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    sets = row("sets", settings={"m_votes": 1}, seeds=2, base="whole", changes=["example choice"])
+    combined = [row(how, combine=Combine(of="sets", first=2, how=how)) for how in ("mean", "max", "vote")]
+    experiment = Experiment(title="t", dataset="cosql", needs="rephrased", rows=(row("whole"), sets, *combined))
+    asked: list[str] = []
+
+    def by_set(body: dict[str, object]) -> Behaviour:
+        said = str(body["messages"])
+        if "Rephrased: Give me" in said:
+            return reply(body)
+        asked.append(said)
+        return says(f"```sql\n{QUESTIONS[0][1] if len(asked) % 2 else 'SELECT 0'}\n```")
+
+    with OpenAIServer(by_set) as server:
+        setup = Setup("openai:m", server.base_url, store, benchmarks, None, None, (), 1, repeats=2)
+        rows = {one.name: one for one in measure(experiment, setup, tmp_path / "out", unheard)}
+    assert rows["sets"].runs == rows["max"].runs == 4
+    assert rows["whole"].runs == 2
+    assert set(rows["sets"].deviations) == set(rows["sets"].ours)
+    assert rows["mean"].ours["ex"] == rows["sets"].ours["ex"]
+    assert rows["max"].ours["ex"] >= rows["mean"].ours["ex"]
+    assert "ex" in rows["vote"].ours

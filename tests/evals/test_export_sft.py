@@ -53,6 +53,24 @@ def test_the_same_data_gives_the_same_file(data_dir: Path, tmp_path: Path) -> No
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.data
+def test_each_ablation_has_its_own_records(data_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plain.jsonl"
+    parts = ("--without-part", "sese", "--without-part", "sace")
+    assert run("--out", out, "--data", data_dir, "--limit", 2, "--perturb", 1, *parts).exit_code == 0
+    for line in out.read_text(encoding="utf-8").splitlines():
+        system, user, _ = json.loads(line)["messages"]
+        assert "base SQL" not in system["content"]
+        assert "base-sql" not in user["content"]
+        assert "order of their relevance" not in system["content"]
+        assert "tables)" not in user["content"], "nothing is said of what is not shown"
+
+
+def test_a_part_that_there_is_not_is_said(tmp_path: Path) -> None:
+    done = run("--out", tmp_path / "x", "--data", tmp_path, "--without-part", "soul")
+    assert done.exit_code == 2
+
+
 def test_a_disturbed_schema_keeps_what_was_there() -> None:
     tables = tuple(TableSchema(name, (ColumnSchema("id"), ColumnSchema("a"), ColumnSchema("b"))) for name in "xyz")
     schema = Schema("s", tables)
@@ -99,7 +117,8 @@ def test_the_messages_are_the_presets_prompts(data_dir: Path, tmp_path: Path) ->
         turns = [record for record in records if record["id"].split("/")[1] == str(number)]
         replies = [turn["messages"][-1]["content"] for turn in turns]
         model = ScriptedModel(script=lambda _, replies=replies: replies.pop(0))
-        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings={"preset": "track"}) as agent:
+        settings = {"preset": "track", "annotate": False}  # what is exported asks no model
+        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings=settings) as agent:
             chat = agent.conversation()
             for turn in turns:
                 chat.ask(turn["questions"][-1])

@@ -18,12 +18,15 @@ _BY_TYPE: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TIME_LIKE = re.compile(
     rf"""\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
-    |\d{{1,4}}[/.]\d{{1,2}}[/.]\d{{1,4}}(?:\ \d{{1,2}}:\d{{2}}(?::\d{{2}})?)?
+    |(?:\d{{4}}(?P<a>[/.])\d{{1,2}}(?P=a)\d{{1,2}}|\d{{1,2}}(?P<b>[/.])\d{{1,2}}(?P=b)(?:\d{{4}}|\d{{2}}))
+     (?:\ \d{{1,2}}:\d{{2}}(?::\d{{2}})?)?
     |\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?
     |\d{{1,2}}[ -]{_MONTH}[ -]\d{{2,4}}
     |{_MONTH}\ \d{{1,2}},?\ \d{{4}}""",
     re.VERBOSE | re.IGNORECASE,
 )
+
+_YES_OR_NO = frozenset(["t", "f", "true", "false", "y", "n", "yes", "no", "0", "1", "on", "off"])
 
 
 def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
@@ -40,9 +43,15 @@ def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
     upper = declared.upper()
     for pattern, kind in _BY_TYPE:
         if pattern.search(upper):
-            contradicted = (kind == "number" and seen in ("text", "time")) or (kind == "text" and seen == "time")
-            return seen if contradicted and seen is not None else kind
+            return seen if seen is not None and _contradicted(kind, seen, values) else kind
     return seen or "other"
+
+
+def _contradicted(kind: ColumnKind, seen: ColumnKind, values: Collection[Cell]) -> bool:
+    """Whether what the values are speaks against the declared kind."""
+    if kind == "boolean":
+        return seen in ("text", "time") and not all(str(value).lower() in _YES_OR_NO for value in values)
+    return (kind == "number" and seen in ("text", "time")) or (kind == "text" and seen == "time")
 
 
 def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:

@@ -144,6 +144,11 @@ class Schema:
         found = self.table(table)
         return found.column(name) if found else None
 
+    def alone(self) -> Schema:
+        """These tables and columns as if the database had no others."""
+        tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
+        return replace(self, tables=tables, total_tables=len(tables))
+
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         """The named tables with the named columns, in the given order, and the foreign keys that still have both ends.
 

@@ -40,7 +40,7 @@ class BySkeleton:
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
     (`tableturn bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
-    `pool=0` is the paper's way.
+    The paper's own way is `ByPlainSkeleton`.
 
     Attributes:
         least: Similarity of skeletons below which an example is not shown: one unlike the question costs room and

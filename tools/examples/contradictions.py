@@ -11,6 +11,12 @@ _UPWARDS = re.compile(
     r"|\b(?:rank|position|place)",
     re.I,
 )
+_MOST = re.compile(r"\b(?:most(?! recent)|highest|largest|biggest|greatest|maximum)\b", re.I)
+_LEAST = re.compile(r"\b(?:least|lowest|fewest|smallest|minimum)\b", re.I)
+_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
+_DOWNWARDS = re.compile(
+    rf"{_MOST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
+)
 _ORDER = re.compile(r"\border\s+by\b(.*)", re.I | re.S)
 _DOWN = re.compile(r"\bdesc\b|\border\s+by\s+-", re.I)
 
@@ -22,6 +28,12 @@ def contradiction(question: str, sql: str) -> str:
         question: Self-contained.
         sql: One query.
     """
+    if one := _ONE.search(sql):
+        down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
+        if not down and _MOST.search(question) and not _UPWARDS.search(question):
+            return "the question asks for the most, and the SQL takes the least"
+        if down and _LEAST.search(question) and not _DOWNWARDS.search(question):
+            return "the question asks for the least, and the SQL takes the most"
     if not _ORDER.search(sql) or _DOWN.search(sql) or _UPWARDS.search(question):
         return ""
     if _DESCENDING.search(question):

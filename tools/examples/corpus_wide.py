@@ -40,10 +40,7 @@ class Voted:
 
 @dataclass(frozen=True)
 class AtRandom:
-    """Whole dialogues at random until there are k examples (CREDIT-SQL 4.4's baseline).
-
-    A dialogue is the examples of one database with the same `source`.
-    """
+    """k examples at random (CREDIT-SQL 5.1, without diverse examples), each a pair of its own."""
 
     store: ExampleStore
     k: int = 18
@@ -56,12 +53,9 @@ class AtRandom:
         return self.store.cached(key, lambda: self._choose(database), database)
 
     def _choose(self, database: str) -> tuple[Example, ...]:
-        dialogues: dict[tuple[str, str], list[Example]] = {}
-        for hit in self.store.visible(database):
-            dialogues.setdefault((hit.example.database, hit.example.source), []).append(hit.example)
-        order = list(dialogues.values())
-        random.Random(self.seed).shuffle(order)  # noqa: S311 - a sample, not a secret
-        return tuple(example for dialogue in order for example in dialogue)[: self.k]
+        examples = [hit.example for hit in self.store.visible(database)]
+        chance = random.Random(self.seed)  # noqa: S311 - a sample, not a secret
+        return tuple(chance.sample(examples, min(self.k, len(examples))))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ class Example:
         added: When it was added.
         owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
             Empty: `database` itself stands for it.
+        database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
+        turn: Its place in the dialogue that `source` names, from 1; 0 outside one.
         rights: Under which rights its SQL was run and what it read, as `approval_of` writes it; empty where there is no
             record of them.
     """
@@ -39,6 +41,8 @@ class Example:
     owner: str = ""
     rephrased: str = ""
     rights: str = ""
+    database_schema: str = ""
+    turn: int = 0
 
 
 Index = Literal["question", "skeleton", "sql"]
@@ -92,7 +96,7 @@ class Added:
     """What an addition did: how many examples were new, how many there already, and which were refused.
 
     Attributes:
-        updated: Those that were there and got another simplified form.
+        updated: Those that were there and got another form of their question, or their whole database's schema.
     """
 
     added: int = 0

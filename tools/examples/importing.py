@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from ..database import Database
+from ..database import Database, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, SQLParseError
 from ..sql.parse import join_split_operators
 from .entry import sound
@@ -87,7 +87,7 @@ def _items(item: Any, source: str, place: str, number: int) -> Iterator[tuple[st
         return
     for count, turn in enumerate(cast(list[Any], turns), 1):
         spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
-        asked = {**spoken, "database_id": fields.get("database_id")}
+        asked = {**spoken, "database_id": fields.get("database_id"), "turn": count}
         yield f"{place}, turn {count}", partial(_example, asked, f"{source}#{number}")
 
 
@@ -97,7 +97,7 @@ def _example(item: Any, source: str) -> Example:
     fields = cast(dict[str, Any], item)
     renamed = {_OTHER_NAMES[name]: value for name, value in fields.items() if name in _OTHER_NAMES}
     named = {**fields, **renamed}  # Spider's `sql` is a parse; its `query` is the SQL
-    kept = {name: named.get(name) for name in ("question", "sql", "database")}
+    kept = {name: named.get(name) for name in ("question", "sql", "database")} | {"turn": fields.get("turn", 0)}
     if isinstance(kept["sql"], str):
         kept["sql"] = join_split_operators(kept["sql"])
     return from_mapping({**kept, "source": source})
@@ -109,8 +109,15 @@ class DatabaseFolder:
     The last few stay open; one that was given before may be closed by then.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
+        """Opens nothing yet.
+
+        Args:
+            folder: Of the databases.
+            whole_schemas: Whether shared examples also get the schema of their whole database (CREDIT-SQL 3.4).
+        """
         self._folder = folder
+        self._whole_schemas = whole_schemas
         self._open: dict[str, Database] = {}
 
     def __call__(self, name: str) -> Database:
@@ -147,9 +154,14 @@ class DatabaseFolder:
         """
         for example in examples:
             try:
-                yield self._owned(example if example.schema else self._with_schema(example))
+                found = self._owned(example if example.schema else self._with_schema(example))
+                whole = self._whole_schemas and found.shared and not found.database_schema
+                yield replace(found, database_schema=self._whole(found.database)) if whole else found
             except (DatabaseUnavailable, SQLParseError):
                 yield example
+
+    def _whole(self, name: str) -> str:
+        return render_schema(self(name).schema(), samples=0)
 
     def _with_schema(self, example: Example) -> Example:
         made = example_of(self(example.database), example.question, example.sql)

@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from ..database.schema import Schema
 from ..sql import question_skeleton
 from ..values.match import ValueMatch
 from ..values.text_words import fold, stem
 from .compact_schema import read_compact
+
+SkeletonForm = Literal["marked", "plain"]
+"""`marked` leaves a schema's common words in and adds marks; `plain` is the paper's (revision chain 3.1.2)."""
 
 _TOKEN = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^“”]+”|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:-]\d+)*|[,?.]")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
@@ -33,7 +37,9 @@ class _Words:
     of_column: dict[str, frozenset[int]]
 
 
-def mask(question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = ()) -> str:
+def mask(
+    question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = (), form: SkeletonForm = "marked"
+) -> str:
     """The key by which questions of one form are near each other, whatever their database (revision chain 3.1.2).
 
     The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
@@ -44,8 +50,11 @@ def mask(question: str, schema: str | Schema | None, values: Sequence[ValueMatch
         question: Of an example or of a turn.
         schema: Whose words are masked; text in the compact prompt form, or None for values only.
         values: Mentions of database values.
+        form: `plain` for the skeleton alone, with all words of the schema masked.
     """
     read = schema if isinstance(schema, Schema) else read_compact(schema or "")
+    if form == "plain":
+        return question_skeleton(question, read, values, every_name=True)
     return " ".join([question_skeleton(question, read, values), *_marks(question, _words(_names(read)), values)])
 
 

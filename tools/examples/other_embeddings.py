@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -94,8 +97,49 @@ class ChromaEmbedding:
             raise ExampleStoreError(f"Chroma's embedding model cannot be used: {one_line(error)}") from error
 
 
+class SentenceEmbedding:
+    """A sentence model on this machine, by the library sentence-transformers (SBERT; an extra)."""
+
+    def __init__(self, model: str) -> None:
+        """Loads the model.
+
+        Args:
+            model: A folder, or a name that the library knows, which it downloads where it is not there yet.
+
+        Raises:
+            ExampleStoreError: The library or the model is not there.
+        """
+        try:
+            library: Any = import_module("sentence_transformers")
+        except ImportError:
+            raise ExampleStoreError(
+                "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
+            ) from None
+        folder = Path(model)
+        # The same model under another path is the same: its folder's name tells it from others.
+        self.name = f"sentence-{folder.resolve().name if folder.is_dir() else model}"
+        try:
+            self._model = library.SentenceTransformer(model, device="cpu")
+        except Exception as error:  # whatever the library stumbles over in a model's files
+            raise ExampleStoreError(
+                f"the sentence model {brief_repr(model)} cannot be used: {one_line(error)}"
+            ) from error
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedding`."""
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        found = self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+        return unit(np.asarray(found, dtype=np.float32))
+
+
+@lru_cache(maxsize=2)
+def _sentence(model: str) -> SentenceEmbedding:
+    return SentenceEmbedding(model)
+
+
 def make_embedding(name: str) -> Embedding:
-    """An embedding by its setting: `hashed`, `chroma`, or `openai:MODEL`.
+    """An embedding by its setting: `hashed`, `chroma`, `openai:MODEL` or `sentence:MODEL`.
 
     Raises:
         SettingsError: There is none of that name.
@@ -108,4 +152,7 @@ def make_embedding(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if kind == "openai" and model:
         return OpenAIEmbedding(model)
-    raise SettingsError(f"no embedding is called {brief_repr(name)}; there are hashed, chroma and openai:MODEL")
+    if kind == "sentence" and model:
+        return _sentence(model)
+    known = "hashed, chroma, openai:MODEL and sentence:MODEL"
+    raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")

@@ -13,7 +13,7 @@ from .example import Example
 from .messages import brief_repr, one_line
 
 _NAMES = frozenset(field.name for field in fields(Example))
-_TEXTS = sorted(_NAMES - {"shared", "added"})
+_TEXTS = sorted(_NAMES - {"shared", "added", "turn"})
 
 
 def to_json(example: Example) -> str:
@@ -42,6 +42,9 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
             raise ExampleStoreError(f"an example's {name!r} is text, not {brief_repr(content[name])}")
     if not isinstance(content.get("shared", True), bool):
         raise ExampleStoreError(f"an example's 'shared' is true or false, not {brief_repr(content['shared'])}")
+    turn = content.get("turn", 0)
+    if type(turn) is not int or turn < 0:
+        raise ExampleStoreError(f"an example's 'turn' is a whole number, not {brief_repr(turn)}")
     added = content.get("added")
     try:
         when = datetime.fromisoformat(added) if added else None

@@ -9,10 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .chroma_backend import ChromaBackend
+from ..errors import ExampleStoreError
+from .chroma_backend import ChromaBackend, is_made
 from .embedding import Embedding, HashedEmbedding
 from .exact_backend import ExactBackend
 from .example import Example
+from .other_embeddings import make_embedding
 from .store import ExampleStore
 
 
@@ -99,6 +101,22 @@ def open_with_seeds(location: str | Path | None = None, embedding: Embedding | N
     """
     chosen = embedding or HashedEmbedding()
     return ExampleStore(ChromaBackend(location, chosen.name), chosen, lambda: _seeded(chosen))
+
+
+def open_existing(location: str, embedding: str) -> ExampleStore:
+    """A store that is there, as `open_with_seeds` opens it.
+
+    Args:
+        location: A folder or a Chroma server's URL.
+        embedding: As `make_embedding` names it.
+
+    Raises:
+        ExampleStoreError: There is none, or it was made by another version or with another embedding.
+        SettingsError: There is no such embedding.
+    """
+    if not is_made(location):
+        raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
+    return open_with_seeds(location, make_embedding(embedding))
 
 
 def _seeded(embedding: Embedding) -> ExactBackend:

@@ -9,15 +9,25 @@ from ..errors import SettingsError
 from .by_similarity import ByDraft, ByQuestion, BySkeleton
 from .corpus_wide import AtRandom, NoExamples, Voted
 from .diversity import Method
+from .masking import SkeletonForm
 from .messages import brief_repr
+from .plain_skeletons import ByPlainSkeleton
 from .query import Selector
 from .store import ExampleStore
 
 SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none"]
 """How examples are chosen."""
 
+
+def _by_skeleton(store: ExampleStore, *, form: SkeletonForm = "marked", pool: int = 64, **numbers: Any) -> Selector:
+    """The plain form always shows the nearest skeletons themselves."""
+    if form == "plain":
+        return ByPlainSkeleton(store, **numbers)
+    return BySkeleton(store, pool=pool, **numbers)
+
+
 _MAKERS: Mapping[str, Callable[..., Selector]] = {
-    "skeleton": BySkeleton,
+    "skeleton": _by_skeleton,
     "question": ByQuestion,
     "draft": ByDraft,
     "voted": Voted,
@@ -29,8 +39,8 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     """A selector over a store.
 
     Args:
-        kind: `skeleton` (k1, k2, least), `question` (k), `draft` (k), `voted` (n, m, method, seed), `random` (k, seed)
-            or `none`.
+        kind: `skeleton` (k1, k2, least, pool, form), `question` (k), `draft` (k), `voted` (n, m, method, seed),
+            `random` (k, seed) or `none`.
         store: Where the examples are.
         **numbers: The selector's own settings, by name; its published values otherwise.
 
@@ -52,6 +62,8 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
 def _check(kind: str, name: str, value: Any) -> None:
     if name == "method":
         fits, wanted = value in get_args(Method), f"one of {', '.join(get_args(Method))}"
+    elif name == "form":
+        fits, wanted = value in get_args(SkeletonForm), f"one of {', '.join(get_args(SkeletonForm))}"
     elif name == "least":
         fits, wanted = isinstance(value, int | float) and 0 <= value <= 1, "a number from 0 to 1"
     else:

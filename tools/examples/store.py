@@ -22,6 +22,9 @@ from .payload import from_json
 from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
 
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
+_FORMS = ("simplified", "rephrased", "database_schema")
+"""What an example that is there already may be given anew."""
+
 _FALLBACK = "\x00fallback"
 """The room of the fallback examples; no database can be called so."""
 
@@ -73,7 +76,7 @@ class ExampleStore:
         return cls(ChromaBackend(location, chosen.name), chosen)
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Adds examples; those that are there already are left as they are, but for a new simplified form.
+        """Adds examples; those that are there already are left as they are, but for what `_FORMS` names.
 
         Args:
             examples: Any number; written in batches.
@@ -258,7 +261,7 @@ class ExampleStore:
         for example in examples:
             held = by_room.setdefault(room_of(example), {})
             first = held.setdefault(id_ := example_id(example), example)
-            held[id_] = replace(first, simplified=example.simplified or first.simplified)
+            held[id_] = replace(first, **{name: getattr(example, name) or getattr(first, name) for name in _FORMS})
         unknown: list[Example] = []
         simplified: list[Entry] = []
         for room, held in by_room.items():
@@ -266,9 +269,10 @@ class ExampleStore:
             there = pairs.get(list(held)) if pairs else {}
             unknown += [example for id_, example in held.items() if id_ not in there]
             for id_, row in there.items():
-                form = held[id_].simplified
-                if form and form != (kept := from_json(row.fields["example"])).simplified:
-                    simplified.append(replace(make_entry(replace(kept, simplified=form)), id=id_))
+                kept = from_json(row.fields["example"])
+                forms = {name: form for name in _FORMS if (form := getattr(held[id_], name))}
+                if (changed := replace(kept, **forms)) != kept:
+                    simplified.append(replace(make_entry(changed), id=id_))
         return unknown, simplified
 
     def _rewrite(self, entry: Entry) -> None:

@@ -31,7 +31,13 @@ _COMMON = frozenset(
 )
 """Words that tell what is asked, also where a schema has them."""
 
+_FUNCTION_WORDS = _COMMON - frozenset(
+    ["list", "name", "number", "order", "total", "type", "year", "date", "id", "code"]
+)
+"""Those of them that name nothing."""
+
 _COMMON_STEMS = frozenset(stem(word) for word in _COMMON)
+_FUNCTION_STEMS = frozenset(stem(word) for word in _FUNCTION_WORDS)
 
 
 def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
@@ -64,20 +70,25 @@ def _is_alias(identifier: exp.Identifier) -> bool:
     return isinstance(parent, exp.Alias)
 
 
-def question_skeleton(question: str, schema: Schema, values: Sequence[ValueMatch] = ()) -> str:
+def question_skeleton(
+    question: str, schema: Schema, values: Sequence[ValueMatch] = (), *, every_name: bool = False
+) -> str:
     """The question in lower case with words of the schema, values and numbers masked; neighbouring masks become one.
 
     Args:
         question: As asked.
         schema: Words of its tables' and columns' names are masked, in any inflection, but for words too common to tell.
         values: Mentions of database values, by offset.
+        every_name: Mask words of the schema that are too common to tell, too, such as `name`, but for articles and
+            the like.
     """
     masked = _QUOTED.sub(lambda m: " \0 ", _cut(question, values))
-    words = _schema_stems(_names(schema))
+    words = _schema_stems(_names(schema), every_name)
+    common = _FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
     for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
         word = match[0].lower()
-        hidden = word == "\0" or word[0].isdigit() or (word not in _COMMON and stem(word) in words)
+        hidden = word == "\0" or word[0].isdigit() or (word not in common and stem(word) in words)
         if hidden and parts and parts[-1] == MASK:
             continue
         parts.append(MASK if hidden else word)
@@ -111,5 +122,6 @@ def _names(schema: Schema) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _schema_stems(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(part for name in names for part in name_stems(name)) - _COMMON_STEMS
+def _schema_stems(names: tuple[str, ...], every_name: bool) -> frozenset[str]:
+    kept = _FUNCTION_STEMS if every_name else _COMMON_STEMS
+    return frozenset(part for name in names for part in name_stems(name)) - kept

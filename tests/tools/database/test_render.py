@@ -103,11 +103,11 @@ def test_craft() -> None:
     assert render_schema(_SCHEMA, "craft", samples=1).splitlines() == [
         "Database name: world",
         'Tables: city, country, "order"',
-        "Primary Keys: db_dict['city']['ID'], db_dict['country']['Code'], db_dict['order']['a'], db_dict['order']['b']",
+        'Primary Keys: city.ID, country.Code, "order".a, "order".b',
         "Foreign Key:",
-        "pd.merge(db_dict['city'], db_dict['country'], left_on='Country Code', right_on='Code')"
-        "  # probable, not declared",
-        "pd.merge(db_dict['city'], db_dict['order'], left_on=['ID', 'Name'], right_on=['a', 'b'])",
+        'city."Country Code" = country.Code',
+        'city.ID = "order".a',
+        'city.Name = "order".b',
         "Columns:",
         'Table city: ID (number), Name (text), "Country Code" (text), founded (time)',
         "Table country: Code (text)",
@@ -116,6 +116,27 @@ def test_craft() -> None:
         "Table city: Name: 'Kabul'; \"Country Code\": 'AFG'; founded: '1048-01-01'",
         "Table country: Code: 'AFG'",
         'Table "order": ',
+    ]
+
+
+def test_frames() -> None:
+    assert render_schema(_SCHEMA, "frames", samples=1).splitlines() == [
+        "Database name: world",
+        "Tables: city, country, 'order'",
+        "Primary Keys: db_dict['city']['ID'], db_dict['country']['Code'], db_dict['order']['a'], db_dict['order']['b']",
+        "Foreign Key:",
+        "pd.merge(db_dict['city'], db_dict['country'], left_on='Country Code', right_on='Code')"
+        "  # probable, not declared",
+        "pd.merge(db_dict['city'], db_dict['order'], left_on=['ID', 'Name'], right_on=['a', 'b'])"
+        "  # text on one side and numbers on the other: convert one of them first",
+        "Columns:",
+        "Table city: ID (number), Name (text), 'Country Code' (text), founded (time)",
+        "Table country: Code (text)",
+        "Table 'order': a (number), b (number)",
+        "Examples:",
+        "Table city: Name: 'Kabul'; 'Country Code': 'AFG'; founded: '1048-01-01'",
+        "Table country: Code: 'AFG'",
+        "Table 'order': ",
     ]
 
 
@@ -167,7 +188,7 @@ def test_every_table_and_column_is_there(shop: Database, style: SchemaStyle) -> 
     text = render_schema(shop.schema(), style)
     for table in shop.schema().tables:
         for column in table.columns:
-            assert column.name.replace('"', '""') in text
+            assert (column.name if style == "frames" else column.name.replace('"', '""')) in text
 
 
 @pytest.mark.data

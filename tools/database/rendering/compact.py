@@ -8,7 +8,7 @@ from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .remarks import pitfalls
 from .text import Identifier, examples, filled, identifiers, literal, one_line, remark
 
-_LEGEND = "Notation: table(column type [example values] or {all values}); * primary key, -> references"
+_LEGEND = "Notation: table(column type{values}); * primary key, -> references"
 _LONGEST_TITLE = 100
 
 _SHORT = 60
@@ -31,7 +31,7 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
         else:
             composite[key.table.lower()].append(key)
     written = identifiers(schema)
-    lines = [_title(schema), _legend(schema, _shows(schema, marked))]
+    lines = [_title(schema), _legend(schema, _shows(schema, marked), samples)]
     for table in schema.tables:
         name = table.name.lower()
         columns = [
@@ -60,9 +60,10 @@ def _title(schema: Schema) -> str:
     return f"Database {name}: {shown} of its {total} tables" if shown < total else f"Database {name}"
 
 
-def _legend(schema: Schema, marked: bool) -> str:
+def _legend(schema: Schema, marked: bool, samples: int) -> str:
+    legend = _LEGEND.format(values=" [example values] or {all values}" if samples else "")
     likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
-    return f"{_LEGEND}{likely}{', ^ used by earlier queries' if marked else ''}"
+    return f"{legend}{likely}{', ^ used by earlier queries' if marked else ''}"
 
 
 def _column(

@@ -8,16 +8,18 @@ from typing import Literal
 from ..schema import Schema
 from .compact import render_compact
 from .ddl import render_ddl
-from .papers import render_craft, render_credit, render_track
+from .papers import render_craft, render_credit, render_frames, render_track
 
-SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft"]
-"""`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms."""
+SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
+"""`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms, SQL-CRAFT's for SQL and
+for pandas (`frames`)."""
 
 _RENDERERS: Mapping[SchemaStyle, Callable[[Schema, frozenset[tuple[str, str]], int], str]] = {
     "compact": render_compact,
     "ddl": render_ddl,
     "credit": render_credit,
     "craft": render_craft,
+    "frames": render_frames,
 }
 
 

@@ -1,0 +1,183 @@
+"""Makes the papers' example repositories of a store of training pairs: rephrased turn by turn, or simplified."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from typing import TypeVar
+
+from ...prompts.rephrase import RephraseTask
+from ...prompts.simplify import SimplifyTask
+from ...prompts.task import Task
+from ...tools.database import Schema
+from ...tools.errors import ReplyError
+from ...tools.examples import Example, ExampleStore, seed_dialogues
+from ...tools.linking import PastTurn
+from ..effects import Tally, Translator, ask, run
+from ..model.budget import left_of
+from ..settings import Settings
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+Dialogue = tuple[Example, ...]
+"""Pairs that were asked one after the other; a pair of its own otherwise."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far it went.
+
+    Attributes:
+        done: Pairs that have their form, those of earlier starts included.
+        pairs: All.
+        failed: Pairs for which the model gave none in this start; they are asked for again by the next.
+        calls: Requests, as tasks.
+    """
+
+    done: int
+    pairs: int
+    failed: int = 0
+    calls: int = 0
+
+
+class Calls:
+    """How many requests may still be made; shared by threads."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._lock = threading.Lock()
+
+    def take(self) -> bool:
+        """Whether there is one more, which is then taken."""
+        with self._lock:
+            self._left -= 1
+            return self._left >= 0
+
+
+Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
+"""Gives a dialogue's pairs that got a form, how many got none, and how many requests were made."""
+
+
+def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
+    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it."""
+    history: list[PastTurn] = []
+    made: list[Example] = []
+    failed = asked = 0
+    for example in dialogue:
+        sentence = example.rephrased
+        if not sentence:
+            if not calls.take():
+                break
+            schema = Schema(example.database, ())
+            task = RephraseTask(
+                example.question,
+                tuple(history),
+                schema,
+                simplify=False,
+                style="credit",
+                dialogues=seed_dialogues(),
+                asks_back=False,
+            )
+            asked += 1
+            reply = _asked(task, translator)
+            failed += reply is None
+            sentence = reply.rephrased if reply is not None else ""
+            if sentence:
+                made.append(replace(example, rephrased=sentence))
+        history.append(PastTurn(example.question, sentence or example.question))
+    return tuple(made), failed, asked
+
+
+def simplify_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
+    """Revision chain 3.1.1: each question once more in plain words, so that the repository R has twice the keys."""
+    made: list[Example] = []
+    failed = asked = 0
+    for example in dialogue:
+        if example.simplified:
+            continue
+        if not calls.take():
+            break
+        asked += 1
+        sentence = _asked(SimplifyTask(example.question), translator)
+        failed += sentence is None
+        if sentence:
+            made.append(replace(example, simplified=sentence))
+    return tuple(made), failed, asked
+
+
+def _asked(task: Task[R], translator: Translator) -> R | None:
+    """The reply; None for one that cannot be used."""
+    try:
+        return run(ask(task), translator, Tally(left_of(Settings(), {}))).reply
+    except ReplyError:
+        return None
+
+
+def dialogues(store: ExampleStore) -> list[Dialogue]:
+    """A store's shared pairs, but for the built-in ones: dialogues in the order of their turns, then single pairs."""
+    pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
+    spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
+    grouped = [tuple(turns) for _, turns in groupby(spoken, key=lambda one: one.source)]
+    return grouped + [(one,) for one in pairs if not one.turn]
+
+
+def complete(
+    store: ExampleStore,
+    forms: Forms,
+    has: Callable[[Example], str],
+    translator: Translator,
+    *,
+    calls: int,
+    jobs: int = 4,
+    tell: Callable[[Progress], object] = lambda _: None,
+) -> Progress:
+    """Asks for what pairs lack and keeps it, dialogue by dialogue: an interrupted call goes on at the next.
+
+    Args:
+        store: Of training pairs.
+        forms: What is asked for.
+        has: The form that a pair has already; empty for none.
+        translator: Who is asked.
+        calls: Requests at most.
+        jobs: Dialogues at once.
+        tell: Is told after each dialogue.
+
+    Raises:
+        ModelError: The model cannot be asked; what was made is kept.
+        ExampleStoreError: The store cannot be read or written.
+    """
+    everything = dialogues(store)
+    pairs = sum(map(len, everything))
+    progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), pairs)
+    left = Calls(calls)
+    open_ones = (one for one in everything if not all(map(has, one)))
+    with ThreadPoolExecutor(jobs) as threads:
+        for made, failed, asked in _side_by_side(
+            threads, jobs, lambda one: forms(one, translator, left), open_ones
+        ):  # fmt: skip
+            if made:
+                store.add(made, strict=False)
+            done = progress.done + len(made)
+            progress = Progress(done, pairs, progress.failed + failed, progress.calls + asked)
+            tell(progress)
+            if progress.calls >= calls:
+                break
+    return progress
+
+
+def _side_by_side(threads: ThreadPoolExecutor, jobs: int, work: Callable[[A], R], items: Iterable[A]) -> Iterator[R]:
+    """Results as they come, with no more than a few waiting."""
+    waiting = iter(items)
+    running: set[Future[R]] = {threads.submit(work, item) for item in islice(waiting, jobs)}
+    try:
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {threads.submit(work, item) for item in islice(waiting, len(ended))}
+            yield from (future.result() for future in ended)
+    finally:
+        for future in running:
+            future.cancel()

