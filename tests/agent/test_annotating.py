@@ -189,7 +189,7 @@ def test_the_agent_describes_once_and_shows_it(cryptic: Path) -> None:
     asked = [prompt for prompt in model.prompts if "You document a database" in prompt]
     assert len(asked) == 2
     wrote = [prompt for prompt in model.prompts if "You write SQLite queries" in prompt]
-    assert all("c3 text [" in prompt and '"home city"' in prompt for prompt in wrote)
+    assert all("c3 text {" in prompt and '"home city"' in prompt for prompt in wrote)
     with SQLAgent(cryptic, model=(bare := describes(answers)), settings={"examples": "none"}) as agent:
         agent.ask("Which cities do customers live in?")
     assert not any("home city" in prompt for prompt in bare.prompts), "off by default"

@@ -27,7 +27,7 @@ def world(tmp_path: Path) -> Path:
 
 
 def asked(path: Path, question: str, *statements: str, **settings: object) -> Answer:
-    with SQLAgent(path, model=writes(*statements), settings={"examples": "none", **settings}) as agent:
+    with SQLAgent(path, model=writes(*statements), settings={"examples": "none", "effort": "low", **settings}) as agent:
         return agent.ask(question)
 
 

@@ -57,7 +57,8 @@ def test_the_json_form_ends_with_the_newer_keys_in_their_order(shop: Path) -> No
     with SQLAgent(shop, model=writes(NAMES), settings={"examples": "none"}) as agent:
         answer = agent.ask("Who are the customers?")
     fields = json.loads(answer.to_json())
-    assert list(fields)[-6:] == ["model", "stop_kind", "notes", "answered", "explanation", "estimate"]
+    newer = ["model", "stop_kind", "notes", "answered", "explanation", "chart", "estimate", "headings"]
+    assert list(fields)[-len(newer) :] == newer
     assert (fields["answered"], fields["notes"]) == (True, [])
     assert fields["explanation"] == answer.explanation == "Name from customers."
     assert "\nMeaning: Name from customers.\n" in answer_text(answer)

@@ -34,7 +34,8 @@ _AS = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(
-    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:an?\s+|the\s+)?(?:{_NOUN})\s+(?:of|for|showing|with|that\s+shows)\s+",
+    rf"^\s*{_POLITE}(?!(?:an?\s+|the\s+)?plots?\s+of\b)"  # which a film has too
+    rf"(?:{_GIVE}\s+(?:me\s+)?)?(?:an?\s+|the\s+)?(?:{_NOUN})\s+(?:of|for|showing|with|that\s+shows)\s+",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(rf"^\s*{_POLITE}{_VERB}\s+(?:me\s+)?(?=\S)(?!(?:of|is|was|for)\b)", re.IGNORECASE)
@@ -48,7 +49,7 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _THAT = re.compile(
-    r"[\s,;:]*(?:(?:show|give|draw|display|plot|make)(?:\s+me)?\s*)?"
+    r"(?:(?:now|please|then|and|also|ok(?:ay)?)\b[\s,;:]*)*[\s,;:]*(?:(?:show|give|draw|display|plot|make)(?:\s+me)?\s*)?"
     r"(?:it|that|this|them|those|these|the\s+(?:same|results?|answer|data|numbers|rows))?(?:\s+again)?[\s.?!]*",
     re.IGNORECASE,
 )
