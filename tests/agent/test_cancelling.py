@@ -107,9 +107,10 @@ def test_a_turn_that_fails_leaves_nothing_behind(shop: Path) -> None:
 
 
 PROGRAM = f"""
-import sys, threading
+import signal, sys, threading
 from tableturn import SQLAgent
 from tests.support.scripted import writes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell are born deaf to it
 with SQLAgent(sys.argv[1], model=writes({FOREVER!r}), settings={SETTINGS!r}) as agent:
     chat = agent.conversation("t")
     def running(event):
