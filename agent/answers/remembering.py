@@ -14,7 +14,7 @@ from ...tools.knowledge.fragment import read_fragment
 from ...tools.knowledge.propose import proposals
 from ..records import AnswerRecord, AttemptView, Result, plain_result
 from .learning import Saved, save_answer
-from .phrasing import explained, phrased
+from .phrasing import explained, headed, phrased
 
 if TYPE_CHECKING:
     from ..resources import Resources
@@ -105,6 +105,7 @@ def corrected(answer: AnswerRecord, sql: str, resources: Resources, settings: Se
 def _answered(answer: AnswerRecord, sql: str, table: Table, resources: Resources) -> AnswerRecord:
     result: Result = plain_result(table)
     rows = None if result.withheld == "all" else result.row_count
+    headings = headed(sql, result.columns, resources.database)
     return replace(
         answer,
         intent="answerable",
@@ -114,7 +115,7 @@ def _answered(answer: AnswerRecord, sql: str, table: Table, resources: Resources
         row_count=result.row_count,
         truncated=result.truncated,
         status="converged",
-        text=phrased(result),
+        text=phrased(result, headings),
         confidence=1.0,
         attempts=(*answer.attempts, AttemptView(sql, None, rows, "")),
         notes=("a person corrected the query",),
@@ -127,6 +128,8 @@ def _answered(answer: AnswerRecord, sql: str, table: Table, resources: Resources
         withheld=result.withheld,
         used_knowledge=(),
         proposals=(),
+        estimate=None,
+        headings=tuple(heading.words for heading in headings),
     )
 
 

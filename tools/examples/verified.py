@@ -22,6 +22,9 @@ _SMALL = "please can could you show give tell me us i want to see need know a an
 _POLITE = frozenset(_SMALL.split())
 """What may stand before a question, or in it, without changing what is asked."""
 
+_LONGEST, _SLOTS = 80, 4
+"""Words of a question, and values in it, up to which values are changed."""
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -84,7 +87,13 @@ def _said(question: str) -> tuple[Word, ...]:
 
 
 def _forms(said: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(word.stem for word in said)
+    return tuple(map(_form, said))
+
+
+def _form(word: Word) -> str:
+    """A word without its plural: stems are too coarse where nobody looks again (orders, ordered)."""
+    plural = len(word.folded) > 3 and word.folded.endswith("s") and not word.folded.endswith("ss")
+    return word.folded[:-1] if plural else word.folded
 
 
 def _with_values(
@@ -93,10 +102,12 @@ def _with_values(
     told = _said(example.question)
     # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
     known, text = set(_forms(asked)), example.sql.casefold()
-    if any(word.stem not in known and word.text.casefold() not in text for word in told):
+    if max(len(told), len(asked)) > _LONGEST:
+        return None
+    if any(_form(word) not in known and word.text.casefold() not in text for word in told):
         return None
     slots = _slots(example, told, schema)
-    if not slots:
+    if not 0 < len(slots) <= _SLOTS:
         return None
     pattern: list[str | _Slot] = []
     forms, place = _forms(told), 0
@@ -170,7 +181,7 @@ def _match(pattern: Sequence[str | _Slot], asked: Sequence[Word]) -> list[tuple[
         return [] if not asked else None
     first, rest = pattern[0], pattern[1:]
     if isinstance(first, str):
-        return _match(rest, asked[1:]) if asked and asked[0].stem == first else None
+        return _match(rest, asked[1:]) if asked and _form(asked[0]) == first else None
     for length in range(1, min(len(asked), 6) + 1):
         found = _match(rest, asked[length:])
         if found is not None:
