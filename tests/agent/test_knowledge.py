@@ -48,18 +48,19 @@ def test_a_file_beside_the_database_is_told_and_a_metric_compiled_in(shop: Path,
 
 
 def test_without_a_file_nothing_is_different(shop: Path, known: Path) -> None:
-    prompts: list[list[str]] = []
-    for setting in ({}, {"knowledge": "off"}):
-        if not setting:
-            kept = known.read_text()
-            known.unlink()
-        model = writes("SELECT count(*) FROM customers")
-        with SQLAgent(shop, model=model, **setting) as agent:
-            answer = agent.ask("How many regular customers?")
-        prompts.append(model.prompts)
-        assert answer.used_knowledge == ()
-        known.write_text(kept)
-    assert prompts[0] == prompts[1]
+    text = known.read_text()
+    known.unlink()
+    without = prompts(shop, None)
+    known.write_text(text)
+    assert prompts(shop, "off") == without
+    assert prompts(shop, None) != without
+
+
+def prompts(shop: Path, knowledge: str | None) -> list[str]:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model, knowledge=knowledge) as agent:
+        agent.ask("How many regular customers?")
+    return model.prompts
 
 
 def test_a_definition_that_the_model_made_up_is_asked_for_once_more(shop: Path, known: Path) -> None:
@@ -172,7 +173,7 @@ def test_a_verified_question_answers_the_same_of_other_values(shop: Path, tmp_pa
         assert "'Lyon' in the place of 'Paris'" in " ".join(answer.notes)
         assert model.prompts == []
         assert agent.ask("Who lives in Paris?", settings={"verified": False}).sql == "SELECT 1"
-        assert agent.ask("Who lived in Paris?").sql == answer.sql.replace("Lyon", "Paris") or model.prompts
+        assert agent.ask("Who lived in Paris?").sql == "SELECT 1"
         for other in ("Who lives in Atlantis?", "Who does not live in Paris?", "Who lives in Paris or Lyon?"):
             assert agent.ask(other).sql == "SELECT 1", other
         with SQLAgent(shop, model=model, examples=tmp_path / "s", deny=["customers.city"]) as narrow:
