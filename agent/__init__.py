@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from .answers.learning import Saved
     from .graph import build_graph
     from .settings import PRESETS, Settings, make_settings
-    from .sqlagent import Conversation, SQLAgent
+    from .sqlagent import Conversation, Correction, SQLAgent
 
 _HOMES = {
     "Answer": ".answers.answer",
     "Conversation": ".sqlagent",
+    "Correction": ".sqlagent",
     "Event": ".answers.events",
     "PRESETS": ".settings",
     "SQLAgent": ".sqlagent",
@@ -31,6 +32,7 @@ __all__ = [
     "PRESETS",
     "Answer",
     "Conversation",
+    "Correction",
     "Event",
     "SQLAgent",
     "Saved",

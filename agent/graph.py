@@ -46,7 +46,7 @@ AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any
 NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "rephrase": (rephrase, ("link", "clarify", "execute", "respond")),
     "clarify": (clarify, ("rephrase",)),
-    "link": (link, ("retrieve", "candidate")),
+    "link": (link, ("retrieve", "candidate", "clarify", "execute")),
     "candidate": (candidate, ("select",)),
     "select": (select, ("execute", "critique", "respond", "retrieve", "candidate", "clarify")),
     "retrieve": (retrieve, ("generate", "reason", "revise")),

@@ -31,6 +31,7 @@ _UNSAID: dict[str, Any] = {
     "final": "last",
     "effort": "low",
     "mend_names": False,
+    "verified": False,
 }
 """What is ours alone: no paper asks back, tells a model that, leaves out examples or answers with another attempt."""
 

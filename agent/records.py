@@ -19,6 +19,7 @@ from ..tools.database.session import Rights
 from ..tools.database.table import PlainCell, Table, Withheld, plain_cell
 from ..tools.errors import TableturnError
 from ..tools.examples.example import Example
+from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.sql import SearchedLiteral
 from ..tools.values.match import ValueMatch
@@ -39,8 +40,8 @@ time ran out. `edited`: a person wrote the query. `declined`: the agent declined
 `asked`: the turn waits for a person. `error`: the model or its reply was of no use.
 """
 
-AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited"]
-"""Where a query came from; `candidate` is a draft that was not selected."""
+AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "verified"]
+"""Where a query came from; `candidate` is a draft that was not selected, `verified` a query that a person approved."""
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,9 @@ class Turn:
         stop: Why the turn ends; None while it goes on.
         rights: Under which rights it was begun; None in older conversations.
         asked: The question with its words about a picture, where it has any; `question` is without them.
+        evidence: Notes that came with the question.
+        knowledge: Definitions that the question needs, most specific first.
+        unknown: Words of the question that nothing explains and a person was asked about, in order.
     """
 
     question: str
@@ -313,6 +317,9 @@ class Turn:
     stop: Stop | None = None
     rights: Rights | None = None
     asked: str = ""
+    evidence: str = ""
+    knowledge: tuple[Entry, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def code_result(self) -> CodeResult | None:
@@ -328,6 +335,27 @@ class AttemptView:
     error: str | None
     row_count: int | None
     feedback: str
+
+
+@dataclass(frozen=True)
+class UsedKnowledge:
+    """A definition that an answer rests on.
+
+    Attributes:
+        kind: `term`, `metric`, `column`, `table`, `join` or `convention`.
+        name: What it defines.
+        text: What it says.
+        sql: Its SQL, where it has some.
+        author: Who wrote it.
+        added: When, in ISO 8601.
+    """
+
+    kind: str
+    name: str
+    text: str
+    sql: str = ""
+    author: str = ""
+    added: str = ""
 
 
 @dataclass(frozen=True)
@@ -362,6 +390,8 @@ class AnswerRecord:
     withheld: Withheld = ""
     estimate: Estimate | None = None
     headings: tuple[str, ...] = ()
+    used_knowledge: tuple[UsedKnowledge, ...] = ()
+    proposals: tuple[Entry, ...] = ()
 
 
 def plain_result(table: Table) -> Result:

@@ -155,6 +155,19 @@ class Settings(BaseModel):
         description="Of random choice and of the clusterings that vote.",
     )
 
+    knowledge_tokens: int = Field(
+        default=600,
+        ge=0,
+        le=100_000,
+        description="Definitions of the knowledge file that a prompt shows at most, the most specific first; 0 shows "
+        "none.",
+    )
+    verified: bool = Field(
+        default=True,
+        description="A question that a person has approved an answer to is answered by that query, with other values "
+        "where only values differ; off leaves it to the model, which is shown the approved one.",
+    )
+
     prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
         default="full", description="Whose prompt form is used to ask for SQL."
     )

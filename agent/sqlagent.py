@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..tools.database.cancellation import Cancellation
     from ..tools.database.objects import DatabaseSource
     from ..tools.examples import ExampleStore
+    from ..tools.knowledge import Entry
     from ..tools.sandbox import SandboxLimits
 
 INTERRUPT = "__interrupt__"
@@ -84,11 +85,14 @@ class SQLAgent:
         audit: A file to which every turn adds a line before its answer is given.
         egress: What may leave for a model, as `Database.open` takes it; None leaves that to a database given open, or
             to the file of permissions.
+        knowledge: The file that says what words mean here (docs/knowledge.md), or `off`; None for the one beside the
+            database, `shop.knowledge.yaml`, or the one that `note` has made.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
         ModelError: The model is unknown or cannot be set up.
         SettingsError: A setting or preset is wrong, or so are the permissions.
+        KnowledgeError: The knowledge file is not there, or wrong.
     """
 
     def __init__(
@@ -109,6 +113,7 @@ class SQLAgent:
         user: Identity | str | None = None,
         audit: AuditTrail | str | Path | None = None,
         egress: Egress | Mapping[str, object] | None = None,
+        knowledge: Path | str | None = None,
     ) -> None:
         opened = open_resources(
             database,
@@ -122,6 +127,7 @@ class SQLAgent:
             identity=Identity(user) if isinstance(user, str) else user,
             audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
             egress=egress,
+            knowledge=knowledge,
         )
         self._set_up(opened.resources, InMemorySaver() if checkpointer is None else checkpointer, opened.close)
 
@@ -155,7 +161,9 @@ class SQLAgent:
         agent._set_up(resources, self._checkpointer, lambda: None)
         return agent
 
-    def ask(self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None) -> Answer:
+    def ask(
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
+    ) -> Answer:
         """Answers one question on its own.
 
         An ambiguous question comes back with status `needs_clarification`; in a `conversation` it can be answered.
@@ -164,55 +172,59 @@ class SQLAgent:
             question: In plain language.
             settings: Fields to change for this question.
             user: Who asks, where it is somebody else than the agent was opened for.
+            notes: What whoever asks tells beside the question: a definition, a convention. The model reads it; no value
+                is looked for in it.
         """
-        return (self if user is None else self.for_user(user))._ask_alone(question, settings)
+        return (self if user is None else self.for_user(user))._ask_alone(question, settings, notes)
 
-    def _ask_alone(self, question: str, settings: RunSettings) -> Answer:
-        return self.deliver(self._take_alone(question, settings), settings=settings)
+    def _ask_alone(self, question: str, settings: RunSettings, notes: str) -> Answer:
+        return self.deliver(self._take_alone(question, settings, notes), settings=settings)
 
-    def _take_alone(self, question: str, settings: RunSettings = None) -> Answer:
+    def _take_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
         """The answer as far as it may leave."""
         conversation = self.conversation()
         try:
-            answer = conversation.take(question, settings)
+            answer = conversation.take(question, settings, notes)
         finally:
             self._checkpointer.delete_thread(conversation.thread)
         answer.thread = ""
         return answer
 
-    async def aask(self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None) -> Answer:
+    async def aask(
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
+    ) -> Answer:
         """As `ask`, without blocking."""
         agent = self if user is None else await asyncio.to_thread(self.for_user, user)
-        answer = await agent._atake_alone(question, settings)
+        answer = await agent._atake_alone(question, settings, notes)
         return await asyncio.to_thread(agent.deliver, answer, settings=settings) if answer.withheld else answer
 
-    async def _atake_alone(self, question: str, settings: RunSettings = None) -> Answer:
+    async def _atake_alone(self, question: str, settings: RunSettings = None, notes: str = "") -> Answer:
         conversation = self.conversation()
         try:
-            answer = await conversation.atake(question, settings)
+            answer = await conversation.atake(question, settings, notes)
         finally:
             await self._checkpointer.adelete_thread(conversation.thread)
         answer.thread = ""
         return answer
 
     def stream(
-        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Iterator[Event]:
         """As `ask`, and yields what happens as it does; the answer comes last (see `Conversation.stream`)."""
         conversation = self.conversation(user=user)
         try:
-            yield from map(_alone, conversation.stream(question, settings=settings))
+            yield from map(_alone, conversation.stream(question, settings=settings, notes=notes))
         finally:
             self._checkpointer.delete_thread(conversation.thread)
 
     async def astream(
-        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None
+        self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
         agent = self if user is None else await asyncio.to_thread(self.for_user, user)
         conversation = agent.conversation()
         try:
-            async for event in conversation.astream(question, settings=settings):
+            async for event in conversation.astream(question, settings=settings, notes=notes):
                 yield _alone(event)
         finally:
             await self._checkpointer.adelete_thread(conversation.thread)
@@ -307,6 +319,64 @@ class SQLAgent:
         """As `approve`, without blocking."""
         return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
 
+    def note(self, text: str) -> Entry:
+        """Remembers what a word means here, or a rule of the house, in the knowledge file.
+
+        Args:
+            text: `active customer means ordered in the last 90 days`; `revenue = SUM(orders.total)`; or a rule.
+
+        Returns:
+            What is kept, with author and time.
+
+        Raises:
+            KnowledgeError: It does not fit the database, contradicts what is known, or the file cannot be written.
+        """
+        from .answers.remembering import noted
+
+        return self.remember(noted(text, self.resources))
+
+    def remember(self, entry: Entry) -> Entry:
+        """Keeps an entry in the knowledge file: one of an answer's or a correction's `proposals`.
+
+        Raises:
+            KnowledgeError: As for `note`.
+        """
+        from .answers.remembering import remember
+
+        return remember(entry, self.resources)
+
+    def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
+        """Puts another query in the place of an answer's: runs it and keeps it as the answer to that question.
+
+        Args:
+            answer: Of this agent, or of another on the same database.
+            sql: The right query.
+            question: What to keep as the question; the answer's self-contained form if empty.
+
+        Returns:
+            The right answer, and what could be remembered from the correction: `remember` takes what a person accepts.
+
+        Raises:
+            QueryError: It does not run.
+            ExampleRefused: Its question does not stand alone, or it is of another database.
+            SettingsError: The agent was given no store.
+            ExampleStoreError: The store cannot be opened or written.
+        """
+        from .answers.remembering import corrected
+
+        found = corrected(answer.record, sql, self.resources, self.settings, question)
+        return Correction(self.deliver(Answer(found.record, answer.thread)), found.saved, found.proposals)
+
+    def forget(self, name: str) -> str:
+        """Takes out a definition by its name, or an approved answer by its question or identifier; says what went.
+
+        Raises:
+            KnowledgeError: There is neither.
+        """
+        from .answers.remembering import forget
+
+        return forget(name, self.resources)
+
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """A LangChain tool that answers a question in words and rows; its artifact is the `Answer`."""
         from .answers.tool import answering_tool
@@ -329,6 +399,21 @@ class SQLAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True)
+class Correction:
+    """An answer that a person put right.
+
+    Attributes:
+        answer: What the right query gives.
+        saved: Where it is kept.
+        proposals: What could be remembered besides; nothing is until a person accepts it.
+    """
+
+    answer: Answer
+    saved: Saved
+    proposals: tuple[Entry, ...]
 
 
 class Conversation:
@@ -357,36 +442,36 @@ class Conversation:
         if (turn := self._open) is not None:
             turn.cancellation.cancel()
 
-    def ask(self, question: UserInput, *, settings: RunSettings = None) -> Answer:
-        """Takes one turn.
+    def ask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
+        """Takes one turn; `notes` come with its question, as for `SQLAgent.ask`.
 
         Raises:
             TurnCancelled: `cancel` was called.
         """
-        return self._agent.deliver(self.take(question, settings), settings=settings)
+        return self._agent.deliver(self.take(question, settings, notes), settings=settings)
 
-    async def aask(self, question: UserInput, *, settings: RunSettings = None) -> Answer:
+    async def aask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
         """As `ask`, without blocking."""
-        answer = await self.atake(question, settings)
+        answer = await self.atake(question, settings, notes)
         return await asyncio.to_thread(self._agent.deliver, answer, settings=settings) if answer.withheld else answer
 
-    def take(self, question: UserInput, settings: RunSettings = None) -> Answer:
+    def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """Takes one turn; the answer is as far as it may leave (see `SQLAgent.deliver`)."""
         with self._turn(question) as turn, interruptible(turn):
-            given = self._input(question, self._graph.get_state(self._config()))
+            given = self._input(question, self._graph.get_state(self._config()), notes)
             config = self._config(turn)
             output = self._graph.invoke(given, config, context=_context(settings), durability="exit")
             return self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
 
-    async def atake(self, question: UserInput, settings: RunSettings = None) -> Answer:
+    async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """As `take`, without blocking."""
         with self._turn(question) as turn:
-            given = self._input(question, await self._graph.aget_state(self._config()))
+            given = self._input(question, await self._graph.aget_state(self._config()), notes)
             config = self._config(turn)
             output = await self._graph.ainvoke(given, config, context=_context(settings), durability="exit")
             return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
 
-    def stream(self, question: UserInput, *, settings: RunSettings = None) -> Iterator[Event]:
+    def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Iterator[Event]:
         """Takes one turn and yields what happens as it does (see `Event`), and last the answer.
 
         A stream that is not read to its end is a turn that is undone.
@@ -394,7 +479,7 @@ class Conversation:
         reader = self._reader(question)
         yield reader.begin()
         with self._turn(question) as turn:
-            given = self._input(question, self._graph.get_state(self._config()))
+            given = self._input(question, self._graph.get_state(self._config()), notes)
             output: Any = {}
             parts: Any = self._graph.stream(given, self._config(turn), context=_context(settings), **_STREAMING)
             while (found := _next_part(parts, turn)) is not None:
@@ -404,12 +489,14 @@ class Conversation:
             answer = self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
         yield from reader.end(self._agent.deliver(answer, settings=settings))
 
-    async def astream(self, question: UserInput, *, settings: RunSettings = None) -> AsyncIterator[Event]:
+    async def astream(
+        self, question: UserInput, *, settings: RunSettings = None, notes: str = ""
+    ) -> AsyncIterator[Event]:
         """As `stream`, without blocking."""
         reader = self._reader(question)
         yield reader.begin()
         with self._turn(question) as turn:
-            given = self._input(question, await self._graph.aget_state(self._config()))
+            given = self._input(question, await self._graph.aget_state(self._config()), notes)
             output: Any = {}
             parts: Any = self._graph.astream(given, self._config(turn), context=_context(settings), **_STREAMING)
             async for mode, part in parts:
@@ -467,7 +554,7 @@ class Conversation:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
         return {"configurable": {"thread_id": self.thread, **own}}
 
-    def _input(self, question: object, state: StateSnapshot) -> Any:
+    def _input(self, question: object, state: StateSnapshot, notes: str) -> Any:
         """What the graph is given: a new question, or the reply to what was asked back.
 
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
@@ -479,7 +566,7 @@ class Conversation:
             raise TableturnError(f"a turn takes words, or the fields of a decision, not {question!r}")
         if state.interrupts and self._resumable(state.values.get("turn")):
             return Command(resume=question)
-        return {"messages": [HumanMessage(str(question))]}
+        return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
     def _resumable(self, turn: Any) -> bool:
         """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""

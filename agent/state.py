@@ -24,10 +24,11 @@ def add_notes(before: list[str], more: list[str]) -> list[str]:
 
 
 class AgentInput(TypedDict, total=False):
-    """What starts a turn: chat messages, the last one a person's, or a bare question."""
+    """What starts a turn: chat messages, the last one a person's, or a bare question; and notes that come with it."""
 
     messages: list[Any]
     question: str
+    evidence: str
 
 
 class AgentState(MessagesState):
@@ -39,6 +40,7 @@ class AgentState(MessagesState):
     Attributes:
         turns: Earlier turns (`PastTurn`), oldest first, at most the window.
         question: The question, where it did not come as a message.
+        evidence: Notes that come with the next question; a turn takes them when it begins.
         turn: A `Turn`.
         sql: The query to run next: what a person edits in a checkpoint.
         sql_source: Where that query came from.
@@ -52,6 +54,7 @@ class AgentState(MessagesState):
 
     turns: list[Record]
     question: str
+    evidence: str
     turn: Record
     sql: str
     sql_source: str
@@ -73,6 +76,7 @@ def fresh_turn(question: str) -> dict[str, Any]:
     """The turn's part of the state as it stands before the first node."""
     return {
         "question": question,
+        "evidence": "",
         "turn": dump(Turn(question)),
         "sql": "",
         "sql_source": "draft",

@@ -6,7 +6,8 @@ settings show in Studio as the run's context. `TABLETURN_EXAMPLES` names an exam
 URL (`TABLETURN_EMBEDDING` its embedding): few-shot examples come from it, and a query that is approved with
 `"save": true` leaves its answer there. `TABLETURN_PERMISSIONS` names a permissions file, of which the server's
 conversations get `[users.NAME]` for the name in `TABLETURN_USER`, else `[default]`; `allow` and `deny` of a run's
-context narrow that further.
+context narrow that further. `TABLETURN_KNOWLEDGE` names the knowledge file, or `off` (docs/knowledge.md); without it
+the one beside the database is read, if there is one.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ EXAMPLES_VARIABLE = "TABLETURN_EXAMPLES"
 EMBEDDING_VARIABLE = "TABLETURN_EMBEDDING"
 PERMISSIONS_VARIABLE = "TABLETURN_PERMISSIONS"
 USER_VARIABLE = "TABLETURN_USER"
+KNOWLEDGE_VARIABLE = "TABLETURN_KNOWLEDGE"
 
 
 def _sample() -> Path:
@@ -60,6 +62,7 @@ def _build() -> AgentGraph:
         base_url=None,
         access=access,
         identity=Identity(os.environ.get(USER_VARIABLE, "")),
+        knowledge=os.environ.get(KNOWLEDGE_VARIABLE) or None,
     )
     return build_graph(opened.resources, show_state=True)
 

@@ -9,9 +9,12 @@ from typing import ClassVar, Literal
 
 from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
+from ..tools.errors import KnowledgeError, ReplyError
 from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
+from ..tools.knowledge.compile import compiled
+from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .parts import Parts, fit
@@ -49,6 +52,7 @@ class GenerateTask(Task[Draft]):
         requested: Names of tables that earlier attempts named; they stay longest where room is short.
         ranked: Whether the schema is in order of probability, not as declared.
         evidence: Knowledge that comes with the question (BIRD); empty if none.
+        definitions: What is known of the database's words and rules, most specific first.
         database: Owner of the examples that are this database's own, as `database_identity` gives it; empty if there
             are none.
         engine: The database's engine, as prompts name it: `SQLite`.
@@ -80,6 +84,7 @@ class GenerateTask(Task[Draft]):
     requested: frozenset[str] = frozenset()
     ranked: bool = True
     evidence: str = ""
+    definitions: tuple[Entry, ...] = ()
     database: str = ""
     engine: str = "SQL"
     reply: ReplyForm = "sql"
@@ -111,7 +116,13 @@ class GenerateTask(Task[Draft]):
             others=self.unshown,
             requested=self.requested,
             ranked=self.ranked,
+            definitions=tuple(entry.line for entry in self.definitions),
         )
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are definitions whose SQL is put into the query."""
+        return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
     def schema_text(self, shown: Parts) -> str:
         """What is left of the schema, written in this task's style."""
@@ -146,11 +157,22 @@ class GenerateTask(Task[Draft]):
 
     def parse(self, text: str) -> Draft:
         """The statement, and what the lines around it say; see `read_answer`."""
-        return read_answer(text, self.question, self.schema.dialect, self.reply)
+        return self._compiled(read_answer(text, self.question, self.schema.dialect, self.reply))
 
     def statement(self, text: str) -> Draft:
         """The statement of a reply to another task that asks for one."""
-        return read_answer(text, self.question, self.schema.dialect, "sql")
+        return self._compiled(read_answer(text, self.question, self.schema.dialect, "sql"))
+
+    def _compiled(self, draft: Draft) -> Draft:
+        """The draft with the SQL of the definitions that it names.
+
+        Raises:
+            ReplyError: It names one that there is not.
+        """
+        try:
+            return replace(draft, sql=compiled(draft.sql, self.definitions, self.schema.dialect))
+        except KnowledgeError as error:
+            raise ReplyError(str(error), "malformed", f"{error}. Write the SQL yourself where none is given.") from None
 
 
 @lru_cache(maxsize=1_024)

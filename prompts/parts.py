@@ -38,6 +38,7 @@ class Parts:
         examples: Few-shot examples, most useful first.
         values: Database values that the question mentions, best first.
         samples: Sample values shown with each column.
+        definitions: Lines of what is known of the database's words, most specific first.
         schema: Tables, and columns in them, most probable first. Key columns stay as long as their table does; of
             many tables the last go before the columns of the first.
         history: Earlier turns, oldest first; the oldest goes first.
@@ -55,6 +56,7 @@ class Parts:
     programs: tuple[SeedProgram, ...] = ()
     requested: frozenset[str] = frozenset()
     ranked: bool = True
+    definitions: tuple[str, ...] = ()
 
     def steps(self) -> int:
         """How many single cuts there are between everything and the least."""
@@ -78,6 +80,7 @@ class Parts:
             len(self.examples),
             len(self.values),
             int(self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)),
+            len(self.definitions),
             len(self._spare),
             len(self.history),
             len(self._last),
@@ -91,7 +94,7 @@ class Parts:
         for count in self._counts:
             taken.append(min(count, steps))
             steps -= taken[-1]
-        programs, others, dialogues, examples, values, samples, spare, turns, last = taken
+        programs, others, dialogues, examples, values, samples, defined, spare, turns, last = taken
         schema = _without(self.schema, {*self._spare[:spare], *self._last[:last]})
         of_columns = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         least = "the least likely ones" if self.ranked else "the last ones"
@@ -105,6 +108,7 @@ class Parts:
             samples=0 if samples else self.samples,
             others=self.others[: len(self.others) - others],
             programs=self.programs[: len(self.programs) - programs],
+            definitions=self.definitions[: len(self.definitions) - defined],
         )
         sentences = (
             _no_room(programs, len(self.programs), "worked examples of code"),
@@ -112,6 +116,7 @@ class Parts:
             _no_room(examples, len(self.examples), "examples"),
             _no_room(values, len(self.values), "database values that the question mentions"),
             "The prompt has no room for sample values of the columns." if samples else "",
+            _no_room(defined, len(self.definitions), "definitions, the least specific"),
             _no_room(of_columns - schema.shown_columns, of_columns, f"columns of the tables shown, {least}"),
             _no_room(turns, len(self.history), "earlier turns, the oldest"),
             _no_room(len(self.schema.tables) - len(schema.tables), len(self.schema.tables), f"tables, {least}"),

@@ -10,6 +10,7 @@ from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
+from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .parts import NO_SCHEMA, Parts, fit
 from .replies import Intent, Rephrasing
@@ -43,6 +44,8 @@ class RephraseTask(Task[Rephrasing]):
         simplify: Whether the simplified form is asked for in the same call.
         style: `credit` follows the paper's dialogue prompt; `full` asks for JSON with the intent and the choices.
         dialogues: Worked dialogues, most useful first.
+        evidence: Notes that come with the question; empty if none.
+        definitions: What is known of the database's words, most specific first.
     """
 
     name: ClassVar[str] = "rephrase"
@@ -56,11 +59,16 @@ class RephraseTask(Task[Rephrasing]):
     dialogues: tuple[SeedDialogue, ...] = ()
     ranked: bool = True
     asks_back: bool = True
+    evidence: str = ""
+    definitions: tuple[Entry, ...] = ()
+
+    compiles: ClassVar[bool] = False
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
         shown = NO_SCHEMA if self.style == "credit" else self.schema
-        parts = Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked)
+        lines = tuple(entry.line for entry in self.definitions)
+        parts = Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines)
         return fit(budget, parts, self._messages)
 
     def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:

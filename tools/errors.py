@@ -89,6 +89,10 @@ class ExportError(TableturnError):
     """A result or a chart cannot be written: where it should go, in what form, or for want of a package."""
 
 
+class KnowledgeError(TableturnError):
+    """A knowledge file, or a source that it extends, cannot be read or written; the message names the place."""
+
+
 class SandboxUnavailable(TableturnError):
     """This kernel lacks what the sandbox needs; reasoning with code is off."""
 

@@ -14,7 +14,7 @@ from ...prompts.replies import Intent
 from ...tools.charts import Chart, Spec, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
-from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage
+from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage, UsedKnowledge
 from ..state import AgentState, turn_of, usage_of
 from .phrasing import shown
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ...tools.database import Rights
+    from ...tools.knowledge import Entry
     from ..effects import Translator
 
 JSON_KEYS = (
@@ -44,6 +45,7 @@ JSON_KEYS = (
     "notes",
     "answered",
     "explanation",
+    "used_knowledge",
     "chart",
     "estimate",
     "headings",
@@ -77,6 +79,8 @@ class Answer:
         stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
             `declined`, `asked` or `error`; None in an answer that an earlier version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
+        used_knowledge: The definitions that it rests on.
+        proposals: What could be remembered from this turn (`SQLAgent.remember`); nothing is, until a person says so.
         estimate: What the engine expected the query to read, before it ran; None where that is not known, or where it
             rests on what may not leave.
         choices: For `needs_clarification`, the readings on offer.
@@ -111,6 +115,8 @@ class Answer:
         self.stopped: str = record.stopped
         self.stop_kind: StopKind | None = record.stop_kind
         self.explanation: str = record.explanation
+        self.used_knowledge: tuple[UsedKnowledge, ...] = record.used_knowledge
+        self.proposals: tuple[Entry, ...] = record.proposals
         self.estimate: Estimate | None = record.estimate
         self.headings: tuple[str, ...] = record.headings or record.columns
         self.choices: tuple[str, ...] = record.choices

@@ -67,7 +67,7 @@ def save_answer(
     sql = _sql(answer, resources)
     store = resources.examples.saving()
     example = example_of(database, asked, sql, simplified=simplified, shared=shared)
-    example = replace(example, rights=approval_of(database, sql))
+    example = replace(example, rights=approval_of(database, sql), author=database.session.identity.name)
     done = store.add([example], runs_on(database, settings.limits))
     outdated = _other_answers(store, example)
     if done.added:
@@ -132,7 +132,7 @@ def _other_answers(store: ExampleStore, example: Example) -> list[str]:
     return [
         hit.id
         for hit in (*own, *shared)
-        if hit.example.source == example.source
+        if hit.example.source in ("approved", "verified")
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
         and hit.id not in same_answer

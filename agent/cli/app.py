@@ -9,6 +9,7 @@ import typer
 
 from ...tools.terminal import say
 from . import annotate, doctor, examples, link, schema
+from . import knowledge as knowledge_commands
 from .options import (
     AllowOption,
     Asker,
@@ -20,7 +21,9 @@ from .options import (
     EmbeddingOption,
     ExamplesOption,
     JsonOption,
+    KnowledgeOption,
     ModelOption,
+    NotesOption,
     PermissionsOption,
     PresetOption,
     SchemasOption,
@@ -96,6 +99,8 @@ def ask(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the SQL and what it would read, and do not run it.")
     ] = False,
+    knowledge: KnowledgeOption = None,
+    notes: NotesOption = "",
 ) -> None:
     """Answer one question.
 
@@ -106,7 +111,9 @@ def ask(
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
-    choices = Choices(db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit)
+    choices = Choices(
+        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes
+    )
     wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
     raise typer.Exit(ask_once(question, choices, wanted))
 
@@ -128,6 +135,7 @@ def chat(
     audit: AuditOption = None,
     as_json: JsonOption = False,
     schemas: SchemasOption = None,
+    knowledge: KnowledgeOption = None,
     thread: Annotated[
         str | None, typer.Option("--thread", help="Keep the conversation under this name, and go on with it next time.")
     ] = None,
@@ -144,7 +152,9 @@ def chat(
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
-    choices = Choices(db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit)
+    choices = Choices(
+        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge
+    )
     raise typer.Exit(converse(choices, thread, checkpoints))
 
 
@@ -161,3 +171,4 @@ app.command(rich_help_panel=LOOK)(schema.schema)
 app.command(rich_help_panel=LOOK)(doctor.doctor)
 app.command(rich_help_panel=KNOW)(annotate.annotate)
 app.add_typer(examples.app, name="examples", rich_help_panel=KNOW)
+app.add_typer(knowledge_commands.app, name="knowledge", rich_help_panel=KNOW)

@@ -95,6 +95,9 @@ def show_answer(
         said = f"{answer.status}, confidence {answer.confidence:.2f}, {len(answer.attempts)} attempt(s), "
         said += f"{answer.usage.llm_calls} model call(s), {answer.usage.seconds:.2f} s, {answer.model}"
         console.print(Text(said, style="dim"))
+    for used in answer.used_knowledge:
+        meaning = used.text or used.sql
+        console.print(Text(safe(f"by definition: {used.kind} {used.name}: {meaning}"), style="dim"))
     for note in answer.notes:
         console.print(Text(f"note: {safe(note)}", style="dim"))
 

@@ -71,7 +71,10 @@ def add(
 @app.command("import")
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(help=".jsonl with an example a line, or .json in a benchmark's layout.")
+        list[Path],
+        typer.Argument(
+            help=".jsonl with an example a line, or .json in a benchmark's layout; with --db also CSV, YAML."
+        ),
     ],
     databases: Annotated[
         Path | None, typer.Option("--databases", help="Folder of the databases: SQL is run, schemas are filled in.")
@@ -80,6 +83,21 @@ def import_(
         bool,
         typer.Option("--whole-schemas", help="Keep each one's whole database schema too, as CREDIT-SQL shows it."),
     ] = False,
+    db: Annotated[
+        str | None,
+        typer.Option(
+            "--db", help="The database that all of them are of: question and sql are enough, and are checked."
+        ),
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="With --db: keep those too that there is reason to doubt.")
+    ] = False,
+    author: Annotated[str, typer.Option("--author", help="With --db: who wrote them. Default: --user.")] = "",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    schemas: SchemasOption = None,
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -88,7 +106,15 @@ def import_(
 
     What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused, and
     with 2 where a file could not be read.
+
+    With --db they become that database's verified queries. Each is run; one that does not run is refused, and one that
+    there is reason to doubt is told and held back, unless --trust is given.
     """
+    if db is not None:
+        asker = Asker(allow, deny, permissions, user)
+        with _opened(store, embedding) as examples, asker.open(located(db, schemas)) as database:
+            code = _import_verified(files, database, examples, trust, author or user or "")
+        raise typer.Exit(code)
     from itertools import chain
 
     from ...tools.examples import DatabaseFolder, runs_on, seed_examples
@@ -106,6 +132,32 @@ def import_(
         problems.refuse(refusal.reason)
     _report(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
     raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
+
+
+def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
+    """Adds the pairs of files as a database's own; the exit code."""
+    from ...tools.errors import SettingsError
+    from ...tools.examples.golden import own_pairs, read_pairs
+
+    problems = _Problems()
+    held = 0
+    done: list[Added] = []
+    for file in files:
+        try:
+            pairs = read_pairs(file, problems.refuse)
+        except SettingsError as error:
+            problems.unread(str(error))
+            continue
+        checked = own_pairs(pairs, database, examples, author, problems.refuse)
+        for doubt in checked.doubtful:
+            warn(f"{'kept' if trust else 'held back'} {doubt.example.question!r}: {doubt.why}")
+        wanted = [*checked.sound, *(doubt.example for doubt in checked.doubtful if trust)]
+        held += 0 if trust else len(checked.doubtful)
+        done.append(examples.add(wanted, strict=False))
+        for refusal in done[-1].refused:
+            problems.refuse(refusal.reason)
+    _report(done, problems.refused, f", held back {held}{'; --trust keeps them' if held else ''}")
+    return 2 if problems.unreadable else 1 if problems.refused or held else 0
 
 
 @dataclass

@@ -71,6 +71,17 @@ UserOption = Annotated[
 AuditOption = Annotated[
     Path | None, typer.Option("--audit", help="Add a line of JSON for every turn to this file, before its answer.")
 ]
+KnowledgeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--knowledge",
+        envvar="TABLETURN_KNOWLEDGE",
+        help="A file that says what words mean here, or off. Default: shop.knowledge.yaml beside shop.db, if any.",
+    ),
+]
+NotesOption = Annotated[
+    str, typer.Option("--notes", help="What to know beside the question: a definition, a convention.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 
 

@@ -53,6 +53,8 @@ class Choices:
     as_json: bool
     asker: Asker
     audit: Path | None
+    knowledge: str | None = None
+    notes: str = ""
 
 
 def ask_once(question: str, choices: Choices, output: Output) -> int:
@@ -64,7 +66,7 @@ def ask_once(question: str, choices: Choices, output: Output) -> int:
         settings = dict(output.settings)
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
-        answer = _answer(agent.conversation(), question, settings or None)
+        answer = _answer(agent.conversation(), question, settings or None, choices.notes)
         done = (show_query if output.dry_run else put_out)(answer, agent, output)
         return ANSWERED if done else NOT_ANSWERED
 
@@ -126,10 +128,19 @@ def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Ge
         permissions=choices.asker.permissions,
         user=choices.asker.user,
         audit=choices.audit,
+        knowledge=choices.knowledge,
     ) as agent:
         if choices.model is None and agent.resources.translator(agent.settings).name == "offline":
             warn(f"tableturn: {OFFLINE_LINE}")
+        _tell_problems(agent)
         yield agent
+
+
+def _tell_problems(agent: SQLAgent) -> None:
+    """Says which definitions are left out, and why."""
+    knowledge = agent.resources.knowledge.now() if agent.resources.knowledge else None
+    for problem in knowledge.problems if knowledge else ():
+        warn(f"tableturn: left out of the knowledge: {problem}")
 
 
 def _settings(choices: Choices) -> Settings:
@@ -162,11 +173,13 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _answer(conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None) -> Answer:
+def _answer(
+    conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
+) -> Answer:
     """Takes a turn, showing what happens on a terminal."""
     answer: Answer | None = None
     with show_progress() as progress:
-        for event in conversation.stream(question, settings=settings):
+        for event in conversation.stream(question, settings=settings, notes=notes):
             progress(event)
             answer = event.answer or answer
     assert answer is not None

@@ -120,6 +120,8 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         schema=schema,
         history=window(state, run),
         base=turn.base,
+        evidence=turn.evidence,
+        definitions=turn.knowledge,
         values=(*turn.values, *turn.carried)[: settings.values],
         examples=turn.examples,
         style=settings.prompt_style,

@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...prompts.replies import Draft
 from ...tools.database import Schema
+from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch, likely
 from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
-from ..effects import Body, do, wait_for
+from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word
+from ..context.verified import verified_answer, verified_note
+from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
 from ..records import Turn, dump
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, turn_of
+from .updates import run_next
 
 STORED_ITEMS = 200
 """Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
@@ -65,20 +70,49 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
     shown = linked.kept if settings.link_schema else (yield from do(run.schema))
     values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
+    items = kept_items(linked)
+    known = yield from do(lambda: definitions_for(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
         values=values,
         carried=tuple(match for match in carried if _cell(match) not in set(map(_cell, values))),
-        items=kept_items(linked),
+        items=items,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
         base=base,
         approve=settings.approve,
         candidates=drafts(settings),
+        knowledge=known.entries,
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)
-    return {"turn": dump(turn), "next": "retrieve" if turn.candidates == 1 else "candidate"}
+    notes = yield from do(lambda: _notes(known, turn, run))
+    verified = yield from do(lambda: verified_answer(turn, bool(history), run.schema(), run))
+    if verified is not None:
+        turn = replace(turn, candidates=1, examples=(verified.example,))
+        note = verified_note(verified)
+        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, note])
+    said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
+    if word := (yield from do(lambda: unknown_word(turn, values, said, run))):
+        return _asked(turn, word, notes)
+    return {"turn": dump(turn), "notes": notes, "next": "retrieve" if turn.candidates == 1 else "candidate"}
+
+
+def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
+    """What to say of knowledge and notes that are not used."""
+    notes = list(problems_note(run)) if known.entries or known.left_out else []
+    if known.left_out:
+        notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
+    if turn.evidence and not run.resources.translator(run.settings).reads_examples:
+        notes.append("the notes to the question were not read: the offline translator reads none")
+    return notes
+
+
+def _asked(turn: Turn, word: str, notes: list[str]) -> dict[str, Any]:
+    """Asks what a word means."""
+    asked = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
+    turn = replace(turn, rephrasing=asked, unknown=(*turn.unknown, word))
+    return {"turn": dump(turn), "notes": notes, "next": "clarify"}
 
 
 def _first_of(shown: Schema, values: tuple[ValueMatch, ...]) -> tuple[ValueMatch, ...]:

@@ -18,6 +18,7 @@ from ...tools.linking import PastTurn
 from ..context.annotate import annotate
 from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
+from ..context.knowledge import definitions_for
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
 from ..records import Turn, dump
@@ -41,7 +42,8 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         turn = clarified
     else:
         question, message = _question(state)
-        turn = _pictured(Turn(question, rights=run.rights))
+        evidence = (state.get("evidence") or "").strip()
+        turn = _pictured(Turn(question, rights=run.rights, evidence=evidence))
         reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [unread_note(state, run)]))
     if run.settings.annotate:
@@ -113,6 +115,7 @@ def _understood(
         if not weak and settings.effort != "high":
             return None
     schema, ranked = yield from overview(turn.question, history, run)
+    definitions = yield from do(lambda: definitions_for(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
         question=turn.question,
@@ -124,6 +127,8 @@ def _understood(
         dialogues=(yield from do(seed_dialogues)) if credit else (),
         ranked=ranked,
         asks_back=settings.clarify,
+        evidence=turn.evidence,
+        definitions=definitions,
     )
     done = yield from ask(task)
     return replace(done, notes=(*done.notes, weak)) if weak else done

@@ -18,6 +18,7 @@ from ..attempts.compare import compare_code, differs, same_answer
 from ..attempts.confidence import confidence
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
+from ..context.knowledge import explained_words, used_knowledge
 from ..effects import Body, do
 from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Result, Status, Turn, Usage, dump
 from ..resources import Run
@@ -77,6 +78,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or Result((), ())
     by_node = usage_of(state)
+    used = used_knowledge(sql, turn, run)
+    proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
         question=turn.asked or turn.question,
@@ -98,6 +101,10 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
             *state.get("notes", []),
             *found.remarks,
             *doubts,
+            *(
+                f"“{entry.name}” was explained in this turn; to keep it: /note {entry.name} means {entry.text}"
+                for entry in proposals
+            ),
             *((*chosen.findings, *chosen.pitfalls) if chosen and chosen.result else ()),
         ),
         stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
@@ -111,6 +118,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
         headings=tuple(heading.words for heading in found.headings),
+        used_knowledge=used,
+        proposals=proposals,
     )
 
 

@@ -50,6 +50,15 @@ class AgentExamples:
                 return self._seeds()
             return self._opened()
 
+    def own(self) -> ExampleStore | None:
+        """The store that was given, if anything was ever saved in it; None where there is none.
+
+        Raises:
+            ExampleStoreError: As for `store`.
+        """
+        with self._lock:
+            return None if self._given is None or self._unmade(self._given) else self._opened()
+
     def saving(self) -> ExampleStore:
         """The store to save in.
 

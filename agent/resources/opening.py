@@ -18,6 +18,7 @@ from ..model.chat import PromptedTranslator, TranslatorOptions
 from ..model.resolve import resolve_model
 from ..settings import Settings
 from .examples import AgentExamples
+from .knowledge import KnowledgeSource, PersonKnowledge
 from .resources import Others, Resources
 from .schemas import Schemas
 
@@ -52,6 +53,7 @@ def open_resources(
     identity: Identity | None = None,
     audit: AuditTrail | None = None,
     egress: Egress | Mapping[str, object] | None = None,
+    knowledge: Path | str | None = None,
 ) -> Opened:
     """Opens everything; what fails closes what was opened before it.
 
@@ -60,6 +62,7 @@ def open_resources(
 
     Raises:
         SettingsError: `egress` is given for a database that is open already, under a policy of its own.
+        KnowledgeError: The knowledge file that was given is not there, or wrong.
     """
     stack = ExitStack()
     if isinstance(database, Database) and egress is not None:
@@ -67,7 +70,8 @@ def open_resources(
     own = Session(policy=Policy(egress=Egress.of(egress)))
     base = database.session if isinstance(database, Database) else own
     store = AgentExamples(examples, embedding, stack)
-    shared = _Shared(_translators(model, base_url), settings, store, sandbox, access or Access(), audit)
+    known = KnowledgeSource(knowledge)
+    shared = _Shared(_translators(model, base_url), settings, store, sandbox, access or Access(), audit, known)
     house = _House(shared, base.policy)
     stack.callback(house.close)
     try:
@@ -95,6 +99,7 @@ class _Shared:
         sandbox: Limits and boundary of pandas code.
         access: Who may read what.
         audit: Where turns are written down, if anywhere.
+        knowledge: The knowledge file.
     """
 
     translator: Callable[[Settings], Translator | None]
@@ -103,6 +108,7 @@ class _Shared:
     sandbox: SandboxLimits | None
     access: Access
     audit: AuditTrail | None
+    knowledge: KnowledgeSource
 
 
 class _House:
@@ -120,6 +126,7 @@ class _House:
     def furnish(self, database: Database) -> Resources:
         """The resources over a database under somebody's session."""
         shared, values = self._shared, ValueIndex.open(database)
+        knowledge = PersonKnowledge(shared.knowledge, database)
 
         @lru_cache(maxsize=1)
         def offline() -> Translator:
@@ -138,10 +145,11 @@ class _House:
             Toolset(database, values, shared.examples.store, shared.sandbox),
             lambda settings: shared.translator(settings) or offline(),
             shared.settings,
-            Schemas(database, values),
+            Schemas(database, values, knowledge),
             shared.examples,
             Others(database.session, self.session, other),
             shared.audit,
+            knowledge,
         )
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ from .schemas import Schemas
 
 if TYPE_CHECKING:
     from ..audit import AuditTrail
+    from .knowledge import PersonKnowledge
 
 _OTHERS = 64
 """Sessions kept open beside the agent's own; the one that was used longest ago is let go of first."""
@@ -41,6 +42,7 @@ class Resources:
         examples: Where few-shot examples come from and approved answers go.
         others: The same for other people, or under narrower permissions.
         audit: Where turns are written down; None for nowhere.
+        knowledge: What words mean for the database; None where nobody may say.
     """
 
     database: Database
@@ -52,6 +54,7 @@ class Resources:
     examples: AgentExamples
     others: Others
     audit: AuditTrail | None = None
+    knowledge: PersonKnowledge | None = None
 
     @property
     def rights(self) -> Rights:

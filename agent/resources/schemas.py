@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.database import Database, Schema
 from ...tools.linking import SchemaLinker
 from ...tools.values import ValueIndex
+
+if TYPE_CHECKING:
+    from ...tools.knowledge import Knowledge
+    from .knowledge import PersonKnowledge
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,7 @@ class _Made:
     annotations: Annotations | None
     schema: Schema
     linker: SchemaLinker
+    knowledge: Knowledge | None = None
 
 
 class Schemas:
@@ -27,8 +33,9 @@ class Schemas:
     Its methods read the schema, so call them within an effect.
     """
 
-    def __init__(self, database: Database, values: ValueIndex) -> None:
+    def __init__(self, database: Database, values: ValueIndex, knowledge: PersonKnowledge | None = None) -> None:
         self._database = database
+        self._knowledge = knowledge
         self._values = values
         self._made: dict[bool, _Made] = {}
         self._stores: dict[str, AnnotationStore] = {}
@@ -43,7 +50,7 @@ class Schemas:
             return self._stores[schema.version]
 
     def schema(self, annotated: bool) -> Schema:
-        """The schema; `annotated` with what is described of it, as far as it has no comments of its own."""
+        """The schema, joins of knowledge in it; `annotated` with what is described of it, where it has no comments."""
         return self._now(annotated).schema
 
     def linker(self, annotated: bool) -> SchemaLinker:
@@ -52,11 +59,18 @@ class Schemas:
 
     def _now(self, annotated: bool) -> _Made:
         bare = self._database.schema()
+        knowledge = self._knowledge.now() if self._knowledge else None
         annotations = self.annotations().read() if annotated else None
         with self._lock:
             made = self._made.get(annotated)
-            if made is None or made.version != bare.version or made.annotations is not annotations:
-                schema = bare if annotations is None else annotations.on(bare)
-                made = _Made(bare.version, annotations, schema, SchemaLinker(schema, self._values))
+            if (
+                made is None
+                or made.version != bare.version
+                or made.annotations is not annotations
+                or made.knowledge is not knowledge
+            ):
+                joined = bare if knowledge is None else knowledge.schema
+                schema = joined if annotations is None else annotations.on(joined)
+                made = _Made(bare.version, annotations, schema, SchemaLinker(schema, self._values), knowledge)
                 self._made[annotated] = made
             return made

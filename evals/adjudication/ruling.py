@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...prompts.judge import Kind, Word
 from ...tools.errors import SettingsError
-from ..datasets.parsing import read_lines
+from ...tools.record_files import read_lines
 
 VERDICTS_FILE = "verdicts.jsonl"
 """The verdict file that lies beside a run."""

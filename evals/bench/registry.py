@@ -77,6 +77,11 @@ BENCHES: Mapping[str, Bench] = {
         "past answers that change found on changed databases, and how many without a model", needs_data=False
     ),
     "judge-agreement": Bench("a judge's verdicts beside readers' and on mutated golds, from stored replies"),
+    "knowledge": Bench("definitions that sixty questions need, and those shown to them that they don't"),
+    "knowledge-scale": Bench(
+        "looking through a thousand terms and a hundred thousand verified queries (ten minutes)", needs_data=False
+    ),
+    "learning": Bench("EX on KaggleDBQA with 0, 3 and 9 verified queries a database, from stored replies"),
     "limits": Bench("time, memory and temporary files that bombs take beyond their limits", needs_data=False),
     "linking": Bench("redundancy and recall of the schema linker on SParC and CoSQL dev"),
     "linking-ablations": Bench("schema linker and choice of base SQL, a part taken away at a time"),

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult, Generation
 
 from ...agent.settings import Settings
 from ...tools.errors import ModelError, SettingsError
-from ..datasets.parsing import read_lines
+from ...tools.record_files import read_lines
 from ..runner.model import kept_model
 
 _PATIENT = Settings(request_seconds=3600, request_retries=0)

@@ -37,6 +37,9 @@ _ENDINGS = (
     "|?|.|, please|, if there are any| for the report| for our meeting| as of today| in our records| that we know of"
 )
 
+NAMES = tuple(_NAMES.split())
+"""Of people and places that questions look for."""
+
 _FORMS = (
     ("{o} the {l} of every {t} with a {c} above {n}{e}", "SELECT {l} FROM {t} WHERE {c} > {n}"),
     ("{o} the {l} of each {t} whose {c} is below {n}{e}", "SELECT {l} FROM {t} WHERE {c} < {n}"),
@@ -66,14 +69,13 @@ _FORMS = (
 def pairs(seed: int) -> Iterator[Example]:
     """Pairs over 300 databases of two tables each, without end; the same for the same seed."""
     choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
-    databases = _databases()
-    names = _NAMES.split()
+    known = databases()
     openings = [part.strip() for part in _OPENINGS.split("|")]
     endings = _ENDINGS.split("|")
     seen: set[int] = set()
     while True:
         question, sql = choose.choice(_FORMS)
-        table, other, columns, labels = choose.choice(databases)
+        table, other, columns, labels = choose.choice(known)
         fields = {
             "o": choose.choice(openings),
             "e": choose.choice(endings),
@@ -82,7 +84,7 @@ def pairs(seed: int) -> Iterator[Example]:
             "c": choose.choice(columns),
             "l": choose.choice(labels),
             "n": choose.randrange(2, 1_000),
-            "v": choose.choice(names),
+            "v": choose.choice(NAMES),
         }
         asked = question.format(**fields)
         if hash(asked) in seen:
@@ -93,7 +95,7 @@ def pairs(seed: int) -> Iterator[Example]:
         yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
 
 
-def _databases() -> list[tuple[str, str, list[str], list[str]]]:
+def databases() -> list[tuple[str, str, list[str], list[str]]]:
     """Two tables, the first referring to the second, and the columns of numbers and of texts that both have."""
     choose = random.Random(0)  # noqa: S311 - made-up data, no secret
     tables, columns, labels = (list(map(str, text.split())) for text in (_TABLES, _COLUMNS, _LABELS))

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import cast
 
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_json
 from . import readers
 from .acts import acts
 from .large import LARGE, large
-from .parsing import read_json
 from .plain import SUFFIXES, read_plain
 from .question import Dataset, Question
 

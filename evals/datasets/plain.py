@@ -8,15 +8,13 @@ one); optionally `id`, `interaction` (turns of a conversation share it and follo
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from ...tools.errors import SettingsError
-from .parsing import TOO_DEEP, read_json, read_lines
+from ...tools.record_files import read_records
 from .question import Dataset, Expects, Outcome, Question
 
 SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
@@ -106,34 +104,3 @@ def _writable(question: Question) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def read_records(path: Path) -> list[object]:
-    """The records of a JSON, JSON-lines, CSV or YAML file, unread.
-
-    Raises:
-        SettingsError: It cannot be read, or is no list.
-    """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".csv":
-            return list(csv.DictReader(io.StringIO(text)))
-        if path.suffix == ".jsonl":
-            return read_lines(text)
-        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
-    except (OSError, ValueError, csv.Error) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from error
-    if not isinstance(found, list):
-        raise SettingsError(f"{path}: expected a list of questions")
-    return found
-
-
-def _yaml(text: str) -> object:
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
-    except RecursionError as error:
-        raise ValueError(TOO_DEEP) from error

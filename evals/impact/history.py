@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import SettingsError
-from ..datasets.parsing import read_json, read_lines
+from ...tools.record_files import read_json, read_lines
 from ..trial.draft import read_log, turned_down
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_json, read_lines
 from ..datasets import Dataset
-from ..datasets.parsing import read_json, read_lines
 
 
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:

@@ -41,5 +41,5 @@ def not_asked(turn: Question, why: str) -> TurnRecord:
 
 
 def asked_text(turn: Question) -> str:
-    """What is asked: the question, with the evidence that comes with it."""
+    """What a baseline is asked: the question, with the evidence that comes with it; agents are given it apart."""
     return f"{turn.text}\n({turn.evidence})" if turn.evidence else turn.text

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...agent import Conversation, TableturnError
 from ..datasets import Question
 from .agents import Agents
-from .answering import asked_text, failed, not_asked
+from .answering import failed, not_asked
 from .cache import repeated
 from .person import told
 from .record import TurnRecord, record_answer
@@ -83,7 +83,7 @@ class AgentAnswering:
         start = time.perf_counter()
         with watched() as requests:
             try:
-                answer = await conversation.aask(asked_text(turn))
+                answer = await conversation.aask(turn.text, notes=turn.evidence)
                 asked_back = answer.text if answer.status == "needs_clarification" else ""
                 if asked_back and (reply := told(turn, answer, self._agents.schema(turn.database))):
                     answer = await conversation.aask(reply)

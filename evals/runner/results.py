@@ -11,8 +11,8 @@ from typing import Any
 from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_json
 from ..datasets import Dataset
-from ..datasets.parsing import read_json
 from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class

@@ -17,8 +17,8 @@ from sqlglot.errors import SqlglotError
 from ...tools.database import ColumnSchema, Database, Schema, TableSchema
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
+from ...tools.record_files import read_lines
 from ...tools.sql import explain, parse_select, sql_skeleton
-from ..datasets.parsing import read_lines
 
 FROM_SCHEMA, FROM_LOG = 16, 20
 """Questions that are drafted from each, at most."""

@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ...tools.errors import SettingsError
-from ..datasets.plain import read_records
+from ...tools.record_files import read_records
 from .accept import Count, Quantity, read_count, read_value
 
 SQL = Annotated[str, Field(min_length=1, pattern=r"\S")]

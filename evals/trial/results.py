@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import SettingsError
-from ..datasets.parsing import read_json
+from ...tools.record_files import read_json
 from ..metrics.proportion import wilson
 from ..runner.files import write_whole
 from ..runner.record import TurnRecord

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from ...tools.database import Database
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_json
 from ..datasets import Dataset, Question
-from ..datasets.parsing import read_json
 from ..datasets.question import Expects
 from ..runner.journal import JOURNAL_FILE, Journal
 from ..runner.kept import used_model

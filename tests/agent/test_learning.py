@@ -87,7 +87,7 @@ def test_a_note_says_that_approved_answers_were_shown(shop: Path, tmp_path: Path
         first = agent.ask("Who lives in Paris?")
         agent.approve(first)
         assert not any("approved example" in note for note in first.notes)
-        again = agent.ask("Who lives in Paris?")
+        again = agent.ask("Who lives there, in Paris?")
         assert "1 approved example of this database shown to the model" in again.notes
 
 

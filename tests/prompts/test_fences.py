@@ -16,6 +16,7 @@ from tableturn.prompts.templating import BLOCK_LIMIT, block, line, value
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.examples.example import Example
 from tableturn.tools.examples.seeds import DialogueTurn, SeedDialogue
+from tableturn.tools.knowledge.entry import Entry
 from tableturn.tools.linking.linked import PastTurn
 from tableturn.tools.values.match import ValueMatch
 
@@ -75,6 +76,7 @@ def test_nothing_leaves_its_block(text: str, style: Any) -> None:
         values=(ValueMatch(text, text, text, text, 0, 1, 1.0, "exact"),),
         examples=(Example(text, text, text, text),),
         evidence=text,
+        definitions=(Entry("term", text, text, text, (text,)), Entry("column", text, text, values=((text, text),))),
     )
     changed = revise(
         style,
@@ -87,7 +89,9 @@ def test_nothing_leaves_its_block(text: str, style: Any) -> None:
         code_result=text,
     )
     dialogue = SeedDialogue(text, text, (DialogueTurn(text, text),))
-    rephrase = RephraseTask(text, (turn,), schema, (text, text), dialogues=(dialogue,))
+    rephrase = RephraseTask(
+        text, (turn,), schema, (text, text), dialogues=(dialogue,), evidence=text, definitions=task.definitions
+    )
     for each in (task, changed, rephrase, ExplainTask(text, text + "1", text, schema)):
         assert EVIL not in outside(said(each))
 

@@ -34,6 +34,7 @@ from .seeds import (
 )
 from .selectors import SelectorKind, make_selector
 from .store import ExampleStore
+from .verified import Verified, answered_by
 
 __all__ = [
     "Added",
@@ -55,7 +56,9 @@ __all__ = [
     "Selector",
     "SelectorKind",
     "Stats",
+    "Verified",
     "Verify",
+    "answered_by",
     "approval_of",
     "contradiction",
     "database_identity",

@@ -1,0 +1,222 @@
+"""The commands of knowledge: checking it, exporting it for review, and drafting it from a log of queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ...tools.terminal import say, say_json, warn
+from .options import (
+    AllowOption,
+    Asker,
+    DbOption,
+    DenyOption,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    KnowledgeOption,
+    PermissionsOption,
+    SchemasOption,
+    UserOption,
+    located,
+)
+
+if TYPE_CHECKING:
+    from ...tools.database import Database
+    from ...tools.examples import Example
+    from ...tools.knowledge import Knowledge
+
+app = typer.Typer(help="What words mean here: check, export, suggest.", no_args_is_help=True)
+
+
+@app.command()
+def check(
+    db: DbOption,
+    knowledge: KnowledgeOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    schemas: SchemasOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """See whether every definition still fits the database, and every verified query still runs.
+
+    Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
+    """
+    asker = Asker(allow, deny, permissions, user)
+    with asker.open(located(db, schemas)) as database:
+        known = _knowledge(knowledge, database)
+        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in known.problems]
+        broken = list(_broken(database, examples, embedding))
+    queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
+    wrong = [*problems, *queries]
+    if as_json:
+        say_json({"entries": len(known.entries), "queries": len(broken), "problems": wrong})
+    else:
+        for problem in wrong:
+            warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
+        say(f"definitions: {len(known.entries)} hold, {len(problems)} do not")
+        say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
+    raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def export(
+    db: DbOption,
+    knowledge: KnowledgeOption = None,
+    form: Annotated[
+        Literal["yaml", "json", "ossie"],
+        typer.Option("--form", help="A knowledge file in YAML or JSON, or an Ossie (OSI) semantic model."),
+    ] = "yaml",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    schemas: SchemasOption = None,
+) -> None:
+    """Print everything that holds, whatever files it comes from, as one file: for review, or for other tools."""
+    from ...tools.knowledge.export import to_file
+    from ...tools.knowledge.ossie import to_ossie
+
+    asker = Asker(allow, deny, permissions, user)
+    with asker.open(located(db, schemas)) as database:
+        known = _knowledge(knowledge, database)
+    for problem in known.problems:
+        warn(f"left out: {problem}")
+    content = to_ossie(known.entries, known.schema) if form == "ossie" else to_file(known.entries)
+    if form == "json":
+        say(json.dumps(content, ensure_ascii=False, indent=2))
+    else:
+        import yaml
+
+        say(yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=120).rstrip())
+
+
+@app.command()
+def suggest(
+    db: DbOption,
+    source: Annotated[
+        list[Path],
+        typer.Option(
+            "--from",
+            help="A file of SQL, or of conversations that `chat --thread` kept; repeatable. Of PostgreSQL: "
+            "the queries of pg_stat_statements in a file.",
+        ),
+    ],
+    least: Annotated[int, typer.Option("--least", min=1, help="Queries that a thing must come from.")] = 2,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    schemas: SchemasOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draft joins, terms and metrics from a log of queries, each with the queries that it comes from.
+
+    Nothing is kept: put what is right into the knowledge file, under the words that people use.
+    """
+    from ...tools.knowledge.suggest import suggest as suggested
+
+    asker = Asker(allow, deny, permissions, user)
+    with asker.open(located(db, schemas)) as database:
+        queries = [query for path in source for query in _queries(path, database)]
+        found = suggested(queries, database.schema(), least)
+    for suggestion in found:
+        entry = suggestion.entry
+        if as_json:
+            fields = {"kind": entry.kind, "sql": entry.sql, "count": suggestion.count, "queries": suggestion.queries}
+            say_json(fields)
+        else:
+            say(f"{entry.kind}: {entry.sql}  ({suggestion.count} queries)")
+            for query in suggestion.queries:
+                say(f"    {' '.join(query.split())[:160]}")
+    if not as_json and not found:
+        say(f"nothing comes from {least} queries or more; {len(queries)} were read")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of a knowledge file, for editors."""
+    from ...tools.knowledge import knowledge_schema
+
+    say(json.dumps(knowledge_schema(), indent=2))
+
+
+def _knowledge(given: str | None, database: Database) -> Knowledge:
+    """The knowledge of a database.
+
+    Raises:
+        KnowledgeError: There is no file, or it is wrong.
+    """
+    from ...tools.errors import KnowledgeError
+    from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
+
+    path = Path(given) if given else knowledge_path(database)
+    if not path.is_file():
+        raise KnowledgeError(f"there is no knowledge file {path}: write one, or name it with --knowledge")
+    return Knowledge.of(read_knowledge(path), database)
+
+
+def _broken(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
+    """The database's own examples, each with why it does not run, if so."""
+    from ...tools.errors import QueryError
+    from ...tools.examples import ExampleStore, database_identity, default_location, is_made, make_embedding
+
+    place = store or default_location()
+    if not is_made(place):
+        return
+    with ExampleStore.open(place, make_embedding(embedding)) as opened:
+        for hit in opened.visible(database_identity(database)):
+            if hit.example.owner == database_identity(database):
+                try:
+                    database.execute(hit.example.sql)
+                except QueryError as error:
+                    yield hit.example, str(error)
+                else:
+                    yield hit.example, ""
+
+
+def _queries(path: Path, database: Database) -> Iterator[str]:
+    """The queries of a file of SQL, or of kept conversations about this very database.
+
+    Raises:
+        KnowledgeError: It cannot be read.
+    """
+    from ...tools.errors import KnowledgeError
+    from ...tools.knowledge.suggest import statements
+
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise KnowledgeError(f"cannot read {path}: {error.strerror}") from None
+    if head.startswith(b"SQLite format 3"):
+        yield from _kept_queries(path, database)
+        return
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    yield from statements(text, database.dialect)
+
+
+def _kept_queries(path: Path, database: Database) -> Iterator[str]:
+    import sqlite3
+    from contextlib import closing
+
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+        saver = SqliteSaver(connection)
+        saver.is_setup = True
+        for kept in saver.list(None):
+            thread = str(kept.config.get("configurable", {}).get("thread_id", ""))
+            if not thread.endswith(f"@{database.location}"):
+                continue
+            values: dict[str, Any] = kept.checkpoint.get("channel_values", {})
+            yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

@@ -1,0 +1,95 @@
+"""What a turn is told of the business: definitions that its question needs, and words that nothing explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...tools.knowledge.entry import Entry, Selection
+from ...tools.knowledge.unknown import unknown_words
+from ...tools.knowledge.used import used_entries
+from ...tools.values import ValueMatch
+from ..records import Turn, UsedKnowledge
+from ..resources import Run
+from .history import as_asked
+
+NOTHING = Selection()
+
+_CHARACTERS = 3
+"""Characters a token, as the sizes of prompts are estimated: rather too few than too many."""
+
+ASKED = "I don't know what “{}” means here: it is in no name, value or definition of this database. What does it mean?"
+
+
+def definitions_for(
+    turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
+) -> Selection:
+    """The definitions that a turn needs; none without a knowledge file, and for a translator that reads none.
+
+    Reads the schema, so call it within an effect.
+
+    Args:
+        turn: With its question as far as it is understood.
+        linked: The linker's probabilities.
+        run: Whose settings say how much is shown.
+        before: The question that this one leans on, if any.
+    """
+    budget = run.settings.knowledge_tokens
+    if run.resources.knowledge is None or not budget or not run.resources.translator(run.settings).reads_examples:
+        return NOTHING
+    knowledge = run.resources.knowledge.now()
+    if knowledge is None:
+        return NOTHING
+    text = " ".join(dict.fromkeys(filter(None, [before, as_asked(turn), turn.rephrasing.rephrased])))
+    return knowledge.find(text, linked, budget * _CHARACTERS)
+
+
+def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
+    """The first word of a question that nothing explains and nobody was asked about; empty where there is none.
+
+    Only where there is a knowledge file, in which the answer can be remembered.
+
+    Args:
+        turn: Whose question is looked at.
+        values: Database values that it mentions.
+        said: What was said before, and beside it: a word that stands there is known.
+        run: Whose settings say whether, and how often, a person may be asked.
+    """
+    settings, knowledge = run.settings, run.resources.knowledge
+    if not settings.clarify or turn.clarifications >= settings.max_clarifications or knowledge is None:
+        return ""
+    known = knowledge.now() if run.resources.translator(settings).reads_examples else None
+    if known is None:
+        return ""
+    context = " ".join(said).casefold()
+    words = unknown_words(turn.question, known.schema, values, known)
+    return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
+
+
+def problems_note(run: Run) -> tuple[str, ...]:
+    """What to say of definitions that are left out, if any."""
+    knowledge = run.resources.knowledge.now() if run.resources.knowledge else None
+    if knowledge is None or not knowledge.problems:
+        return ()
+    count = len(knowledge.problems)
+    entries = "1 entry" if count == 1 else f"{count} entries"
+    return (f"{entries} of the knowledge file left out: `tableturn knowledge check` says why",)
+
+
+def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge, ...]:
+    """The definitions that an answer rests on."""
+    if sql is None or not turn.knowledge:
+        return ()
+    question = f"{as_asked(turn)} {turn.rephrasing.rephrased}"
+    found = used_entries(sql, turn.knowledge, question, run.resources.database.schema())
+    return tuple(map(_told, found))
+
+
+def _told(entry: Entry) -> UsedKnowledge:
+    text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)
+    return UsedKnowledge(entry.kind, entry.name, text, entry.sql, entry.author, entry.added)
+
+
+def explained_words(turn: Turn) -> tuple[Entry, ...]:
+    """What a person explained in this turn when asked about a word: to be remembered if that person wants it."""
+    answers = {word: answer for word in turn.unknown for asked, answer in turn.clarified if asked == ASKED.format(word)}
+    return tuple(Entry("term", word, answer) for word, answer in answers.items())

@@ -1,0 +1,199 @@
+"""An agent that knows what words mean: told the model, compiled in, named in the answer, learnt from a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.tools.errors import ExampleRefused, KnowledgeError, QueryError, SettingsError
+from tableturn.tools.examples import ExampleStore
+
+from tests.support.scripted import ScriptedModel, writes
+
+KNOWN = """
+# What our words mean.
+terms:
+  regular:
+    means: ordered twice or more
+    sql: customers.id IN (SELECT customer_id FROM orders GROUP BY 1 HAVING count(*) > 1)
+metrics:
+  revenue: {expression: SUM(orders.total), means: what was paid}
+tables:
+  customers: {columns: {city: where the customer lives}}
+"""
+
+
+@pytest.fixture
+def known(shop: Path) -> Path:
+    path = shop.with_name("shop.knowledge.yaml")
+    path.write_text(KNOWN)
+    return path
+
+
+def test_a_file_beside_the_database_is_told_and_a_metric_compiled_in(shop: Path, known: Path) -> None:
+    model = writes(
+        "SELECT METRIC('revenue') FROM orders o JOIN customers ON customers.id = o.customer_id WHERE TERM('regular')"
+    )
+    with SQLAgent(shop, model=model) as agent:
+        answer = agent.ask("What is the revenue of our regular customers?")
+    assert "metric \"revenue\": what was paid. SQL: METRIC('revenue') = SUM(orders.total)" in model.prompts[0]
+    assert answer.rows == ((30.5,),)
+    assert answer.sql is not None
+    assert "SUM(o.total)" in answer.sql
+    assert [(used.kind, used.name) for used in answer.used_knowledge] == [("term", "regular"), ("metric", "revenue")]
+    assert answer.to_dict()["used_knowledge"][1]["sql"] == "SUM(orders.total)"
+    keys = list(answer.to_dict())
+    assert keys.index("used_knowledge") == keys.index("explanation") + 1
+
+
+def test_without_a_file_nothing_is_different(shop: Path, known: Path) -> None:
+    text = known.read_text()
+    known.unlink()
+    without = prompts(shop, None)
+    known.write_text(text)
+    assert prompts(shop, "off") == without
+    assert prompts(shop, None) != without
+
+
+def prompts(shop: Path, knowledge: str | None) -> list[str]:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model, knowledge=knowledge) as agent:
+        agent.ask("How many regular customers?")
+    return model.prompts
+
+
+def test_a_definition_that_the_model_made_up_is_asked_for_once_more(shop: Path, known: Path) -> None:
+    replies = iter(["SELECT METRIC('profit') FROM orders", "SELECT METRIC('revenue') FROM orders"])
+    model = ScriptedModel(script=lambda prompt: f"```sql\n{next(replies)}\n```")
+    with SQLAgent(shop, model=model) as agent:
+        assert agent.ask("What is the revenue?").rows == ((35.5,),)
+    assert "there is no metric 'profit'" in model.prompts[1]
+
+
+def test_what_is_hidden_is_not_described(shop: Path, known: Path) -> None:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model, deny=["customers.city"]) as agent:
+        agent.ask("In which city do customers live?")
+    assert "where the customer lives" not in model.prompts[0]
+
+
+def test_notes_stay_apart_from_the_question(shop: Path) -> None:
+    model = writes("SELECT count(*) FROM customers WHERE city = 'Lyon'")
+    with SQLAgent(shop, model=model) as agent:
+        conversation = agent.conversation()
+        answer = conversation.ask("How many are near?", notes="near means in Paris")
+        conversation.ask("And all?")
+        (past,) = conversation._graph.get_state(conversation._config()).values["turns"][:1]
+    assert "<knowledge>\nnear means in Paris\n</knowledge>" in model.prompts[0]
+    assert "<values>" not in model.prompts[0], "no value is looked for in notes"
+    assert "near means" not in model.prompts[1], "notes are of one question"
+    assert answer.question == "How many are near?"
+    assert past["question"] == "How many are near?"
+
+
+def test_a_word_that_nothing_explains_is_asked_about_and_can_be_kept(shop: Path, known: Path) -> None:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model) as agent:
+        conversation = agent.conversation()
+        asked = conversation.ask("How many XQR customers are there?")
+        assert asked.status == "needs_clarification"
+        assert "“XQR”" in asked.text
+        assert model.prompts == []
+        answer = conversation.ask("those of the last quarter")
+        assert answer.answered
+        assert "those of the last quarter" in model.prompts[0]
+        (proposal,) = answer.proposals
+        assert "/note XQR means those of the last quarter" in " ".join(answer.notes)
+        assert "XQR" not in known.read_text(), "nothing is learnt unasked"
+        agent.remember(proposal)
+        agent.ask("How many XQR customers?")
+    assert 'term "XQR": those of the last quarter' in model.prompts[-1]
+    text = known.read_text()
+    assert text.startswith("# What our words mean."), "comments stay"
+    assert "added:" in text
+
+
+def test_notes_of_people_are_checked_and_carry_author_and_time(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1"), user="ann") as agent:
+        entry = agent.note("big order = orders.total > 15")
+        assert (entry.kind, entry.name, entry.sql, entry.author) == ("term", "big order", "orders.total > 15", "ann")
+        assert agent.note("turnover = SUM(orders.total)").kind == "metric"
+        assert agent.note("Money is never rounded.").kind == "convention"
+        with pytest.raises(KnowledgeError, match="contradicts"):
+            agent.note("Revenue means something else")
+        assert agent.forget("big order") == "the definition of 'big order'"
+        with pytest.raises(KnowledgeError, match="no definition"):
+            agent.forget("big order")
+    assert "big order" not in known.read_text()
+
+
+def test_the_first_note_makes_a_file_in_the_data_folder(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        agent.note("active means ordered this year")
+    assert not shop.with_name("shop.knowledge.yaml").exists()
+    model = writes("SELECT 1")
+    with SQLAgent(shop, model=model) as agent:
+        agent.ask("Who is active?")
+    assert "ordered this year" in model.prompts[0]
+
+
+def test_a_correction_runs_is_kept_and_says_what_it_could_teach(shop: Path, tmp_path: Path) -> None:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model, examples=tmp_path / "store", user="bo") as agent:
+        answer = agent.ask("How many loyal customers are there?")
+        with pytest.raises(QueryError):
+            agent.correct(answer, "SELECT nope FROM customers")
+        right = "SELECT count(*) FROM customers WHERE id IN (1, 3)"
+        found = agent.correct(answer, right)
+        assert found.answer.rows == ((2,),)
+        assert (found.saved.example.sql, found.saved.example.author) == (right, "bo")
+        assert [(entry.kind, entry.name) for entry in found.proposals] == [("term", "loyal customers")]
+        asked = len(model.prompts)
+        again = agent.ask("How many loyal customers are there?")
+        assert again.rows == ((2,),)
+        assert len(model.prompts) == asked, "no request: a person has said what is right"
+        agent.remember(found.proposals[0])
+        assert "answer to" in agent.forget("How many loyal customers are there?")
+        agent.ask("How many loyal customers are there?")
+        assert 'term "loyal customers"' in model.prompts[-1]
+    with SQLAgent(shop, model=model) as agent, pytest.raises(SettingsError):
+        agent.correct(agent.ask("How many?"), right)
+
+
+def test_a_verified_question_answers_the_same_of_other_values(shop: Path, tmp_path: Path) -> None:
+    with SQLAgent(
+        shop, model=writes("SELECT name FROM customers WHERE city = 'Paris'"), examples=tmp_path / "s"
+    ) as agent:
+        agent.approve(agent.ask("Who lives in Paris?"))
+    model = writes("SELECT 1")
+    with SQLAgent(shop, model=model, examples=tmp_path / "s") as agent:
+        answer = agent.ask("Please tell me who lives in Lyon")
+        assert answer.rows == (("Bo",),)
+        assert "'Lyon' in the place of 'Paris'" in " ".join(answer.notes)
+        assert model.prompts == []
+        assert agent.ask("Who lives in Paris?", settings={"verified": False}).sql == "SELECT 1"
+        assert agent.ask("Who lived in Paris?").sql == "SELECT 1"
+        for other in ("Who lives in Atlantis?", "Who does not live in Paris?", "Who lives in Paris or Lyon?"):
+            assert agent.ask(other).sql == "SELECT 1", other
+        with SQLAgent(shop, model=model, examples=tmp_path / "s", deny=["customers.city"]) as narrow:
+            assert narrow.ask("Who lives in Paris?").sql == "SELECT 1"
+
+
+def test_a_missing_file_is_an_error(shop: Path) -> None:
+    with pytest.raises(KnowledgeError, match="there is no knowledge file"):
+        SQLAgent(shop, model=writes("SELECT 1"), knowledge=shop.with_name("none.yaml"))
+
+
+def test_a_refused_answer_is_not_corrected(shop: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    copy = other / "shop.db"
+    copy.write_bytes(shop.read_bytes())
+    with SQLAgent(copy, model=writes("SELECT 1"), examples=tmp_path / "s") as agent:
+        answer = agent.ask("Anything?")
+    with ExampleStore.open(tmp_path / "s") as store:
+        assert store.count() == 0
+    assert answer.answered
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent, pytest.raises((ExampleRefused, SettingsError)):
+        agent.correct(answer, "SELECT 2")

@@ -1,0 +1,40 @@
+"""A definition's SQL is put into the query, in the query's own names."""
+
+from __future__ import annotations
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.errors import KnowledgeError
+from tableturn.tools.knowledge import compiled
+
+from .conftest import Known
+from .test_check import WHOLE
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("SELECT METRIC('revenue') FROM orders", 15.0),
+        ("SELECT metric('Revenue') AS r FROM orders AS o", 15.0),
+        (
+            "SELECT METRIC('revenue') / 2 FROM orders o JOIN customers c ON c.id = o.customer_id WHERE TERM('active')",
+            5.0,
+        ),
+        ("SELECT count(*) FROM customers WHERE NOT TERM('live')", 1),
+        ("SELECT METRIC('price') FROM \"order lines\" l", 10.0),
+        ("SELECT (SELECT METRIC('revenue') FROM orders x WHERE x.customer_id = c.id) FROM customers c LIMIT 1", 10.0),
+    ],
+)
+def test_metrics_and_terms(known: Known, database: Database, sql: str, value: object) -> None:
+    knowledge = known(WHOLE)
+    assert database.execute(compiled(sql, knowledge.entries, "sqlite")).rows[0][0] == value
+
+
+def test_other_queries_stay_as_they_are(known: Known) -> None:
+    sql = "select  total  from orders -- METRIC"
+    assert compiled(sql, known(WHOLE).entries, "sqlite") is sql
+
+
+def test_a_metric_that_there_is_not_is_refused_with_those_that_there_are(known: Known) -> None:
+    with pytest.raises(KnowledgeError, match=r"no metric 'profit'.*'revenue'"):
+        compiled("SELECT METRIC('profit') FROM orders", known(WHOLE).entries, "sqlite")

@@ -1,0 +1,106 @@
+"""What other tools know is read, and an export says the same again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+from tableturn.tools.database import Database
+from tableturn.tools.knowledge import Knowledge, read_knowledge
+from tableturn.tools.knowledge.export import to_file
+from tableturn.tools.knowledge.ossie import to_ossie
+
+from .test_check import WHOLE
+
+DBT = """
+version: 2
+models:
+  - name: customers
+    description: whoever bought something
+    columns:
+      - name: status
+        description: state of the account
+        data_tests:
+          - not_null
+          - accepted_values: {arguments: {values: [A, C]}}
+  - name: visits
+    columns:
+      - name: customer_ref
+        tests:
+          - relationships: {to: ref('customers'), field: id}
+semantic_models:
+  - name: orders
+    model: ref('orders')
+    measures:
+      - {name: total, agg: sum}
+      - {name: buyers, agg: count_distinct, expr: customer_id}
+metrics:
+  - name: order_total
+    label: Order total
+    type: simple
+    type_params: {measure: total}
+    filter: "{{ Dimension('order__state') }} = 'sent'"
+  - name: per_buyer
+    type: ratio
+    type_params: {numerator: total, denominator: {name: buyers}}
+"""
+
+NOTES = """
+# What our words mean
+Just prose.
+
+- **Active**: has an open account `customers.status = 'A'`
+- area: our sales regions
+- Money is in euros,
+  rounded.
+"""
+
+
+def of(path: Path, database: Database) -> Knowledge:
+    return Knowledge.of(read_knowledge(path), database)
+
+
+def test_dbt(tmp_path: Path, database: Database) -> None:
+    (tmp_path / "schema.yml").write_text(DBT)
+    knowledge = of(tmp_path / "schema.yml", database)
+    assert knowledge.problems == ()
+    found = {entry.key: entry for entry in knowledge.entries}
+    assert found["column customers.status"].values == (("A", "A"), ("C", "C"))
+    assert found["metric order total"].sql == "SUM(CASE WHEN orders.state = 'sent' THEN orders.total END)"
+    assert "COUNT(DISTINCT orders.customer_id)" in found["metric per buyer"].sql
+    assert any(key.table == "visits" for key in knowledge.schema.foreign_keys)
+
+
+def test_markdown_notes(tmp_path: Path, database: Database) -> None:
+    (tmp_path / "notes.md").write_text(NOTES)
+    found = {entry.key: entry for entry in of(tmp_path / "notes.md", database).entries}
+    assert found["term Active"].sql == "customers.status = 'A'"
+    assert found["term area"].text == "our sales regions"
+    assert "convention Money is in euros, rounded." in found
+
+
+def test_an_export_says_the_same_again(tmp_path: Path, database: Database) -> None:
+    (tmp_path / "k.yaml").write_text(WHOLE)
+    knowledge = of(tmp_path / "k.yaml", database)
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(to_file(knowledge.entries)))
+    again = of(tmp_path / "again.yaml", database)
+    assert again.problems == ()
+    assert {entry.line for entry in again.entries} == {entry.line for entry in knowledge.entries}
+    assert to_file(again.entries) == to_file(knowledge.entries)
+
+
+def test_ossie_out_and_in(tmp_path: Path, database: Database) -> None:
+    (tmp_path / "k.yaml").write_text(WHOLE)
+    knowledge = of(tmp_path / "k.yaml", database)
+    model = to_ossie(knowledge.entries, knowledge.schema)
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    again = of(tmp_path / "model.json", database)
+    assert again.problems == ()
+    kept = {entry.line for entry in again.entries}
+    assert {entry.line for entry in knowledge.entries if entry.kind != "join"} <= kept
+    assert any(key.table == "visits" for key in again.schema.foreign_keys)
+    (model["semantic_model"][0]).pop("custom_extensions")
+    (tmp_path / "plain.json").write_text(json.dumps(model))
+    plain = of(tmp_path / "plain.json", database)
+    assert any(entry.kind == "convention" and "Money is in euros" in entry.text for entry in plain.entries)

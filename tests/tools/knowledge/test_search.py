@@ -1,0 +1,63 @@
+"""What a question needs is found, the most specific first; the rest stays out."""
+
+from __future__ import annotations
+
+import pytest
+from tableturn.tools.knowledge import Knowledge, unknown_words, used_entries
+
+from .conftest import Known
+from .test_check import WHOLE
+
+
+def names(knowledge: Knowledge, question: str, *items: tuple[str, str | None], characters: int = 2_000) -> list[str]:
+    found = knowledge.find(question, [(table, column, 0.9) for table, column in items], characters)
+    return [entry.name for entry in found.entries]
+
+
+@pytest.mark.parametrize("question", ["Which customers are active?", "List the LIVE ones", "How many activ ones?"])
+def test_a_term_is_found_by_its_names_in_any_form(known: Known, question: str) -> None:
+    assert "active" in names(known(WHOLE), question)
+
+
+def test_a_column_is_described_where_the_question_is_about_it(known: Known) -> None:
+    knowledge = known(WHOLE)
+    assert "customers.city" not in names(knowledge, "How many orders are there?")
+    assert "customers.city" in names(knowledge, "How many are there?", ("customers", "city"))
+    assert "orders.old_total" in names(knowledge, "The old totals?", ("orders", "old_total"))
+
+
+def test_a_longer_name_covers_a_shorter_one(known: Known) -> None:
+    knowledge = known("terms: {revenue: {means: gross}, net revenue: {means: net}}")
+    assert names(knowledge, "What is our net revenue?") == ["net revenue"]
+
+
+def test_what_has_no_room_is_counted(known: Known) -> None:
+    knowledge = known("terms: {alpha: {means: one}, beta: {means: two}}")
+    found = knowledge.find("alpha and beta", (), 30)
+    assert (len(found.entries), found.left_out) == (1, 1)
+
+
+def test_words_that_nothing_explains(known: Known) -> None:
+    knowledge = known(WHOLE)
+    schema = knowledge.schema
+
+    def unknown(question: str) -> tuple[str, ...]:
+        return unknown_words(question, schema, (), knowledge)
+
+    assert unknown("What is the SPM of customers in the USA?") == ("SPM",)
+    assert unknown('How many "zombie" customers?') == ("zombie",)
+    assert unknown("How many ACTIVE customers per CITY in Q3?") == ()
+    assert unknown("HOW MANY CUSTOMERS?") == ()
+
+
+def test_a_definition_is_used_where_the_query_has_it(known: Known) -> None:
+    knowledge = known(WHOLE)
+
+    def used(sql: str, question: str = "") -> set[str]:
+        return {entry.name for entry in used_entries(sql, knowledge.entries, question, knowledge.schema)}
+
+    assert "active" in used("SELECT count(*) FROM customers c WHERE (c.status = 'A') AND c.city = 'Paris'")
+    assert "active" not in used("SELECT count(*) FROM customers WHERE status = 'C'")
+    assert "revenue" in used("SELECT SUM(CASE WHEN state <> 'back' THEN total END) * 2 FROM orders")
+    assert "area" in used("SELECT 1 FROM customers", "revenue by area")
+    assert "customers.city" in used("SELECT city FROM customers")

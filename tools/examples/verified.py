@@ -1,0 +1,207 @@
+"""A question that was answered before, word for word or with other values: its verified query, with those values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ..database.schema import Schema
+from ..errors import SQLParseError
+from ..sql.literals import searched_literals
+from ..sql.parse import parse
+from ..values.text_words import Word, words
+from .example import Example
+
+Spelt = Callable[[str, str, str], str | None]
+"""How a column spells a text, `(table, column, text)`; None where it does not hold it."""
+
+_SMALL = "please can could you show give tell me us i want to see need know a an the"
+_POLITE = frozenset(_SMALL.split())
+"""What may stand before a question, or in it, without changing what is asked."""
+
+_LONGEST, _SLOTS = 80, 4
+"""Words of a question, and values in it, up to which values are changed."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The query of a verified question, for another one that differs from it in values at most.
+
+    Attributes:
+        example: The verified question.
+        sql: Its query with the values of the new one.
+        changed: What stands now in the place of what, `(before, now)`.
+    """
+
+    example: Example
+    sql: str
+    changed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A constant of the query that the question names.
+
+    Attributes:
+        words: Its words as `_forms` has them.
+        tokens: Where it stands in the query.
+        places: The columns that it is compared with; none of a number.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    tokens: tuple[Token, ...]
+    places: tuple[tuple[str, str], ...]
+
+
+def answered_by(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> Verified | None:
+    """The first verified question that asks the same, or the same of other values; None where none does.
+
+    Values count as others only where the query compares a column with the one, and that column holds the other. What
+    the query does not name stays as it is, so it must be the same in both questions.
+
+    Args:
+        question: Self-contained.
+        candidates: Verified questions, the most similar first.
+        schema: Of the database.
+        spelt: What its columns hold.
+    """
+    asked = _said(question)
+    for example in candidates:
+        if _forms(asked) == _forms(_said(example.question)):
+            return Verified(example, example.sql)
+    for example in candidates:
+        found = _with_values(asked, question, example, schema, spelt)
+        if found is not None:
+            return found
+    return None
+
+
+def _said(question: str) -> tuple[Word, ...]:
+    return tuple(word for word in words(question) if word.folded not in _POLITE)
+
+
+def _forms(said: Sequence[Word]) -> tuple[str, ...]:
+    return tuple(map(_form, said))
+
+
+def _form(word: Word) -> str:
+    """A word without its plural: stems are too coarse where nobody looks again (orders, ordered)."""
+    plural = len(word.folded) > 3 and word.folded.endswith("s") and not word.folded.endswith("ss")
+    return word.folded[:-1] if plural else word.folded
+
+
+def _with_values(
+    asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
+) -> Verified | None:
+    told = _said(example.question)
+    # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
+    known, text = set(_forms(asked)), example.sql.casefold()
+    if max(len(told), len(asked)) > _LONGEST:
+        return None
+    if any(_form(word) not in known and word.text.casefold() not in text for word in told):
+        return None
+    slots = _slots(example, told, schema)
+    if not 0 < len(slots) <= _SLOTS:
+        return None
+    pattern: list[str | _Slot] = []
+    forms, place = _forms(told), 0
+    starts = {start: slot for slot in slots if (start := _find(forms, slot.words)) is not None}
+    while place < len(forms):
+        slot = starts.get(place)
+        pattern.append(slot or forms[place])
+        place += len(slot.words) if slot else 1
+    filled = _match(pattern, asked)
+    if filled is None:
+        return None
+    changes: list[tuple[_Slot, str]] = []
+    for slot, span in filled:
+        if _forms(span) == slot.words:
+            continue
+        now = _value(question[span[0].start : span[-1].end], slot, spelt)
+        if now is None:
+            return None
+        changes.append((slot, now))
+    if not changes:
+        return None
+    return Verified(example, _spliced(example.sql, changes, schema.dialect), tuple((s.text, now) for s, now in changes))
+
+
+def _slots(example: Example, told: Sequence[Word], schema: Schema) -> list[_Slot]:
+    """The constants of a query that its question names just once."""
+    try:
+        parsed = parse(example.sql, schema.dialect)
+    except SQLParseError:
+        return []
+    if parsed.sql != example.sql.strip().strip(";").strip():
+        return []
+    places: dict[str, list[tuple[str, str]]] = {}
+    for literal in searched_literals(example.sql, schema, _Anything()):
+        places.setdefault(literal.text, []).append((literal.table, literal.column))
+    forms = _forms(told)
+    found: dict[tuple[bool, str], list[Token]] = {}
+    for token in parsed.tokens:
+        if token.token_type in (TokenType.STRING, TokenType.NUMBER):
+            found.setdefault((token.token_type == TokenType.STRING, token.text), []).append(token)
+    slots: list[_Slot] = []
+    for (is_text, text), tokens in found.items():
+        own = tuple(places.get(text.casefold(), ())) if is_text else ()
+        spoken = _forms(words(text))
+        said = sum(forms[i : i + len(spoken)] == spoken for i in range(len(forms))) if spoken else 0
+        numeric = not is_text and bool(_NUMBER.fullmatch(text))
+        if said == 1 and (numeric or own):
+            slots.append(_Slot(text, spoken, tuple(tokens), own))
+    numbers = [slot.words for slot in slots]
+    return [slot for slot in slots if numbers.count(slot.words) == 1]
+
+
+class _Anything:
+    """Contents that hold everything: only the columns count that a query compares."""
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        return True
+
+    def matches(self, table: str, column: str, pattern: str) -> bool:
+        return False
+
+
+def _find(forms: Sequence[str], part: Sequence[str]) -> int | None:
+    starts = (i for i in range(len(forms)) if tuple(forms[i : i + len(part)]) == tuple(part))
+    return next(starts, None)
+
+
+def _match(pattern: Sequence[str | _Slot], asked: Sequence[Word]) -> list[tuple[_Slot, tuple[Word, ...]]] | None:
+    """The words of a question that stand for each slot, where all others are those of the pattern."""
+    if not pattern:
+        return [] if not asked else None
+    first, rest = pattern[0], pattern[1:]
+    if isinstance(first, str):
+        return _match(rest, asked[1:]) if asked and _form(asked[0]) == first else None
+    for length in range(1, min(len(asked), 6) + 1):
+        found = _match(rest, asked[length:])
+        if found is not None:
+            return [(first, tuple(asked[:length])), *found]
+    return None
+
+
+def _value(text: str, slot: _Slot, spelt: Spelt) -> str | None:
+    """The new value as the query must have it."""
+    if not slot.places:
+        return text if _NUMBER.fullmatch(text) else None
+    spellings = {spelt(table, column, text) for table, column in slot.places}
+    return spellings.pop() if len(spellings) == 1 else None
+
+
+def _spliced(sql: str, changes: Sequence[tuple[_Slot, str]], dialect: str) -> str:
+    from ..sql.keywords import quote_text
+
+    sql = sql.strip().strip(";").strip()
+    edits = [(token, now, bool(slot.places)) for slot, now in changes for token in slot.tokens]
+    for token, now, is_text in sorted(edits, key=lambda edit: -edit[0].start):
+        sql = sql[: token.start] + (quote_text(now, dialect) if is_text else now) + sql[token.end + 1 :]
+    return sql

@@ -1,0 +1,222 @@
+"""Holding definitions against a database: what no longer fits it, or contradicts another definition, is left out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ..database.schema import ForeignKey, Schema
+from ..errors import KnowledgeError, TableturnError
+from .entry import Entry, Item
+from .fragment import counted_where, find_column, find_table, parse_fragment, read_fragment
+
+if TYPE_CHECKING:
+    from ..database import Database
+
+_NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\b")
+"""What looks like the name of a table or column in a text."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an entry is left out."""
+
+    entry: Entry
+    why: str
+
+    def __str__(self) -> str:
+        source = f"{self.entry.source}: " if self.entry.source else ""
+        return f"{source}{self.entry.key}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Entries that hold, and why the others do not.
+
+    Attributes:
+        keys: The joins as keys of the schema.
+    """
+
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+    keys: tuple[ForeignKey, ...]
+
+
+def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Checked:
+    """The entries of all layers that hold on a database, as whoever it was opened for may see it.
+
+    Of two layers that define the same the later one counts. Where permissions are in force, what names something that
+    is not visible is left out without a word: why would tell that it is there.
+    """
+    schema = database.schema()
+    restricted = bool(database.session.policy.permissions)
+    problems: list[Problem] = []
+    fitting: list[Entry] = []
+    unseen: set[str] = set()
+    for entry in _upper(layers, problems):
+        try:
+            fitting.append(_fitted(entry, schema, database))
+        except TableturnError as error:
+            problems.append(Problem(entry, str(error)))
+            unseen |= {part.lower() for item in entry.about for part in item if part}
+    if restricted:
+        problems = [problem for problem in problems if problem.why.startswith(_CONTRADICTS)]
+        unseen -= {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+        fitting = [entry for entry in fitting if not _names_unseen(entry, schema, unseen)]
+    fitting = [entry for entry in fitting if _may_leave(entry, database)]
+    kept = _without_conflicts(fitting, problems)
+    keys = tuple(key for entry in kept if entry.kind == "join" for key in [_key(entry, schema)])
+    return Checked(tuple(kept), tuple(problems), keys)
+
+
+_CONTRADICTS = "it contradicts"
+
+
+def _upper(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
+    """Each thing as the topmost layer that has it says it."""
+    found: dict[str, Entry] = {}
+    for layer in layers:
+        own: dict[str, Entry] = {}
+        for entry in layer:
+            key = f"{entry.kind} {' '.join(entry.name.lower().split())}"
+            if key in own and own[key].line != entry.line:
+                problems.append(Problem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
+            own.setdefault(key, entry)
+        found |= own
+    return list(found.values())
+
+
+def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
+    """The entry with names as the schema has them.
+
+    Raises:
+        KnowledgeError: It does not fit.
+    """
+    about = tuple(_item(item, schema) for item in entry.about)
+    if entry.kind == "join":
+        key = _key(entry, schema)
+        places = [(key.table, column) for column in key.columns]
+        places += [(key.ref_table, column) for column in key.ref_columns]
+        return replace(entry, about=tuple(places))
+    if entry.kind not in ("term", "metric") or not entry.sql:
+        return replace(entry, about=about)
+    expression, _, condition = entry.sql.partition("\n")
+    sql = counted_where(expression, condition, schema.dialect) if condition else expression
+    fragment = read_fragment(sql, schema, [table for table, _ in about])
+    _compile(entry, fragment.sql, fragment.tables, schema, database)
+    return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
+
+
+def _item(item: Item, schema: Schema) -> Item:
+    """A table or column as the schema names it; a table's own name may hold a point."""
+    table, column = item
+    whole = f"{table}.{column}" if column else table
+    if schema.table(whole) is not None:
+        return find_table(schema, whole), ""
+    plain = _unquoted(table)
+    if not column:
+        return find_table(schema, plain), ""
+    named = find_table(schema, plain)
+    return named, find_column(schema, named, _unquoted(column))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
+
+
+def _compile(entry: Entry, sql: str, tables: Sequence[str], schema: Schema, database: Database) -> None:
+    tree = parse_fragment(sql, schema.dialect)
+    computes = any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc))
+    if computes != (entry.kind == "metric"):
+        wrong = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
+        raise KnowledgeError(wrong if entry.kind == "metric" else "a term's SQL is a condition on a row, no aggregate")
+    sources = exp.select("1").from_(exp.to_table(tables[0]))
+    sources.set("from_" if "from_" in sources.args else "from", exp.From(this=_table(tables[0])))
+    for table in tables[1:]:
+        sources = sources.join(_table(table), join_type="CROSS")
+    query = sources.select(tree, append=False) if entry.kind == "metric" else sources.where(tree)
+    named = {find_table(schema, node.name) for node in tree.find_all(exp.Table)} | set(tables)
+    statement = query.sql(dialect=schema.dialect)
+    failed = database.compile_check(statement, [table for table in schema.tables if table.name in named])
+    if failed is not None:
+        raise KnowledgeError(f"its SQL does not compile: {failed}")
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+def _key(entry: Entry, schema: Schema) -> ForeignKey:
+    """The join as a key.
+
+    Raises:
+        KnowledgeError: It is none, or names what is not there.
+    """
+    tree = parse_fragment(entry.sql, schema.dialect)
+    pairs = list(tree.flatten()) if isinstance(tree, exp.And) else [tree]
+    ends: list[tuple[Item, Item]] = []
+    for pair in pairs:
+        if not isinstance(pair, exp.EQ) or not all(
+            isinstance(side, exp.Column) for side in (pair.this, pair.expression)
+        ):
+            raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
+        left, right = pair.this, pair.expression
+        tables = find_table(schema, left.table), find_table(schema, right.table)
+        columns = find_column(schema, tables[0], left.name), find_column(schema, tables[1], right.name)
+        ends.append(((tables[0], columns[0]), (tables[1], columns[1])))
+    if len({(left[0], right[0]) for left, right in ends}) != 1:
+        raise KnowledgeError("a join is of two tables: write each pair in the same order")
+    (left, _), (right, _) = ends[0]
+    return ForeignKey(left, tuple(pair[0][1] for pair in ends), right, tuple(pair[1][1] for pair in ends))
+
+
+def _names_unseen(entry: Entry, schema: Schema, unseen: set[str]) -> bool:
+    """Whether an entry's words may tell of what is hidden.
+
+    They do where they hold the name of something that entries of the same files describe and that is not visible, or
+    anything that looks like a name and is none that is.
+    """
+    text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
+    words = set(re.findall(r"\w+", text.lower()))
+    if words & unseen or any(" " in name and name in text.lower() for name in unseen):
+        return True
+    shown = {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+    shown |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
+    return any((quoted or plain).lower() not in shown for quoted, plain in _NAMES.findall(text))
+
+
+def _may_leave(entry: Entry, database: Database) -> bool:
+    """Whether an entry may be shown to a model: values of columns whose values may not leave are values here too."""
+    levels = database.leaving().levels
+    if not any(item in levels for item in entry.about):
+        return True
+    if entry.values:
+        return False
+    if not entry.sql:
+        return True
+    tree = parse_fragment(entry.sql, database.dialect)
+    return entry.kind == "join" or tree.find(exp.Literal) is None
+
+
+def _without_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
+    """Without terms and metrics that give one word two meanings: neither can be trusted."""
+    named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
+            named[phrase].append(entry)
+    against: dict[str, Entry] = {}
+    for sharing in named.values():
+        for entry in sharing:
+            other = next((each for each in sharing if each.key != entry.key), None)
+            if other is not None:
+                against.setdefault(entry.key, other)
+    for entry in entries:
+        if entry.key in against:
+            why = f"{_CONTRADICTS} {against[entry.key].key!r}, which has the same name: keep one, or rename one"
+            problems.append(Problem(entry, why))
+    return [entry for entry in entries if entry.key not in against]

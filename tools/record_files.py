@@ -1,0 +1,66 @@
+"""Reading a person's own files: JSON of any content, and records from JSON lines, CSV and YAML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from .errors import SettingsError
+
+TOO_DEEP = "its parts are nested too deeply"
+
+
+def read_json(text: str) -> object:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: It is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
+
+
+def read_lines(text: str) -> list[object]:
+    """The values of a text with one JSON value a line; blank lines are passed over.
+
+    Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
+
+    Raises:
+        ValueError: As for `read_json`.
+    """
+    return [read_json(line) for line in text.split("\n") if line.strip()]
+
+
+def read_records(path: Path) -> list[object]:
+    """The records of a JSON, JSON-lines, CSV or YAML file, unread.
+
+    Raises:
+        SettingsError: It cannot be read, or is no list.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".csv":
+            return list(csv.DictReader(io.StringIO(text)))
+        if path.suffix == ".jsonl":
+            return read_lines(text)
+        found: object = _yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
+    except (OSError, ValueError, csv.Error) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, list):
+        raise SettingsError(f"{path}: expected a list of questions")
+    return found
+
+
+def _yaml(text: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
