@@ -58,7 +58,7 @@ def trial(
         raise typer.BadParameter(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
-    from ...agent.model.record import record_file
+    from ...agent.model.record import check_record_file, record_file
     from ...agent.settings import read_settings
     from ..trial import TrialOptions
 
@@ -66,8 +66,10 @@ def trial(
     options = TrialOptions(
         db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate
     )  # fmt: skip
-    results = _held(options, out)
     file = record_file(record)
+    if file is not None:
+        check_record_file(file)
+    results = _held(options, out)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         _recorded(results, file)
     if as_json:

@@ -191,7 +191,13 @@ def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:
 
 
 def knowledge_entries(section: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Names and fields of a knowledge file's section, whether it is a list of records or fields by name."""
+    """Names and fields of a knowledge file's section, whether it is a list of records or fields by name.
+
+    Raises:
+        SettingsError: It is neither.
+    """
+    if section is not None and not isinstance(section, Mapping | list):
+        raise SettingsError(f"a knowledge file's terms and metrics are records with names, not {section!r:.80}")
     if isinstance(section, Mapping):
         for name, entry in section.items():
             yield str(name), entry if isinstance(entry, Mapping) else {"definition": entry}

@@ -22,7 +22,7 @@ from ..runner.spec import SPEC_FILE, RunSpec, check_folder, write_spec
 from .judge import TrialJudge, TrialVerdict
 from .page import write_page
 from .question import TrialFile, TrialTurn, read_trial
-from .results import keep_results, trial_results
+from .results import RESULTS_FILE, keep_results, read_trial_results, trial_results
 
 _TRIAL = "trial "
 """What a trial's specification calls its dataset; the database follows."""
@@ -156,6 +156,8 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
     kept = out / SPEC_FILE
     if not kept.exists():
         check_folder(spec, dataset, out)
+        if (out / RESULTS_FILE).exists():
+            read_trial_results(out)
         return
     try:
         found = read_json(kept.read_text(encoding="utf-8"))

@@ -140,6 +140,7 @@ def test_score_prints_both_judgements(league: Dataset, spider_root: Path, tmp_pa
         "why": "a list is a list",
         "kind": "",
         "proposal": None,
+        "gold_proposal": None,
     }
     assert "by_verdict" not in json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     told = runner.invoke(app, [*command, "--verdicts", str(verdicts)]).stdout
