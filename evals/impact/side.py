@@ -93,4 +93,4 @@ def read_knowledge(path: Path) -> dict[str, Mapping[str, Any]]:
     if not isinstance(found, Mapping):
         raise SettingsError(f"{path}: expected `terms` and `metrics`")
     sections = (found.get("terms"), found.get("metrics"))
-    return {name.lower(): entry for section in sections for name, entry in knowledge_entries(section)}
+    return {name.lower(): entry for section in sections for name, entry in knowledge_entries(section, path)}

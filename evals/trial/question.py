@@ -60,7 +60,7 @@ class TrialTurn(BaseModel):
     sql: Annotated[
         list[SQL],
         BeforeValidator(_as_list, json_schema_input_type=SQL | list[SQL]),
-        Field(description="A query, or several: the rows of any are accepted.")
+        Field(description="A query, or several: the rows of any are accepted."),
     ] = []
     value: Annotated[
         int | float | str | None,

@@ -13,9 +13,11 @@ from ...tools.errors import SettingsError
 from ..datasets import Dataset, Question
 from ..datasets.parsing import read_json
 from ..datasets.question import Expects
+from ..runner.cache import kept_replies
 from ..runner.journal import JOURNAL_FILE, Journal
 from ..runner.kept import used_model
 from ..runner.local_engine import local_engine, run_settings
+from ..runner.model import CACHE_FILE
 from ..runner.record import TurnRecord
 from ..runner.run import answer_all
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder, write_spec
@@ -103,6 +105,7 @@ def run_trial(options: TrialOptions, out: Path, listener: TrialListener) -> dict
     run_settings(spec, dataset)
     _begin(spec, dataset, out)
     start = time.perf_counter()
+    kept = kept_replies(out / CACHE_FILE)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(out / JOURNAL_FILE))
         answering = stack.enter_context(local_engine(spec, dataset, out))
@@ -110,7 +113,8 @@ def run_trial(options: TrialOptions, out: Path, listener: TrialListener) -> dict
         judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
         judged = answer_all(dataset, answering, journal, judge, listener, options.jobs)
     label = used_model(options.model, options.base_url)
-    results = trial_results(file, judged, options, label, location, time.perf_counter() - start)
+    new = kept_replies(out / CACHE_FILE) - kept
+    results = trial_results(file, judged, options, label, location, time.perf_counter() - start, new)
     if not results["not_asked"]:
         keep_results(results, out)
         _forget(out)
