@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -100,13 +100,17 @@ def impact(
 def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
     """The answers of two trials or runs to the same questions, run again where they had the same database.
 
-    Questions are the same by their id and words, else by their words and those of the turns before them.
+    Questions are the same by their id and words; of a single database, else by their words and those of the turns
+    before them, as numbers move with what is put in between.
 
     Raises:
         SettingsError: They have no question in common.
     """
-    told = {id(past): words for answers in (before, after) for past, words in _said_so_far(answers)}
-    pairs = paired(before, after, lambda past: (past.id, past.question), lambda past: told[id(past)])
+    keys: list[Callable[[PastAnswer], Hashable]] = [lambda past: (past.id, past.question)]
+    if all(len({past.database for past in answers}) == 1 for answers in (before, after)):
+        said = {id(past): words for answers in (before, after) for past, words in _said_so_far(answers)}
+        keys.append(lambda past: said[id(past)])
+    pairs = paired(before, after, *keys)
     if before and after and not pairs:
         raise SettingsError("the two have no question in common: nothing can be compared")
     changes: list[Change] = []
