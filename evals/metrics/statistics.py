@@ -158,7 +158,7 @@ def detectable(n: int, discordant: float) -> float | None:
 
     if lacking(1.0) > 0:
         return None
-    return float(optimize.brentq(lacking, 1e-9, 1.0, xtol=1e-6))
+    return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
 def _clustered_mcnemar(differences: Sequence[tuple[str, int]]) -> float:
