@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, cast, get_args
 
+from ..tools.database.quoting import engine_name
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
@@ -89,6 +90,11 @@ class JudgeTask(Task[Judgement]):
     second: Exhibit
     evidence: str = ""
     data: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def engine(self) -> str:
+        """What people call the engine that runs the queries."""
+        return engine_name(self.schema.dialect)
 
     def swapped(self) -> JudgeTask:
         """The same with the queries' places changed."""

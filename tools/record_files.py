@@ -30,9 +30,18 @@ def read_lines(text: str) -> list[object]:
     Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
 
     Raises:
-        ValueError: As for `read_json`.
+        ValueError: As for `read_json`; the message names the line.
     """
-    return [read_json(line) for line in text.split("\n") if line.strip()]
+    return [_value(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _value(line: str, number: int) -> object:
+    try:
+        return read_json(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error
 
 
 def read_records(path: Path) -> list[object]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
+from ...tools.json_lines import append_lines, check_writable
 
 RECORD_FILE = "models.jsonl"
 
@@ -60,17 +59,20 @@ def add_record(record: Record, path: Path) -> None:
     Raises:
         SettingsError: The file cannot be written.
     """
-    line = json.dumps(asdict(record), ensure_ascii=False).encode() + b"\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:
-            with suppress(ImportError):  # not a POSIX system: one short write to the end is whole all the same
-                import fcntl
+        append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise SettingsError(f"{path} cannot keep the record of models: {error}") from error
 
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+
+def check_record_file(path: Path) -> None:
+    """Whether a record can be added to a file, before anything is spent on what it is of.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
+    try:
+        check_writable(path)
     except OSError as error:
         raise SettingsError(f"{path} cannot keep the record of models: {error}") from error
 

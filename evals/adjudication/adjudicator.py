@@ -30,6 +30,7 @@ class Outcome:
         why: The ruling's reason; empty where gold decides.
         kind: The ruling's.
         proposal: What a judge proposes where nobody has decided; it counts for nothing.
+        gold_proposal: Likewise of the gold query.
     """
 
     verdict: Word | None
@@ -37,6 +38,7 @@ class Outcome:
     why: str = ""
     kind: str = ""
     proposal: Ruling | None = None
+    gold_proposal: Ruling | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,9 @@ class Adjudicator(Closing):
             return _outcome(alike[-1], "result")
         if ex and not words:
             return Outcome("right", "gold")
-        return Outcome(None, "none", proposal=found.proposal)
+        gold = known.get(self._form(question, question.golds[0]), _Known()) if known else _Known()
+        of_gold = None if gold.accepted is not None else gold.proposal
+        return Outcome(None, "none", proposal=found.proposal, gold_proposal=of_gold)
 
     def _alike(self, question: Question, sql: str, ex: bool | None, form: str, ruling: Ruling) -> bool:
         """Whether an answer has the same result as the query of a ruling."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ...agent.effects import Tally, Translator, arun, ask
-from ...agent.model.budget import TRIES, Budget
+from ...agent.model.budget import TRIES, Budget, BudgetReached
 from ...prompts.judge import Judgement, JudgeTask, Opinion
 from ...tools.errors import DatabaseUnavailable, ModelError, ReplyError
 from ..runner.run import completed
@@ -98,7 +98,7 @@ def judge_cases(
         judge: Whom to ask.
         listener: Told about each finding, in no order; what it has been told need not be asked again.
         jobs: Cases at once.
-        calls: No case is begun that might need more requests than this in all; None for no limit.
+        calls: Requests to make at most, those that are repeated included; None for no limit.
 
     Raises:
         ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
@@ -111,9 +111,10 @@ class _Judging:
         self._shown = shown
         self._judge = judge
         self._listener = listener
-        self._budget = calls
-        self._spent = 0
+        self._free = math.inf if calls is None else calls
         self._begun = 0
+        self._changed = asyncio.Condition()
+        self._spent = 0
         self._left = 0
         self._failed: list[tuple[Case, str]] = []
         self._failed_in_a_row = 0
@@ -131,38 +132,79 @@ class _Judging:
     async def _work(self, cases: Iterator[Case]) -> None:
         """One of the workers, who share the iterator."""
         for case in cases:
-            if self._budget is not None and self._spent + PASSES * (self._begun + 1) > self._budget:
+            granted = await self._granted()
+            if not granted:
                 self._left += 1
                 continue
-            self._begun += 1
+            spent = 0
             try:
-                await self._one(case)
-            except (ModelError, DatabaseUnavailable) as error:
-                self._failed.append((case, str(error)))
-                self._failed_in_a_row += 1
-                if self._failed_in_a_row == GIVE_UP_AFTER:
-                    raise
-            else:
-                self._failed_in_a_row = 0
+                spent = await self._one(case, granted)
             finally:
-                self._begun -= 1
+                await self._returned(granted - spent)
 
-    async def _one(self, case: Case) -> None:
-        task = self._shown.task(case)
+    async def _granted(self) -> int:
+        """Requests that are set aside for a case, as many as it may need; 0 where there are too few for one.
+
+        Where there are, it waits for those that others leave over.
+        """
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._free >= PASSES or not self._begun)
+            granted = int(min(self._free, PASSES * _AFFORDABLE.calls))
+            if granted < PASSES:
+                return 0
+            self._free -= granted
+            self._begun += 1
+            return granted
+
+    async def _returned(self, calls: int) -> None:
+        async with self._changed:
+            self._free += calls
+            self._begun -= 1
+            self._changed.notify_all()
+
+    async def _one(self, case: Case, calls: int) -> int:
+        """Has a case judged with so many requests at most; those that it took."""
+        try:
+            task = self._shown.task(case)
+        except DatabaseUnavailable as error:
+            self._fail(case, error)
+            return 0
         # Each query comes first once, which is fairer than chance.
-        (first, spent), (second, more) = await asyncio.gather(self._asked(task), self._asked(task.swapped()))
+        passes = (self._asked(task, calls // PASSES), self._asked(task.swapped(), calls - calls // PASSES))
+        (first, spent), (second, more) = await asyncio.gather(*passes)
         self._spent += spent + more
-        answer, gold = _agreed(first.first, second.second), _agreed(first.second, second.first)
-        self._listener(Finding(case, answer, gold, spent + more))
+        if isinstance(first, Judgement) and isinstance(second, Judgement):
+            self._failed_in_a_row = 0
+            answer, gold = _agreed(first.first, second.second), _agreed(first.second, second.first)
+            self._listener(Finding(case, answer, gold, spent + more))
+            return spent + more
+        errors = [error for error in (first, second) if isinstance(error, ModelError)]
+        cut_short = calls < PASSES * _AFFORDABLE.calls and all(isinstance(error, BudgetReached) for error in errors)
+        if cut_short:
+            self._left += 1
+        else:
+            self._fail(case, next((error for error in errors if not isinstance(error, BudgetReached)), errors[0]))
+        return spent + more
 
-    async def _asked(self, task: JudgeTask) -> tuple[Judgement, int]:
+    def _fail(self, case: Case, error: Exception) -> None:
+        """Stops where case after case fails."""
+        self._failed.append((case, str(error)))
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row == GIVE_UP_AFTER:
+            raise ModelError(
+                f"stopped after {self._spent} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: {error}"
+            ) from error
+
+    async def _asked(self, task: JudgeTask, calls: int) -> tuple[Judgement | ModelError, int]:
         """Opinions on both sides, unclear where the reply cannot be read, and the requests that they took."""
-        tally = Tally(_AFFORDABLE)
+        tally = Tally(replace(_AFFORDABLE, calls=calls))
         try:
             judgement = (await arun(ask(task), self._judge, tally)).reply
         except ReplyError as error:
             unread = Opinion("unclear", "", f"The judge's reply cannot be read: {error}")
             judgement = Judgement(unread, unread)
+        except ModelError as error:
+            judgement = error
         return judgement, tally.usage.llm_calls
 
 

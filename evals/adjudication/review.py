@@ -56,14 +56,10 @@ def review_all(run: FinishedRun, by: str) -> int:
 def decided(run: FinishedRun, item: Disagreement, key: str, by: str) -> Sequence[Ruling]:
     """The rulings that a key stands for; none for skipping."""
     if key == "a":
-        # Of the gold, too, the judge's opinion is taken over: it was shown.
-        sides = (item.case.sql, item.case.gold)
-        proposed = [ruling for sql in sides if (ruling := _proposal(run, item, sql)) is not None]
-        return [ruling.said(ruling.verdict, by) for ruling in proposed]
-    if key not in _WORDS:
-        return ()
-    blank = blank_ruling(run, item)
-    return [(item.outcome.proposal or blank).said(_WORDS[key], by)]
+        # Of the gold, too, the judge's opinion is taken over: it is shown.
+        proposed = (item.outcome.proposal, item.outcome.gold_proposal)
+        return [ruling.taken_over(by) for ruling in proposed if ruling is not None]
+    return [blank_ruling(run, item).said(_WORDS[key], by)] if key in _WORDS else ()
 
 
 def blank_ruling(run: FinishedRun, item: Disagreement) -> Ruling:
@@ -78,12 +74,6 @@ def blank_ruling(run: FinishedRun, item: Disagreement) -> Ruling:
         verdict="unclear",
         accepted=False,
     )
-
-
-def _proposal(run: FinishedRun, item: Disagreement, sql: str) -> Ruling | None:
-    wanted = (item.case.question.id, sql)
-    found = [ruling for ruling in run.rulings if not ruling.accepted and (ruling.id, ruling.sql) == wanted]
-    return found[-1] if found else None
 
 
 def _key(console: Console, *, can_accept: bool) -> str:
@@ -104,9 +94,10 @@ def _show(item: Disagreement, console: Console) -> None:
     answer = _side("Answer", item.case.sql, record, "")
     gold = _side("Gold", item.case.gold, record, "gold_")
     console.print(Columns([answer, gold], equal=True, expand=True))
-    if (proposal := item.outcome.proposal) is not None:
-        kind = f" ({proposal.kind})" if proposal.kind else ""
-        console.print(Text(f"{proposal.by} proposes: {proposal.verdict}{kind}. {proposal.why}"))
+    for side, proposal in (("", item.outcome.proposal), (" of the gold", item.outcome.gold_proposal)):
+        if proposal is not None:
+            kind = f" ({proposal.kind})" if proposal.kind else ""
+            console.print(Text(f"{proposal.by} proposes{side}: {proposal.verdict}{kind}. {proposal.why}"))
 
 
 def _side(title: str, sql: str, record: Any, prefix: str) -> Panel:

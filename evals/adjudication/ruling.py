@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...prompts.judge import Kind, Word
 from ...tools.errors import SettingsError
+from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
+from ...tools.terminal import warn
 
 VERDICTS_FILE = "verdicts.jsonl"
 """The verdict file that lies beside a run."""
@@ -49,10 +52,13 @@ class Ruling(BaseModel):
     accepted: bool = True
 
     def said(self, verdict: Word, by: str, why: str = "") -> Ruling:
-        """The same query with a person's verdict, now; the reason given before stays where none is given."""
-        kind = "" if verdict == "right" else self.kind
-        told = {"verdict": verdict, "kind": kind, "why": why or self.why, "by": by, "at": now(), "accepted": True}
+        """The same query with a person's own verdict, now, for which no reason that others gave stands."""
+        told = {"verdict": verdict, "kind": "", "why": why, "by": by, "at": now(), "accepted": True}
         return self.model_copy(update=told)
+
+    def taken_over(self, by: str) -> Ruling:
+        """A proposal as a person's verdict, with its class and reason, now."""
+        return self.model_copy(update={"by": by, "at": now(), "accepted": True})
 
 
 def now() -> str:
@@ -63,11 +69,16 @@ def now() -> str:
 def read_rulings(path: Path) -> list[Ruling]:
     """Reads a verdict file, in its order: the last word on a query counts.
 
+    A last line that a killed process left half written is passed over, and the next one takes its place.
+
     Raises:
         SettingsError: It cannot be read, or a line is no ruling; the message names the line and the field.
     """
     try:
-        records = read_lines(path.read_text(encoding="utf-8-sig"))
+        content = path.read_bytes()
+        if torn := torn_line(content):
+            _warn_torn(path, torn)
+        records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"verdicts: {path} cannot be read: {error}") from error
     rulings: list[Ruling] = []
@@ -81,6 +92,12 @@ def read_rulings(path: Path) -> list[Ruling]:
     return rulings
 
 
+@lru_cache
+def _warn_torn(path: Path, torn: bytes) -> None:
+    """Says so once, however often the file is read."""
+    warn(f"verdicts: {path}: its last line was left half written and is passed over: {torn.decode(errors='replace')}")
+
+
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
     """Adds rulings at the end of a verdict file, which is made where there is none; what is there stays.
 
@@ -89,11 +106,7 @@ def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
     """
     text = "".join(ruling.model_dump_json() + "\n" for ruling in rulings)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A file that was written by hand may lack the end of its last line.
-        started = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
-        with path.open("ab") as file:
-            file.write(("\n" + text if started else text).encode())
+        append_lines(path, text)
     except OSError as error:
         raise SettingsError(f"verdicts: {path} cannot be written: {error}") from error
 

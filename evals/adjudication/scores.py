@@ -91,9 +91,12 @@ class ByVerdict:
 
 def said(outcome: Outcome) -> dict[str, Any]:
     """An outcome for JSON."""
-    proposal = outcome.proposal.model_dump(include={"verdict", "kind", "why", "by"}) if outcome.proposal else None
     fields = {"verdict": outcome.verdict, "basis": outcome.basis, "why": outcome.why, "kind": outcome.kind}
-    return fields | {"proposal": proposal}
+    return fields | {"proposal": _proposed(outcome.proposal), "gold_proposal": _proposed(outcome.gold_proposal)}
+
+
+def _proposed(proposal: Ruling | None) -> dict[str, Any] | None:
+    return proposal.model_dump(include={"verdict", "kind", "why", "by"}) if proposal else None
 
 
 def by_verdict(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> ByVerdict:

@@ -172,6 +172,7 @@ def _run(
 ) -> _Ended:
     import time
 
+    from ...agent.model.record import check_record_file
     from ..adjudication.disagreements import with_verdicts
     from ..adjudication.ruling import rulings_beside
     from ..metrics import summarize
@@ -180,6 +181,9 @@ def _run(
     from ..runner.progress import RunProgress
     from ..runner.results import recorded_in, run_results, write_results
 
+    file = chosen_record(record, spec)
+    if file is not None:
+        check_record_file(file)
     kept_before = recorded_in(out)
     rulings = rulings_beside(out, verdict_file)
     asked = questions.without(spec.without).first(spec.limit)
@@ -190,7 +194,6 @@ def _run(
     verdicts = [verdict for _, verdict in answered]
     with_gold = [verdict for verdict in verdicts if verdict.question.golds]
     ruled = with_verdicts(results, questions, with_gold, rulings)
-    file = chosen_record(record, spec)
     if file is not None and kept_before != str(file) and all(verdict.asked for verdict in verdicts):
         words = {name: found.verdict for name, found in ruled.outcomes.items()} if rulings else {}
         add_records(spec, answered, words, file)

@@ -68,6 +68,9 @@ def impact(
     if again and model is None:
         raise typer.BadParameter("say which model to ask: --model", param_hint="--again")
     old, new = read_side(before, knowledge_before, data), read_side(after, knowledge_after, data)
+    for place, side in ((before, old), (after, new)):
+        if side.answers is None and Path(place).is_dir():
+            warn(f"{place} holds neither a trial nor a run: its files are read as tables")
     with ExitStack() as stack:
         past = [answer for path in history or () for answer in read_history(path)]
         if examples is not None:

@@ -110,7 +110,11 @@ def accept(
     by: Annotated[str, typer.Option("--by", help="Whose verdicts these are.", envvar="USER")] = "a person",
     data: DataOption = None,
 ) -> None:
-    """Take the decisions made on a page into the verdict file."""
+    """Take the decisions made on a page into the verdict file.
+
+    Exits with 1 where some are not on the run's questions, or call a query right that does not run.
+    """
+    from ..adjudication.decisions import take
     from ..adjudication.ruling import append_rulings, now, read_rulings
 
     if folder is None and verdicts is None:
@@ -122,10 +126,17 @@ def accept(
     finished = _finished(folder, verdicts, data) if folder is not None else None
     target = finished.verdict_file if finished is not None else verdicts
     assert target is not None
-    append_rulings(target, rulings)
-    say(f"verdicts written to {target}: {len(rulings)}")
+    before = read_rulings(target) if target.exists() else []
+    taken = take(rulings, before, finished.dataset if finished is not None else None)
+    append_rulings(target, taken.rulings)
+    known = f" ({taken.known} were there already)" if taken.known else ""
+    say(f"verdicts written to {target}: {len(taken.rulings)}{known}")
+    for why in taken.refused:
+        warn(f"not taken: {why}")
     if finished is not None:
         say(finished.judged_again().told(finished.results["strict"]["ex"]))
+    if taken.refused:
+        raise typer.Exit(1)
 
 
 def _finished(folder: Path, verdicts: Path | None, data: Path | None) -> FinishedRun:

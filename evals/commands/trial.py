@@ -58,7 +58,7 @@ def trial(
         raise typer.BadParameter(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
-    from ...agent.model.record import record_file
+    from ...agent.model.record import check_record_file, record_file
     from ...agent.settings import read_settings
     from ..trial import TrialOptions
 
@@ -66,8 +66,10 @@ def trial(
     options = TrialOptions(
         db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate
     )  # fmt: skip
-    results = _held(options, out)
     file = record_file(record)
+    if file is not None:
+        check_record_file(file)
+    results = _held(options, out)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         _recorded(results, file)
     if as_json:
@@ -156,11 +158,19 @@ def _print(results: dict[str, Any], out: Path) -> None:
         say(f"  and {len(results['failed']) - _NAMED} more")
     if since := results["compared"]:
         say(f"since {since['with']}: {len(since['better'])} better, {len(since['worse'])} worse, {since['same']} same")
+        if since["database"] != results["trial"]["database"]:
+            say(f"  that was on another database: {since['database']}")
         for change in since["worse"][:_NAMED]:
-            say(f"  worse: {change['id']}: {change['question']}: {change['why']}")
+            otherwise = " (what is accepted was changed)" if change["expects_otherwise"] else ""
+            say(f"  worse: {change['id']}: {change['question']}: {change['why']}{otherwise}")
+        for name in ("added", "removed"):
+            if questions := since[f"{name}_questions"]:
+                more = f" and {len(questions) - _NAMED} more" if len(questions) > _NAMED else ""
+                say(f"  {name}: {'; '.join(questions[:_NAMED])}{more}")
     cost = results["cost"]
     dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
-    tokens = f"{cost['calls']} calls, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}"
+    kept = "" if cost["new_replies"] >= cost["calls"] else f" ({cost['new_replies']} new, the others from kept replies)"
+    tokens = f"{cost['calls']} calls{kept}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}"
     say(f"{tokens}, {results['seconds']:.1f} s; {out}")
     if results["gate"] and not results["gate"]["met"]:
         warn(f"below the gate of {100 * results['gate']['least']:g} %")

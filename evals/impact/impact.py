@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -13,6 +13,7 @@ from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
 from ...tools.results import same_result
 from ..metrics.expected import expected
+from ..pairing import paired
 from .history import Held, PastAnswer, concerning
 from .replay import Change, ChangeKind, Replay, shown
 from .side import Side
@@ -99,11 +100,17 @@ def impact(
 def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
     """The answers of two trials or runs to the same questions, run again where they had the same database.
 
+    Questions are the same by their id and words; of a single database, else by their words and those of the turns
+    before them, as numbers move with what is put in between.
+
     Raises:
         SettingsError: They have no question in common.
     """
-    found = {(past.id, past.question): past for past in after}
-    pairs = [(past, found[past.id, past.question]) for past in before if (past.id, past.question) in found]
+    keys: list[Callable[[PastAnswer], Hashable]] = [lambda past: (past.id, past.question)]
+    if all(len({past.database for past in answers}) == 1 for answers in (before, after)):
+        said = {id(past): words for answers in (before, after) for past, words in _said_so_far(answers)}
+        keys.append(lambda past: said[id(past)])
+    pairs = paired(before, after, *keys)
     if before and after and not pairs:
         raise SettingsError("the two have no question in common: nothing can be compared")
     changes: list[Change] = []
@@ -114,10 +121,20 @@ def _paired(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[C
     return changes
 
 
+def _said_so_far(answers: Sequence[PastAnswer]) -> Iterator[tuple[PastAnswer, tuple[str, ...]]]:
+    """Each answer with the questions of its conversation up to its own."""
+    said: dict[str, tuple[str, ...]] = {}
+    for past in answers:
+        said[past.thread] = (*said.get(past.thread, ()), past.question)
+        yield past, said[past.thread]
+
+
 def _pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
     if past.held is None or now.held is None:
         if (past.held is None) == (now.held is None) and past.status == now.status:
             return Change(past, "same")
+        if past.held is None and now.held is None and past.status == "failed":
+            return Change(past, "broken_before", f"it failed before, now it is {now.status or 'unknown'}")
         gives_none = now.held is None
         why = f"it was {past.status or 'unknown'}, now it is {now.status or 'unknown'}"
         return Change(past, "error" if gives_none else "rows", why, past.held, now.held, now.sql)

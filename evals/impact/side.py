@@ -11,7 +11,9 @@ import yaml
 
 from ...tools.errors import SettingsError
 from ..datasets import load_dataset
+from ..runner.journal import JOURNAL_FILE
 from ..runner.results import RESULTS_FILE, read_results
+from ..runner.spec import SPEC_FILE
 from ..trial.draft import knowledge_entries
 from .history import PastAnswer, read_history
 
@@ -56,12 +58,15 @@ def read_side(place: str, knowledge: Path | None = None, data: Path | None = Non
         data: The folder of benchmark data, for a run over a benchmark.
 
     Raises:
-        SettingsError: The folder holds neither, its dataset cannot be read, or the knowledge file cannot.
+        SettingsError: The folder's trial or run is not finished, its dataset cannot be read, or the knowledge file
+            cannot.
         DatabaseUnavailable: A database of the run is gone.
     """
     entries = read_knowledge(knowledge) if knowledge else {}
     folder = Path(place)
     if "://" in place or not (folder / RESULTS_FILE).exists():
+        if any((folder / name).exists() for name in (SPEC_FILE, JOURNAL_FILE)):
+            raise SettingsError(f"the trial or run in {place} is not finished: start it again with the same folder")
         return Side(place, entries)
     answers = tuple(read_history(folder))
     found = read_results(folder)
@@ -88,4 +93,4 @@ def read_knowledge(path: Path) -> dict[str, Mapping[str, Any]]:
     if not isinstance(found, Mapping):
         raise SettingsError(f"{path}: expected `terms` and `metrics`")
     sections = (found.get("terms"), found.get("metrics"))
-    return {name.lower(): entry for section in sections for name, entry in knowledge_entries(section)}
+    return {name.lower(): entry for section in sections for name, entry in knowledge_entries(section, path)}

@@ -22,9 +22,9 @@ OutcomeKind = Literal[
 ]
 """What became of a question.
 
-`answered_wrongly` also where it should have been declined; `asked_usefully` where asking back was right and led to a
-right answer, `asked_in_vain` where it did not; `guessed_rightly` where an ambiguous question was answered as it was
-meant without asking.
+`answered_wrongly` also where it should have been declined and was not, be it that no query came at all;
+`asked_usefully` where asking back was right and led to a right answer, `asked_in_vain` where it did not;
+`guessed_rightly` where an ambiguous question was answered as it was meant without asking.
 """
 
 

@@ -56,7 +56,8 @@ class Comparison:
         mann_whitney_p: Of the shares on ten equal parts (SQL-CRAFT A.2); None with fewer questions than parts.
         n: Questions compared.
         clustered_p: As `mcnemar_p`, the turns of an interaction counted together; the same where each stands alone.
-        detectable: The least difference that so many questions would show as a rule (`detectable`).
+        detectable: The least difference that so many questions would show as a rule (`detectable`); None also where
+            the turns of too few interactions are counted together.
     """
 
     only_first: int
@@ -81,20 +82,20 @@ class Comparison:
             first: What the first run is called.
             second: Likewise.
         """
-        points = abs(100 * self.difference)
         between = ""
         if self.interval is not None:
             between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
         if self.significant:
             better, worse = (second, first) if self.difference > 0 else (first, second)
             return (
-                f"{better} is better than {worse}: {points:.1f} points on {self.n} questions "
+                f"{better} is better than {worse}: {abs(100 * self.difference):.1f} points on {self.n} questions "
                 f"({second} less {first}: {100 * self.difference:+.1f}{between}; p = {self.clustered_p:.4f})."
             )
-        power = "" if self.detectable is None else f"; so many can show {100 * self.detectable:.0f} points"
+        points = "no difference at all" if self.detectable is None else f"{100 * self.detectable:.0f} points"
         return (
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
-            f"{100 * self.difference:+.1f} points{between}, p = {self.clustered_p:.4f}{power}."
+            f"{100 * self.difference:+.1f} points{between}, p = {self.clustered_p:.4f}; "
+            f"so {'few' if self.detectable is None else 'many'} can show {points}."
         )
 
 
@@ -115,6 +116,8 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged], seed: int
     only_first = sum(a.right and not b.right for a, b in pairs)
     only_second = sum(b.right and not a.right for a, b in pairs)
     discordant = only_first + only_second
+    units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
+    enough = detectable(len(set(units)), 1.0) is not None
     return Comparison(
         only_first,
         only_second,
@@ -123,35 +126,39 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged], seed: int
         float(stats.binomtest(only_second, discordant, 0.5).pvalue) if discordant else 1.0,
         _mann_whitney([a.right for a, _ in pairs], [b.right for _, b in pairs]),
         len(pairs),
-        _clustered_mcnemar([(a.unit or str(place), b.right - a.right) for place, (a, b) in enumerate(pairs)]),
-        detectable(len(pairs), discordant / len(pairs)) if pairs else None,
+        _clustered_mcnemar([(unit, b.right - a.right) for unit, (a, b) in zip(units, pairs, strict=True)]),
+        detectable(len(pairs), discordant / len(pairs)) if enough else None,
     )
 
 
 def detectable(n: int, discordant: float) -> float | None:
-    """The least difference of shares that a paired comparison finds in four of five cases (McNemar's test, at 5%).
+    """The least difference of shares that a paired comparison finds in four of five cases.
+
+    By the exact power of McNemar's exact test at 5%, each question being independent of the others.
 
     Args:
         n: Questions.
-        discordant: Share of the questions that just one of the two has right; the difference cannot be larger.
+        discordant: Share of the questions that just one of the two has right; a larger difference makes it as large.
 
     Returns:
-        From 0 to 1; None where so few questions can show no difference at all.
+        From 0 to 1; None where so few questions can show no difference at all, however they are answered.
 
-    >>> round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
-    (0.13, 0.03)
+    >>> round(detectable(6, 0.0), 2), round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
+    (0.96, 0.13, 0.03)
     """
-    once, power = stats.norm.ppf(1 - SIGNIFICANT / 2), stats.norm.ppf(_POWER)
+    told_apart = np.arange(n + 1)
+    # So many of the questions that just one has right must be the better one's; more than all of them for five.
+    won = stats.binom.isf(SIGNIFICANT / 2, told_apart, 0.5) + 1
 
     def lacking(difference: float) -> float:
-        """By how much the questions that it takes are more than there are."""
+        """By how much the power is less than wanted."""
         share = max(discordant, difference)
-        needed = (once * np.sqrt(share) + power * np.sqrt(share - difference**2)) ** 2 / difference**2
-        return float(needed - n)
+        found = stats.binom.sf(won - 1, told_apart, (share + difference) / (2 * share))
+        return _POWER - float(stats.binom.pmf(told_apart, n, share) @ found)
 
-    if n < 1 or lacking(1.0) > 0:
+    if lacking(1.0) > 0:
         return None
-    return float(optimize.root_scalar(lacking, bracket=(1e-4, 1.0)).root) if lacking(1e-4) > 0 else 1e-4
+    return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
 def _clustered_mcnemar(differences: Sequence[tuple[str, int]]) -> float:

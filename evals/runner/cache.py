@@ -10,6 +10,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,11 @@ class ReplyCache(BaseCache):
         with self._lock:
             self._connection.execute("DELETE FROM reply")
 
+    def size(self) -> int:
+        """How many replies are kept."""
+        with self._lock:
+            return self._connection.execute("SELECT count(*) FROM reply").fetchone()[0]
+
     async def alookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """As `lookup`; one indexed read is too short to leave the loop for."""
         return self.lookup(prompt, llm_string)
@@ -75,6 +81,14 @@ class ReplyCache(BaseCache):
     def close(self) -> None:
         """Closes the file."""
         self._connection.close()
+
+
+def kept_replies(path: Path) -> int:
+    """How many replies a file keeps; 0 where there is none."""
+    if not path.exists():
+        return 0
+    with closing(ReplyCache(path)) as cache:
+        return cache.size()
 
 
 def _asked(prompt: str) -> str:

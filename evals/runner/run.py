@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from ...tools.errors import TableturnError
+from ...tools.errors import SettingsError, TableturnError
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
 from .answering import Answering, not_asked
 from .journal import JOURNAL_FILE, Journal
 from .local_engine import local_engine, run_settings
 from .record import TurnRecord
+from .results import RESULTS_FILE, read_results
 from .spec import RunSpec, check_folder, write_spec
 
 T = TypeVar("T")
@@ -77,12 +78,14 @@ def run_evaluation(
 
     Raises:
         RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
-        SettingsError: The folder holds another run, settings are wrong, or the engine is not installed.
+        SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
         ModelError: The model cannot be set up.
     """
     run_settings(spec, dataset)
     asked = dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
+    if (out / RESULTS_FILE).exists() and "trial" in read_results(out):
+        raise SettingsError(f"{out} holds a trial: name another folder with --out")
     with Journal(out / JOURNAL_FILE) as journal, _engine(engine, spec, dataset, out, jobs) as answering:
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)

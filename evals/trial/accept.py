@@ -85,7 +85,9 @@ def read_value(value: object) -> Quantity | str:
         return value.strip()
     number = _number(found["number"])
     if found["width"]:
-        width = abs(_number(found["width"]))
+        width = _number(found["width"])
+        if width < 0:
+            raise ValueError(f"a value is within so much or more, not within {found['width']}")
         return Quantity(number, abs(number) * width / 100 if found["percent"] else width)
     return Quantity(number, ABOUT * abs(number) if found["about"] else _rounding(found["number"]))
 
@@ -104,7 +106,10 @@ def read_count(rows: object) -> Count:
     if found["most"]:
         return Count(0, int(found["high"]))
     if found["from"]:
-        return Count(int(found["from"]), int(found["to"]))
+        low, high = int(found["from"]), int(found["to"])
+        if low > high:
+            raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
+        return Count(low, high)
     return Count(int(found["exact"]), int(found["exact"]))
 
 

@@ -181,17 +181,23 @@ def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:
         raise SettingsError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(found, Mapping):
         raise SettingsError(f"{path}: expected `terms` and `metrics`")
-    for name, entry in knowledge_entries(found.get("metrics")):
+    for name, entry in knowledge_entries(found.get("metrics"), path):
         yield Draft(
             f"What is the {name}?", _metric_accepts(entry, schema), f"drafted from the metric {name!r}: check it"
         )
-    for name, _ in knowledge_entries(found.get("terms")):
+    for name, _ in knowledge_entries(found.get("terms"), path):
         note = f"drafted from the term {name!r}: give what is accepted"
         yield Draft(f"How many are there: {name}?", {"rows": "at least 1"}, note)
 
 
-def knowledge_entries(section: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Names and fields of a knowledge file's section, whether it is a list of records or fields by name."""
+def knowledge_entries(section: object, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Names and fields of a knowledge file's section, whether it is a list of records or fields by name.
+
+    Raises:
+        SettingsError: It is neither.
+    """
+    if section is not None and not isinstance(section, Mapping | list):
+        raise SettingsError(f"{path}: expected records with names under `terms` and `metrics`, found {section!r:.80}")
     if isinstance(section, Mapping):
         for name, entry in section.items():
             yield str(name), entry if isinstance(entry, Mapping) else {"definition": entry}

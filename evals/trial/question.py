@@ -58,7 +58,9 @@ class TrialTurn(BaseModel):
 
     question: str = Field(min_length=1, pattern=r"\S", description="As a person would ask it.")
     sql: Annotated[
-        list[SQL], BeforeValidator(_as_list), Field(description="A query, or several: the rows of any are accepted.")
+        list[SQL],
+        BeforeValidator(_as_list, json_schema_input_type=SQL | list[SQL]),
+        Field(description="A query, or several: the rows of any are accepted."),
     ] = []
     value: Annotated[
         int | float | str | None,
@@ -102,7 +104,11 @@ class TrialQuestion(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str = Field(description="Its name in comparisons; its number in the file without.", min_length=1)
+    id: Annotated[
+        str,
+        BeforeValidator(str, json_schema_input_type=str | int),
+        Field(description="Its name in comparisons; its number in the file without.", min_length=1),
+    ]
     turns: list[TrialTurn] = Field(min_length=1)
     note: str = Field("", description="For people: where it comes from, what is still to be checked.")
 
@@ -159,7 +165,7 @@ def _question(record: object, number: int, path: Path) -> TrialQuestion:
         raise SettingsError(f"{place}: expected fields with values, found {record!r}")
     fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
     about = {name: fields.pop(name) for name in ("id", "note") if name in fields}
-    name = str(about.get("id", number))
+    name = about.get("id", number)
     turns = fields.pop("turns", None)
     if turns is not None and fields:
         raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ..metrics.proportion import wilson
+from ..pairing import paired
 from ..runner.files import write_whole
 from ..runner.record import TurnRecord
 from .judge import TrialVerdict
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 RESULTS_FILE, PREVIOUS_FILE, HISTORY_FILE = "results.json", "previous.json", "history.jsonl"
 
 Answered = tuple[TurnRecord, TrialVerdict]
+_Asked = Mapping[str, Any]
+"""A question of a trial's results."""
 
 
 def trial_results(
@@ -33,11 +36,13 @@ def trial_results(
     model: str,
     location: str,
     seconds: float,
+    new_replies: int,
 ) -> dict[str, Any]:
     """Everything that was found; of a trial in which some questions could not be asked, what there is.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
-    the same question say little new.
+    the same question say little new. Calls and dollars are what the answers take without kept replies; `new_replies`
+    are those that the model gave in this start.
     """
     by_id = {record.id: (record, verdict) for record, verdict in judged}
     questions = [_question(question, options.tries, by_id) for question in file.questions]
@@ -63,7 +68,7 @@ def trial_results(
         "failed": [_failure(question) for question in known if question["share"] < 1],
         "broken": [question["id"] for question in questions if question["broken"]],
         "not_asked": [question["id"] for question in questions if question["share"] is None],
-        "cost": _cost([record for record, _ in judged], options.price),
+        "cost": {**_cost([record for record, _ in judged], options.price), "new_replies": new_replies},
         "seconds": round(seconds, 3),
         "gate": None
         if options.gate is None
@@ -110,26 +115,41 @@ def read_trial_results(out: Path) -> dict[str, Any]:
 
 
 def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Two trials, question by question; one whose words or turns were changed counts as another question."""
-    old = {_key(question): question for question in before["by_question"]}
-    new = {_key(question): question for question in now["by_question"]}
-    both = [(old[key], question) for key, question in new.items() if key in old]
-    both = [(a, b) for a, b in both if a["share"] is not None and b["share"] is not None]
+    """Two trials, question by question.
+
+    A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
+    between. One whose words or turns were changed counts as another question.
+    """
+    old, new = before["by_question"], now["by_question"]
+    same = paired(new, old, lambda question: (question["id"], question["question"]), lambda found: found["question"])
+    both = [(a, b) for b, a in same if a["share"] is not None and b["share"] is not None]
+    added, removed = (_without(questions, [pair[side] for pair in same]) for side, questions in enumerate((new, old)))
     return {
         "with": before["trial"]["time"],
         "model": before["trial"]["model"],
+        "database": before["trial"]["database"],
         "pass_rate": before["pass_rate"],
         "better": [_change(a, b) for a, b in both if b["share"] > a["share"]],
         "worse": [_change(a, b) for a, b in both if b["share"] < a["share"]],
-        "as_before": before["trial"]["model"] == now["trial"]["model"] and _answers(before) == _answers(now),
+        "as_before": all(before["trial"][name] == now["trial"][name] for name in ("model", "database"))
+        and _answers(before) == _answers(now),
         "same": sum(a["share"] == b["share"] for a, b in both),
-        "added": [question["id"] for key, question in new.items() if key not in old],
-        "removed": [question["id"] for key, question in old.items() if key not in new],
+        "expects_otherwise": [b["id"] for b, a in same if _expects_otherwise(a, b)],
+        "added": [question["id"] for question in added],
+        "added_questions": [question["question"] for question in added],
+        "removed": [question["id"] for question in removed],
+        "removed_questions": [question["question"] for question in removed],
     }
 
 
-def _key(question: Mapping[str, Any]) -> tuple[str, str]:
-    return question["id"], question["question"]
+def _without(questions: Sequence[_Asked], some: Sequence[_Asked]) -> list[_Asked]:
+    known = set(map(id, some))
+    return [question for question in questions if id(question) not in known]
+
+
+def _expects_otherwise(before: _Asked, now: _Asked) -> bool:
+    """Whether the question file accepts something else by now."""
+    return before["accepted"] != now["accepted"]
 
 
 def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
@@ -145,6 +165,7 @@ def _change(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
         "before": before["share"],
         "now": now["share"],
         "why": next((attempt["why"] for attempt in now["tries"] if attempt["why"]), ""),
+        "expects_otherwise": _expects_otherwise(before, now),
         "sql_before": _last_sql(before),
         "sql_now": _last_sql(now),
     }

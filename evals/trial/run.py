@@ -13,16 +13,18 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ..datasets import Dataset, Question
 from ..datasets.question import Expects
+from ..runner.cache import kept_replies
 from ..runner.journal import JOURNAL_FILE, Journal
 from ..runner.kept import used_model
 from ..runner.local_engine import local_engine, run_settings
+from ..runner.model import CACHE_FILE
 from ..runner.record import TurnRecord
 from ..runner.run import answer_all
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder, write_spec
 from .judge import TrialJudge, TrialVerdict
 from .page import write_page
 from .question import TrialFile, TrialTurn, read_trial
-from .results import keep_results, trial_results
+from .results import RESULTS_FILE, keep_results, read_trial_results, trial_results
 
 _TRIAL = "trial "
 """What a trial's specification calls its dataset; the database follows."""
@@ -103,6 +105,7 @@ def run_trial(options: TrialOptions, out: Path, listener: TrialListener) -> dict
     run_settings(spec, dataset)
     _begin(spec, dataset, out)
     start = time.perf_counter()
+    kept = kept_replies(out / CACHE_FILE)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(out / JOURNAL_FILE))
         answering = stack.enter_context(local_engine(spec, dataset, out))
@@ -110,7 +113,8 @@ def run_trial(options: TrialOptions, out: Path, listener: TrialListener) -> dict
         judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
         judged = answer_all(dataset, answering, journal, judge, listener, options.jobs)
     label = used_model(options.model, options.base_url)
-    results = trial_results(file, judged, options, label, location, time.perf_counter() - start)
+    new = kept_replies(out / CACHE_FILE) - kept
+    results = trial_results(file, judged, options, label, location, time.perf_counter() - start, new)
     if not results["not_asked"]:
         keep_results(results, out)
         _forget(out)
@@ -156,6 +160,8 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
     kept = out / SPEC_FILE
     if not kept.exists():
         check_folder(spec, dataset, out)
+        if (out / RESULTS_FILE).exists():
+            read_trial_results(out)
         return
     try:
         found = read_json(kept.read_text(encoding="utf-8"))

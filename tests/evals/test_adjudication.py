@@ -66,6 +66,20 @@ def test_a_damaged_file_says_where(tmp_path: Path, line: str, message: str) -> N
         read_rulings(path)
 
 
+def test_a_line_that_was_left_half_written_gives_way_to_the_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    append_rulings(path, [ruling(REPEATED, "wrong"), ruling(REPEATED, "right", why="Städte")])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index("ä".encode()) + 1])  # within a character
+    assert [found.verdict for found in read_rulings(path)] == ["wrong"]
+    assert len(read_rulings(path)) == 1
+    assert capsys.readouterr().err.count("half written") == 1
+    append_rulings(path, [ruling(REPEATED, "unclear")])
+    assert [found.verdict for found in read_rulings(path)] == ["wrong", "unclear"]
+
+
 def test_an_answer_is_found_by_its_sql_however_it_is_written(league: Dataset) -> None:
     rulings = [ruling(REPEATED, "right")]
     assert verdict_of(league, rulings, "select T1.town from club as T1;") == ("right", "ruling")
@@ -140,6 +154,7 @@ def test_score_prints_both_judgements(league: Dataset, spider_root: Path, tmp_pa
         "why": "a list is a list",
         "kind": "",
         "proposal": None,
+        "gold_proposal": None,
     }
     assert "by_verdict" not in json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     told = runner.invoke(app, [*command, "--verdicts", str(verdicts)]).stdout

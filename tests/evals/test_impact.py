@@ -199,6 +199,53 @@ def test_two_trials_are_compared_answer_by_answer(tmp_path: Path) -> None:
     assert impact(read_side(str(first)), read_side(str(first)), ()).changed == []
 
 
+def test_questions_without_ids_are_compared_by_their_words(tmp_path: Path) -> None:
+    before, after = changed(tmp_path, "DELETE FROM player WHERE id = 1")
+    players, clubs = ({"question": f"How many {name} are there?", "value": 5} for name in ("players", "clubs"))
+    sides: list[Any] = []
+    for database, own in ((before, [players]), (after, [clubs, players])):
+        path = tmp_path / f"{database.stem}.yaml"
+        path.write_text(yaml.safe_dump(own))
+        out = tmp_path / f"trial of {database.stem}"
+        run_trial(TrialOptions(str(database), path, model="offline"), out, lambda record, verdict: None)
+        sides.append(read_side(str(out)))
+    (change,) = impact(*sides, ()).changes
+    assert (change.kind, change.past.question) == ("rows", players["question"])
+
+
+def test_a_trial_that_is_not_finished_is_no_database(tmp_path: Path) -> None:
+    before, _ = changed(tmp_path)
+    trial = trial_of(before, tmp_path)
+    (trial / "results.json").unlink()
+    (trial / "run.json").write_text("{}")
+    with pytest.raises(SettingsError, match="is not finished"):
+        read_side(str(trial))
+
+
+def test_a_folder_of_tables_is_said_to_be_one(tmp_path: Path) -> None:
+    before, _ = changed(tmp_path)
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "player.csv").write_text("id,name\n1,Ann\n")
+    history = tmp_path / "history.jsonl"
+    history.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM player"}) + "\n")
+    ran = tableturn("impact", "--before", str(before), "--after", str(tables), "--history", str(history))
+    assert f"{tables} holds neither a trial nor a run: its files are read as tables" in ran.stderr
+
+
+def test_what_failed_before_is_not_broken_by_what_declines_now(tmp_path: Path) -> None:
+    before, _ = changed(tmp_path)
+    first = trial_of(before, tmp_path)
+    results = json.loads((first / "results.json").read_text())
+    for name, status in (("failed", "failed"), ("declined", "unanswerable")):
+        results["by_question"][0]["tries"][0]["turns"][0] |= {"status": status, "sql": ""}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text(json.dumps(results))
+    failed, declined = (read_side(str(tmp_path / name)) for name in ("failed", "declined"))
+    assert [change.kind for change in impact(failed, declined, ()).changes] == ["broken_before"]
+    assert [change.kind for change in impact(declined, failed, ()).changes] == ["error"]
+
+
 def run_of(league: Dataset, out: Path, drafts: Sequence[str]) -> Path:
     """A finished run of the command, with these answers."""
     assert league.root is not None
@@ -262,6 +309,9 @@ def test_a_run_over_several_databases_has_no_single_one_to_be_replayed_on(league
 def test_runs_without_a_common_question_are_not_compared(league: Dataset, tmp_path: Path) -> None:
     run = run_of(league, tmp_path / "run", [question.golds[0] for question in league.questions])
     trial = trial_of(league.databases[0] / "league" / "league.sqlite", tmp_path)
+    results = json.loads((run / "results.json").read_text())
+    results["questions"] = results["questions"][1:]
+    (run / "results.json").write_text(json.dumps(results))
     with pytest.raises(SettingsError, match="no question in common"):
         impact(read_side(str(run), data=league.root), read_side(str(trial)), ())
 
@@ -365,6 +415,13 @@ def test_without_past_answers_there_is_nothing_to_replay(tmp_path: Path) -> None
     ran = tableturn("impact", "--before", str(before), "--after", str(after))
     assert ran.returncode == 2
     assert "--history" in ran.stderr
+
+
+def test_a_damaged_line_of_a_trail_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "trail.jsonl"
+    path.write_text('{"question": "a", "sql": "SELECT 1"}\n\nnonsense\n')
+    with pytest.raises(SettingsError, match="line 3, column 1: Expecting value"):
+        read_history(path)
 
 
 @pytest.mark.parametrize("text", ["[1]", '{"rows": 3}', "nonsense"])

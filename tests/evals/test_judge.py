@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,20 @@ def test_a_person_reviews_at_the_terminal(run: Path, server: OpenAIServer) -> No
     assert re.search(r"verdicts written to \S+: 0", runner.invoke(app, ["judge", "review", str(run)]).output)
 
 
+def test_what_is_signed_was_shown_and_a_persons_own_verdict_has_no_reason_of_the_judges(
+    run: Path, server: OpenAIServer
+) -> None:
+    judge(server, run)
+    done = runner.invoke(app, ["judge", "review", str(run), "--by", "Ann"], input="wa")
+    assert done.output.count("model judge proposes of the gold: right. So it is.") == 2
+    accepted = [found for found in read_rulings(run / "verdicts.jsonl") if found.accepted]
+    assert [(found.id, found.verdict, found.kind, found.why) for found in accepted] == [
+        ("2", "wrong", "", ""),
+        ("3", "wrong", "logic", "So it is."),
+        ("3", "right", "", "So it is."),
+    ]
+
+
 def test_a_page_gives_decisions_that_are_taken_in(run: Path, tmp_path: Path) -> None:
     page = tmp_path / "review.html"
     done = runner.invoke(app, ["judge", "review", str(run), "--page", str(page)])
@@ -153,6 +168,53 @@ def test_a_page_gives_decisions_that_are_taken_in(run: Path, tmp_path: Path) -> 
     assert (kept.by, kept.accepted) == ("Ann", True)
     assert kept.at
     assert runner.invoke(app, ["judge", "accept", str(decisions)]).exit_code == 2
+
+
+def test_only_decisions_on_the_run_are_taken_in_and_each_once(run: Path, tmp_path: Path) -> None:
+    def decision(sql: str = REPEATED, **more: str) -> Ruling:
+        fields = {"dataset": "spider", "id": "2", "question": QUESTIONS[2][0], "sql": sql, "verdict": "right"}
+        return Ruling.model_validate(fields | more)
+
+    decisions = tmp_path / "decisions.jsonl"
+    wanted = [decision(), decision(), decision("SELECT nothing FROM club", verdict="wrong")]
+    unfit = [decision(dataset="sparc"), decision(id="99"), decision("SELECT nothing FROM club")]
+    append_rulings(decisions, [*wanted, *unfit])
+    command = ["judge", "accept", str(decisions), "--run", str(run), "--by", "Ann"]
+    done = tableturn(*command)
+    assert done.returncode == 1
+    assert re.search(r"verdicts written to \S+: 2 \(1 were there already\)", done.stdout)
+    assert "not taken: decision 4 (Towns of clubs?): it is on sparc, not on spider" in done.stderr
+    assert "not taken: decision 5 (Towns of clubs?): no question of spider dev has this id" in done.stderr
+    assert "not taken: decision 6 (Towns of clubs?): its query cannot be right, as it does not run" in done.stderr
+    assert re.search(r"verdicts written to \S+: 0 \(3 were there already\)", tableturn(*command).stdout)
+    assert [found.verdict for found in read_rulings(run / "verdicts.jsonl")] == ["right", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "told"),
+    [
+        (says("I refuse."), "6 calls"),
+        (fails(500, retry_after="0.01"), "6 calls"),
+        (says(json.dumps(dict.fromkeys(("first", "second"), opinion("right")))), "2 calls"),
+    ],
+)
+def test_no_more_requests_are_made_than_allowed(run: Path, behaviour: Behaviour, told: str) -> None:
+    for calls in (3, 6):
+        with OpenAIServer(lambda body: behaviour) as server:
+            output = judge(server, run, "--calls", str(calls))
+            assert len(server.requests) <= calls
+            assert f"{len(server.requests)} calls" in output
+    assert told in output
+
+
+def test_a_judge_is_told_the_engine() -> None:
+    def system(dialect: str) -> str:
+        sample = task()
+        prompt = replace(sample, schema=replace(sample.schema, dialect=dialect)).render(100_000)
+        return prompt.messages[0].content
+
+    assert system("sqlite").startswith("You judge SQLite queries as a careful reader")
+    assert system("postgres").startswith("You judge PostgreSQL queries as a careful reader")
 
 
 def task() -> JudgeTask:

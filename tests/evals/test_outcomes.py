@@ -265,6 +265,8 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
     with path.open("ab") as file:
         file.write(b'{"model": "m", "data')
     assert read_records(path) == [entry, entry]
+    add_record(entry, path)
+    assert read_records(path) == [entry, entry, entry]
     path.write_text('{"model": "m"}\n')
     with pytest.raises(SettingsError, match="line 1"):
         read_records(path)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.trial import TrialOptions, run_trial
 
@@ -121,3 +122,36 @@ def test_decisions_are_taken_on_a_page_and_counted(
         ("wrong", "logic", "Ann"),
     ]
     assert kept[0]["why"] == "each town once or not, both are fair"
+
+
+def test_a_proposal_is_signed_only_where_it_is_taken_over(
+    browser: Any, review: Path, league: Dataset, tmp_path: Path
+) -> None:
+    question = league.questions[2]
+    town = "SELECT town FROM club ORDER BY town"
+    fields: dict[str, Any] = {"dataset": "spider", "id": question.id, "question": question.text, "by": "model m"}
+    proposals = [
+        Ruling(**fields, sql=town, verdict="wrong", kind="logic", why="Twice Bath.", accepted=False),
+        Ruling(**fields, sql=question.golds[0], verdict="right", why="Each once.", accepted=False),
+    ]
+    append_rulings(tmp_path / "run" / "verdicts.jsonl", proposals)
+    data = ["--data", str(league.root)]
+    assert tableturn("judge", "review", str(tmp_path / "run"), "--page", str(review), *data).returncode == 0
+    visit = Visit(browser, review, 1280, "light")
+    page = visit.page
+    towns = page.locator("details.q").filter(has_text=question.text)
+    towns.locator("summary").click()
+    towns.get_by_text("model m proposes: wrong (logic). Twice Bath.").wait_for()
+    towns.get_by_text("model m proposes of the gold: right. Each once.").wait_for()
+    answer, gold = (towns.locator(".decide").filter(has_text=name) for name in ("Answer", "Gold"))
+    for side in (answer, gold):
+        side.get_by_role("button", name="as proposed").click()
+    assert answer.get_by_label("Answer: why").input_value() == "Twice Bath."
+    answer.get_by_role("button", name="right").click()
+    assert answer.get_by_label("Answer: why").input_value() == ""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download 2 decisions").click()
+    waiting.value.save_as(tmp_path / "decisions.jsonl")
+    visit.ends_well(1280)
+    taken = [(ruling.verdict, ruling.kind, ruling.why) for ruling in read_rulings(tmp_path / "decisions.jsonl")]
+    assert taken == [("right", "", ""), ("right", "", "Each once.")]

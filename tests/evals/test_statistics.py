@@ -74,8 +74,22 @@ def test_few_questions_show_large_differences_only() -> None:
     drawn = rng.multinomial(200, [(share + size) / 2, (share - size) / 2, 1 - share], 400)
     found = [stats.binomtest(int(won), int(won + lost)).pvalue < 0.05 for won, lost, _ in drawn]
     assert 0.7 < sum(found) / len(found) < 0.9
-    assert detectable(3, 0.5) is None
+    # With five questions p is never under .05; with six only where one run has all of them right, the other none.
+    assert detectable(5, 1.0) is None
+    assert detectable(6, 0.0) == pytest.approx(0.8 ** (1 / 6), abs=1e-4)
+    ten = detectable(10, 0.0)
+    assert ten is not None
+    assert stats.binom.sf(5, 10, ten) == pytest.approx(0.8, abs=1e-4)
     assert detectable(0, 0.0) is None
+
+
+def test_turns_of_few_interactions_show_nothing() -> None:
+    first = {str(n): Judged("c", right=False, unit=str(n % 5)) for n in range(50)}
+    second = {name: Judged("c", right=True, unit=found.unit) for name, found in first.items()}
+    found = compare(first, second)
+    assert found.clustered_p == pytest.approx(0.0625)
+    assert found.detectable is None
+    assert found.told("a", "b").endswith("; so few can show no difference at all.")
 
 
 def test_a_comparison_is_told_in_words() -> None:

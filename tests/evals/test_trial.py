@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
-from tableturn.evals.trial import TrialOptions, draft, read_trial, run_trial, write_draft
+from tableturn.evals.trial import TrialOptions, draft, read_trial, run_trial, trial_schema, write_draft
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -110,6 +111,14 @@ def test_tries_tell_unstable_questions_and_a_second_trial_asks_nothing_again(lea
         calls = len(server.requests)
         second = held(league_file, path, tmp_path / "out", **options)
         assert len(server.requests) == calls
+        command = ["trial", "--db", str(league_file), "--questions", str(path), "--out", str(tmp_path / "out")]
+        settings = tmp_path / "settings.json"
+        settings.write_text(json.dumps(ALWAYS))
+        asked = ["--model", "openai:m", "--base-url", server.base_url, "--settings", str(settings), "--tries", "3"]
+        told = tableturn(*command, *asked, "--record", "off").stdout
+        assert len(server.requests) == calls
+    assert f"{calls} calls (0 new, the others from kept replies), " in told
+    assert (first["cost"]["new_replies"], second["cost"]["new_replies"]) == (calls, 0)
     shares = {question["id"]: question["share"] for question in first["by_question"]}
     assert shares["players"] == 1
     assert shares["clubs"] == pytest.approx(2 / 3)
@@ -211,6 +220,68 @@ def test_a_folder_of_another_command_is_left_alone(league_file: Path, tmp_path: 
         held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
 
 
+def test_an_evaluation_leaves_a_trial_alone_and_a_trial_an_evaluation(
+    league_file: Path, spider_root: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
+    before = (out / "results.json").read_bytes()
+    command = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline", "--record", "off"]
+    ran = tableturn(*command, "--out", str(out))
+    assert ran.returncode == 2
+    assert "holds a trial: name another folder" in ran.stderr
+    assert (out / "results.json").read_bytes() == before
+    assert not (out / "run.json").exists()
+    assert tableturn(*command, "--out", str(tmp_path / "run")).returncode == 0
+    (tmp_path / "run" / "run.json").unlink()
+    with pytest.raises(SettingsError, match="is not what `tableturn trial` writes"):
+        held(league_file, questions(tmp_path, OFFLINE), tmp_path / "run", model="offline")
+
+
+def test_questions_without_ids_are_found_again_by_their_words(league_file: Path, tmp_path: Path) -> None:
+    own = [{name: value for name, value in record.items() if name != "id"} for record in OFFLINE]
+    out = tmp_path / "out"
+    held(league_file, questions(tmp_path, own), out, model="offline")
+    (tmp_path / "other").mkdir()
+    other = make_database(tmp_path / "other" / "league.sqlite")
+    new = {"question": "List the names of players.", "rows": 5}
+    own = [new, own[0], {**own[1], "value": 7}, own[3]]
+    ran = tableturn(
+        *("trial", "--db", str(other), "--questions", str(questions(tmp_path, own)), "--model", "offline"),
+        *("--out", str(out), "--record", "off"),
+    )
+    compared = json.loads((out / "results.json").read_text())["compared"]
+    assert (compared["same"], compared["better"], compared["added"], compared["removed"]) == (2, [], ["1"], ["3"])
+    assert compared["expects_otherwise"] == ["3"]
+    (worse,) = compared["worse"]
+    assert (worse["question"], worse["expects_otherwise"]) == (CLUBS, True)
+    assert f"that was on another database: {league_file}" in ran.stdout
+    assert f"worse: 3: {CLUBS}: it must be 7, not 3 (what is accepted was changed)" in ran.stdout
+    assert "added: List the names of players.\n  removed: List the titles of clubs.\n" in ran.stdout
+    page = (out / "report.html").read_text()
+    assert "Gone: List the titles of clubs." in page
+    assert "what is accepted was changed" in page
+
+
+def test_the_record_is_looked_at_before_anything_is_asked(league_file: Path, tmp_path: Path) -> None:
+    own = str(questions(tmp_path, OFFLINE))
+    (tmp_path / "file").write_text("")
+    ran = tableturn(
+        *("trial", "--db", str(league_file), "--questions", own, "--model", "offline"),
+        *("--out", str(tmp_path / "out"), "--record", str(tmp_path / "file" / "models.jsonl")),
+    )
+    assert ran.returncode == 2
+    assert "cannot keep the record of models" in ran.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_knowledge_file_of_another_form_is_named(league_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "knowledge.yaml"
+    path.write_text("terms: 5\n")
+    with Database.open(league_file) as database, pytest.raises(SettingsError, match="expected records with names"):
+        draft(database, knowledge=path)
+
+
 @pytest.mark.parametrize("missing", ["--db", "--questions"])
 def test_a_trial_says_what_it_needs(missing: str, league_file: Path, tmp_path: Path) -> None:
     given = {"--db": str(league_file), "--questions": str(questions(tmp_path, OFFLINE))}
@@ -266,6 +337,14 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
     found = held(league_file, out, tmp_path / "out", model="offline")
     assert found["broken"] == []
     assert found["pass_rate"] > 0.5
+
+
+def test_the_schema_takes_what_is_drafted(league_file: Path, tmp_path: Path) -> None:
+    with Database.open(league_file) as database:
+        write_draft(draft(database), tmp_path / "draft.yaml")
+    drafted = yaml.safe_load((tmp_path / "draft.yaml").read_text())
+    assert any(isinstance(record.get("sql"), str) for record in drafted)
+    jsonschema.validate(drafted, trial_schema())  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
         ({"question": "How many?", "must": "shrug"}, "must"),
         ({"question": " ", "value": 3}, "question"),
         ({"question": "How many?", "rows": "a few"}, "at least 3"),
+        ({"question": "How many?", "rows": "10 to 3"}, "write 3 to 10"),
+        ({"question": "How many?", "value": "29 within -2%"}, "not within -2"),
+        ({"question": "How many?", "value": float("nan")}, "finite number"),
         ({"question": "How many?", "value": 3, "vlaue": 3}, "vlaue"),
         ({"question": "How many?", "must": "ask_back", "value": 3}, "needs the person's reply"),
         ({"turns": [{"question": "How many?", "value": 1}, {"question": "And then?"}]}, "turn 2"),
@@ -95,11 +98,12 @@ def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
     right: list[dict[str, object]] = [
         {"question": "How many?", "sql": ["SELECT 1", "SELECT 2"], "note": "asked daily"},
         {"question": "How many?", "rows": "at least 3", "columns": ["country"]},
+        {"id": 7, "question": "How many?", "sql": "SELECT 1"},
         {"id": "x", "turns": [{"question": "How many?", "value": 3}, {"question": "And?", "must": "decline"}]},
     ]
     jsonschema.validate(right, schema)  # pyright: ignore[reportUnknownMemberType]
     (tmp_path / "own.json").write_text(json.dumps(right))
-    assert len(read_trial(tmp_path / "own.json").questions) == 3
+    assert len(read_trial(tmp_path / "own.json").questions) == 4
     for wrong in ({"question": "How many?", "vlaue": 3}, {"turns": []}, {"sql": "SELECT 1"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate([wrong], schema)  # pyright: ignore[reportUnknownMemberType]

@@ -1,0 +1,56 @@
+"""Files with one JSON value a line that are only ever added to."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def torn_line(content: bytes) -> bytes:
+    """What a killed process left half written at the end of a file; empty where its last line is whole.
+
+    A last line that lacks its line end, as an editor may leave it, is whole.
+    """
+    last = content.rpartition(b"\n")[2]
+    try:
+        json.loads(last)
+    except ValueError:
+        return last if last.strip() else b""
+    return b""
+
+
+def append_lines(path: Path, lines: str) -> None:
+    """Adds lines at the end, where a torn one gives way to them; they are on disk when this returns.
+
+    Several processes may do so at once.
+
+    Raises:
+        OSError: The file, or its folder, cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        with suppress(ImportError):  # not a POSIX system: one short write to the end is whole all the same
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        file.seek(0)
+        content = file.read()
+        if torn := torn_line(content):
+            file.truncate(len(content) - len(torn))
+        elif content and not content.endswith(b"\n"):
+            lines = "\n" + lines
+        file.write(lines.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def check_writable(path: Path) -> None:
+    """Whether lines can be added, before anything is spent on what they are to say.
+
+    Raises:
+        OSError: They cannot.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.open("ab").close()
