@@ -14,7 +14,8 @@ the file's own tables:
   unqualified name among these first, so that none reaches the attached file.
 
 What cannot be given a view are SQLite's own tables, of which some tell of hidden ones: the list of these views, the
-counters and statistics of the file. No statement and no view may name one of them. A statement runs in a transaction that has seen the very schema that the views were made for.
+counters and statistics of the file. No statement and no view may name one of them.
+A statement runs in a transaction that has seen the very schema that the views were made for.
 
 What is not promised: the order of rows that no ORDER BY gives, and time. Both can depend on indexes over what is
 hidden.
