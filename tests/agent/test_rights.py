@@ -252,11 +252,14 @@ def test_no_answer_without_its_record(shop: Path, tmp_path: Path) -> None:
         assert last.question == "How many orders?"
 
 
-def test_a_trail_is_never_begun_in_another_file(shop: Path) -> None:
+def test_a_trail_is_never_begun_in_another_file(shop: Path, tmp_path: Path) -> None:
     before = shop.read_bytes()
-    with pytest.raises(SettingsError, match="not an audit trail"):
-        SQLAgent(shop, model="offline", audit=shop)
+    people = written(tmp_path / "people.json", '{"users": []}\n')
+    for other in (shop, people):
+        with pytest.raises(SettingsError, match="not an audit trail"):
+            SQLAgent(shop, model="offline", audit=other)
     assert shop.read_bytes() == before
+    assert people.read_text(encoding="utf-8") == '{"users": []}\n'
 
 
 def test_the_command_line_reaches_all_of_it(shop: Path, tmp_path: Path) -> None:
