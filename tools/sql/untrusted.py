@@ -15,6 +15,7 @@ from ..errors import SQLParseError, TableturnError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+D = TypeVar("D")
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,14 +38,14 @@ def analysis(function: Callable[P, T]) -> Callable[P, T]:
     return guarded
 
 
-def analysis_or(otherwise: T) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
     """As `analysis`, but gives what stands for nothing known where the SQL cannot be parsed or understood."""
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+    def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
         understood = analysis(function)
 
         @wraps(function)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | D:
             try:
                 return understood(*args, **kwargs)
             except SQLParseError:
