@@ -6,6 +6,7 @@ import fcntl
 import getpass
 import json
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +17,9 @@ from typing import Any
 from ..tools.database import Identity
 from ..tools.errors import AuditError, SettingsError
 from .records import AnswerRecord, Attempt
+
+_BEGINNING = re.compile(rb'\{"time": "[\dT:.+-]*(?:", "user": "|\Z)')
+"""How a trail begins, also one whose first line was cut short."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class AuditTrail:
             raise SettingsError(f"cannot keep an audit trail in {path}: {error.strerror or error}") from None
         try:
             found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or (found.st_size and os.pread(descriptor, 1, 0) != b"{"):
+            if not stat.S_ISREG(found.st_mode) or (found.st_size and not _BEGINNING.match(os.pread(descriptor, 64, 0))):
                 raise SettingsError(f"{path} is not an audit trail: name a new file, or one that was begun by --audit")
         finally:
             os.close(descriptor)

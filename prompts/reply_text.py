@@ -9,8 +9,11 @@ from typing import cast
 
 from ..tools.errors import ReplyError
 
-REPLY_LIMIT = 50_000
-"""Characters of a reply that are looked at; no task needs a tenth of it."""
+REPLY_LIMIT = 400_000
+"""Characters of a reply that are looked at, so many that no query or code within its own limit is ever cut.
+
+A server that does not keep to the output limit must not keep us busy.
+"""
 
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from ..tools.errors import SQLParseError
 from ..tools.sql import parse_select
 from ..tools.sql.dialects import rules_of
+from ..tools.sql.parse import MAX_LENGTH
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
@@ -74,6 +75,8 @@ def first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
     text = text.strip()
     if text.count("`") % 2:
         text = text.strip("`").strip()
+    if len(text) > MAX_LENGTH:  # it will be refused for its length
+        return text.rstrip("; \n\t"), False
     try:
         tokens = rules_of(dialect).grammar.tokenize(text)
     except SqlglotError:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from .database import Database, Estimate, Limits, Table, TooComplex
 from .database.cancellation import Cancellation
+from .database.database import check_length
 from .database.egress import Level, strictest_of
 from .database.table import WITHHELD
 from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
@@ -49,6 +50,7 @@ class Outgoing:
                 it may quote a value.
             DatabaseUnavailable: The database is gone or damaged.
         """
+        check_length(sql, limits or Limits())
         level = self.level(sql)
         if level == "values":
             return self._database.execute(sql, limits, cancellation)
@@ -92,15 +94,11 @@ class Outgoing:
 
     def _columns(self, sql: str) -> tuple[str, ...]:
         """Names of the result's columns as far as the text tells."""
-        try:
-            tree = parse(sql, self._database.dialect).tree
-        except SQLParseError:
-            return ("result",)
-        return tuple(item.alias_or_name or "result" for item in _outputs(tree)) or ("result",)
+        return tuple(item.alias_or_name or "result" for item in self._outputs(sql)) or ("result",)
 
     def _counts(self, sql: str, table: Table) -> Table:
         """The result with nothing but counts."""
-        outputs = _outputs(parse(sql, self._database.dialect).tree)
+        outputs = self._outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
@@ -109,7 +107,10 @@ class Outgoing:
         )
         return replace(table, rows=rows, withheld="cells")
 
-
-def _outputs(tree: exp.Expr) -> list[exp.Expr]:
-    """What a single SELECT puts out; nothing of other queries."""
-    return list(tree.expressions) if isinstance(tree, exp.Select) else []
+    def _outputs(self, sql: str) -> list[exp.Expr]:
+        """What a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""
+        try:
+            tree = parse(sql, self._database.dialect).tree
+        except SQLParseError:
+            return []
+        return list(tree.expressions) if isinstance(tree, exp.Select) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -18,18 +19,26 @@ if TYPE_CHECKING:
 _OWN_TABLES = {"checkpoints", "writes"}
 """What LangGraph's SQLite checkpointer makes."""
 
-_SIDECARS = ("-wal", "-shm", "-journal")
-"""How the files end that SQLite keeps beside a database."""
+_SIDECARS = ("-wal", "-shm", "-journal", ".wal")
+"""How the files end that SQLite and DuckDB keep beside a database."""
 
+_SCHEME = re.compile(r"^\w+:///?")
 _HEADER = b"SQLite format 3\x00"
 
 
 @contextmanager
-def kept_conversations(thread: str | None, path: Path | None) -> Generator[BaseCheckpointSaver[Any] | None]:
+def kept_conversations(
+    thread: str | None, path: Path | None, db: str = ""
+) -> Generator[BaseCheckpointSaver[Any] | None]:
     """The checkpointer of a conversation that is to be kept; None where it has no name.
 
     The file is its owner's alone: it holds questions and rows. One that holds anything else than conversations, such as
     the very database that is asked, is not touched.
+
+    Args:
+        thread: The conversation's name.
+        path: The file; a default one if None.
+        db: The database that is asked, whose file may be missing: none is made in its place.
 
     Raises:
         SettingsError: The file cannot be used.
@@ -45,6 +54,8 @@ def kept_conversations(thread: str | None, path: Path | None) -> Generator[BaseC
     path = (path or data_folder() / "conversations.sqlite").absolute()
     try:
         _refuse_others(path)
+        if Path(_SCHEME.sub("", db)).absolute() == path:
+            raise SettingsError(f"{path} is the database that is asked: name another file with --checkpoints")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)

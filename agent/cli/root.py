@@ -11,9 +11,11 @@ It is loaded for `tableturn --help`, too: what a command needs is better importe
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from ...tools.errors import TableturnError
@@ -30,6 +32,7 @@ class Root(TyperGroup):
     """
 
     _complete = False
+    _plain: ClassVar[WeakSet[Any]] = WeakSet()
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; an error of ours is one line on standard error and exit code 2."""
@@ -48,7 +51,11 @@ class Root(TyperGroup):
         """A command; plug-ins are loaded only for one that is not the agent's own."""
         if cmd_name not in self.commands:
             self._add_plugins()
-        return super().get_command(ctx, cmd_name)
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command not in self._plain:
+            self._plain.add(command)
+            _take_literally(command)
+        return command
 
     def _add_plugins(self) -> None:
         if self._complete:
@@ -64,6 +71,15 @@ class Root(TyperGroup):
             else:
                 for name, command in found.items():
                     self.commands.setdefault(name, command)
+
+
+def _take_literally(command: Any) -> None:
+    """Has the texts of `--help` shown as they are written: to Rich, `[users.NAME]` would be a style."""
+    for holder in (command, *command.params):
+        if getattr(holder, "help", None):
+            holder.help = escape(holder.help)
+    for inner in getattr(command, "commands", {}).values():
+        _take_literally(inner)
 
 
 def _commands(entry: EntryPoint) -> dict[str, Any]:

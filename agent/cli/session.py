@@ -73,7 +73,7 @@ def ask_once(question: str, choices: Choices, output: Output) -> int:
 
 def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> int:
     """Takes turns until the input ends; the exit code is the last turn's."""
-    with kept_conversations(thread, checkpoints) as checkpointer, _open(choices, checkpointer) as agent:
+    with kept_conversations(thread, checkpoints, choices.db) as checkpointer, _open(choices, checkpointer) as agent:
         name = f"{thread}@{agent.resources.database.location}" if thread else None
         conversation = agent.conversation(name)
         commands = SlashCommands(agent, conversation.last())

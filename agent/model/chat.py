@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from ...prompts.reply_text import REPLY_LIMIT
 from ...prompts.simplify import SimplifyTask
 from ...prompts.task import Message, Prompt, Task
 from ...prompts.tokens import PromptTooLarge, estimate_tokens
@@ -24,10 +25,6 @@ R = TypeVar("R")
 
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """What chat models call their output limit."""
-
-
-_LONGEST_REPLY = 400_000
-"""Characters of a reply that are read: a server that does not keep to the output limit must not keep us busy."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +165,9 @@ def _within_budget(tuning: Tuning, prompt: Prompt) -> Tuning:
 
 def _read(task: Task[R], message: AIMessage) -> R:
     text = reply_text(message)
-    if len(text) > _LONGEST_REPLY:
+    if len(text) > REPLY_LIMIT:
         raise ReplyError(
-            f"the model's reply has {len(text):,} characters, and {_LONGEST_REPLY:,} are the most that are read",
+            f"the model's reply has {len(text):,} characters, and {REPLY_LIMIT:,} are the most that are read",
             "malformed",
             "It was far too long. Write one short query.",
         )

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import typer
 from tableturn.agent.cli import root
+from tableturn.agent.cli.app import app
+from typer.testing import CliRunner
 
 from tests.support.command_line import fresh_tableturn, tableturn
 from tests.support.openai_server import OpenAIServer, says
@@ -216,6 +218,28 @@ def test_a_plug_in_adds_commands_and_takes_none_away(monkeypatch: pytest.MonkeyP
     assert tableturn("greet").stdout == "hello\n"
     assert "not the agent" not in tableturn("ask").stdout
     assert "greet" in tableturn("--help").stdout
+
+
+def _every_command(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        yield (*path, name), command
+        if hasattr(command, "list_commands"):
+            yield from _every_command(command, (*path, name))
+
+
+def test_help_shows_every_word_that_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Square brackets, as in `[users.NAME]`, are no styles."""
+    for variable in ("COLUMNS", "TERMINAL_WIDTH"):
+        monkeypatch.setenv(variable, "3000")
+    bracketed: set[str] = set()
+    for path, command in _every_command(typer.main.get_group(app)):
+        shown = CliRunner().invoke(app, [*path, "--help"]).stdout.split()
+        for text in (getattr(param, "help", "") or "" for param in command.params if not param.hidden):
+            words = text.replace("\\[", "[").split()
+            bracketed |= {path[0] for word in words if "[" in word}
+            assert set(words) <= set(shown), (path, set(words) - set(shown))
+    assert {"ask", "chat", "annotate", "examples"} <= bracketed
 
 
 @pytest.mark.parametrize(

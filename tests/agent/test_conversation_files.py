@@ -40,6 +40,15 @@ def test_what_holds_no_conversations_is_left_alone(shop: Path, tmp_path: Path, o
     assert not list(tmp_path.glob("*-wal"))
 
 
+@pytest.mark.parametrize("name", ["nope.db", "shop.duckdb.wal"])
+def test_no_conversations_are_begun_in_a_databases_place(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    code, said = chat(tmp_path / "nope.db", path)
+    assert code == 2
+    assert str(path) in said
+    assert not path.exists()
+
+
 def test_conversations_are_their_owners_alone(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "kept" / "conversations.sqlite"
     assert chat(shop, path)[0] == 0

@@ -87,6 +87,13 @@ def test_a_file_gives_each_person_rules_of_their_own(tmp_path: Path) -> None:
     assert not file.of("o'brien")
 
 
+def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:
+    file = PermissionsFile.read(written(tmp_path / "p.toml", '[egress.columns]\n"customers.name" = "none"'))
+    assert not file.of("")
+    assert not file.of("ada")
+    assert file.egress.restricts
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -97,6 +104,8 @@ def test_a_file_gives_each_person_rules_of_their_own(tmp_path: Path) -> None:
         ("[users]\nada = 3", "users.ada"),
         ("[default", "not valid TOML"),
         ("[users.ada]", "nothing of nobody in particular"),
+        ("", "nothing of nobody in particular"),
+        ("[users.ada]\n[egress]\ndefault = 'none'", "nothing of nobody in particular"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(shop: Path, tmp_path: Path, text: str, said: str) -> None:
@@ -252,11 +261,14 @@ def test_no_answer_without_its_record(shop: Path, tmp_path: Path) -> None:
         assert last.question == "How many orders?"
 
 
-def test_a_trail_is_never_begun_in_another_file(shop: Path) -> None:
+def test_a_trail_is_never_begun_in_another_file(shop: Path, tmp_path: Path) -> None:
     before = shop.read_bytes()
-    with pytest.raises(SettingsError, match="not an audit trail"):
-        SQLAgent(shop, model="offline", audit=shop)
+    people = written(tmp_path / "people.json", '{"users": []}\n')
+    for other in (shop, people):
+        with pytest.raises(SettingsError, match="not an audit trail"):
+            SQLAgent(shop, model="offline", audit=other)
     assert shop.read_bytes() == before
+    assert people.read_text(encoding="utf-8") == '{"users": []}\n'
 
 
 def test_the_command_line_reaches_all_of_it(shop: Path, tmp_path: Path) -> None:

@@ -173,6 +173,13 @@ STATEMENTS = (
 
 OWN_STATEMENTS = {
     "postgres": (
+        "SELECT d FROM (customers JOIN payments ON true) AS j (a, b, c, d)",
+        "SELECT d FROM ((customers CROSS JOIN payments)) AS j (a, b, c, d)",
+        "SELECT d FROM (customers) AS j (a, b, c, d)",
+        "SELECT j FROM (customers CROSS JOIN payments) AS j",
+        "SELECT d FROM customers AS j (a, b, c, d)",
+        "SELECT b FROM ROWS FROM (generate_series(1, 2)) WITH ORDINALITY x (a, b), customers",
+        "SELECT * FROM ROWS FROM (f(1)) x",
         "TABLE customers",
         "SELECT customers FROM customers",
         "SELECT c FROM customers AS c",
@@ -193,6 +200,10 @@ OWN_STATEMENTS = {
         "SELECT unnest(array_agg(email)) FROM customers",
     ),
     "duckdb": (
+        "SELECT d FROM (customers JOIN payments ON true) AS j (a, b, c, d)",
+        "SELECT d FROM (customers) AS j (a, b, c, d)",
+        "SELECT d FROM customers AS j (a, b, c, d)",
+        "SELECT j FROM (customers CROSS JOIN payments) AS j",
         "FROM customers",
         "FROM customers SELECT email",
         "SUMMARIZE customers",

@@ -21,6 +21,14 @@ CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES cust
 CREATE TABLE product (sku TEXT, price REAL{product});
 CREATE TABLE event ({event}what TEXT);
 CREATE VIEW oslo AS SELECT id, name FROM customer WHERE city = 'Oslo';
+CREATE VIEW counters AS SELECT name, seq FROM (SELECT 'orders' AS name, 1 AS seq)
+  FULL JOIN sqlite_sequence USING (name, seq);
+CREATE VIEW sizes AS SELECT tbl, idx, stat FROM (SELECT '' AS tbl, '' AS idx, '' AS stat)
+  FULL JOIN main . "sqlite_stat1" USING (tbl, idx, stat);
+CREATE VIEW sizes_too AS SELECT * FROM (SELECT '' AS tbl, '' AS idx) NATURAL FULL JOIN 'sqlite_stat1';
+CREATE VIEW sizes_again AS SELECT tbl, stat FROM sizes;
+CREATE VIEW member AS SELECT count(1) AS n FROM (SELECT 'vault_keyed' AS name) JOIN [sqlite_sequence] USING (name);
+CREATE VIEW declared AS SELECT name, sql FROM (SELECT '' AS name, '' AS sql) FULL JOIN sqlite_schema USING (name, sql);
 CREATE VIRTUAL TABLE note USING fts5(title, body);
 INSERT INTO customer (id, name, city) VALUES (1, 'ann', 'Oslo'), (2, 'bo', 'Rome'), (3, 'cy', 'Oslo');
 INSERT INTO orders VALUES (1, 1, 5.0), (2, 1, 7.5), (3, 2, 1.0);
@@ -89,6 +97,12 @@ _TARGETS = {
     "telling_too": ("name", "pin"),
     "telling_count": ("n", "n"),
     "telling_natural": ("name", "name"),
+    "counters": ("name", "seq"),
+    "sizes": ("tbl", "idx"),
+    "sizes_too": ("tbl", "idx"),
+    "sizes_again": ("tbl", "stat"),
+    "member": ("n", "n"),
+    "declared": ("name", "sql"),
     "sqlite_schema": ("name", "sql"),
     "sqlite_master": ("name", "tbl_name"),
     "sqlite_temp_schema": ("name", "sql"),
@@ -189,6 +203,9 @@ _ON_VISIBLE = (
     "SELECT title FROM note WHERE note MATCH 'canary1'",
     "SELECT c0 FROM note_content",
     "SELECT highlight(vault_text, 0, '<', '>') FROM vault_text",
+    "SELECT name FROM 'sqlite_master'",
+    "SELECT name FROM customer, 'sqlite_stat1'",
+    "SELECT name FROM customer WHERE name IN 'sqlite_sequence'",
     "SELECT * FROM oslo",
     "SELECT name, pin FROM oslo",
     "SELECT * FROM oslo NATURAL JOIN customer",

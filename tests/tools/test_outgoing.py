@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database, Egress
 from tableturn.tools.database.egress import MaskKind
-from tableturn.tools.errors import QueryError, QueryFailed, SettingsError
+from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
 from tableturn.tools.masking import Placeholders, mask
 from tableturn.tools.outgoing import Outgoing
 from tableturn.tools.sql.reads import may_read
@@ -185,6 +185,11 @@ def test_wider_rules_cover_narrower_ones() -> None:
         "SELECT c FROM customers c",
         "SELECT to_jsonb(customers) FROM customers",
         "SELECT a FROM customers AS c (a, b)",
+        "SELECT d FROM (customers JOIN payments ON true) AS j (a, b, c, d)",
+        "SELECT d FROM ((customers JOIN payments ON true)) AS j (a, b, c, d)",
+        "SELECT d FROM (customers) AS j (a, b, c, d)",
+        "SELECT j FROM (customers CROSS JOIN payments) AS j",
+        "SELECT b FROM ROWS FROM (generate_series(1, 2)) WITH ORDINALITY x (a, b)",
         'SELECT U&"\\0065mail" FROM customers',
         "WITH g AS (TABLE customers) SELECT count(*) FROM g",
         "SELECT x FROM query_to_xml('select 1') AS x",
@@ -193,6 +198,25 @@ def test_wider_rules_cover_narrower_ones() -> None:
 def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> None:
     schema = replace(database.leaving().schema, dialect="postgres")
     assert may_read(sql, schema, database.leaving().levels) != []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT b FROM (SELECT id, name FROM customers) AS j (a, b)",
+        "WITH j (a, b) AS (SELECT id, name FROM customers) SELECT b FROM j",
+        "SELECT b FROM customers JOIN LATERAL (SELECT id, name FROM customers) AS j (a, b) ON true",
+        "SELECT b FROM (VALUES (1, 2)) AS j (a, b), customers",
+    ],
+)
+def test_new_names_for_what_is_named_read_nothing_else(sql: str, database: Database) -> None:
+    schema = replace(database.leaving().schema, dialect="postgres")
+    assert may_read(sql, schema, database.leaving().levels) == []
+
+
+def test_a_statement_that_is_too_long_is_not_looked_at(database: Database) -> None:
+    with pytest.raises(ResultTooLarge, match="it may have 50,000"):
+        Outgoing(database).execute("SELECT name FROM customers WHERE city = '" + "x" * 60_000)
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,7 @@ class Database:
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
-        size = len(sql.encode("utf-8", "surrogatepass"))
-        if size > limits.sql_bytes:
-            raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
+        check_length(sql, limits)
         if limits.estimated_rows or limits.estimated_rows_per_day:
             self._admit(sql, limits)
         return self.engine.execute(sql, limits, cancellation, sink)
@@ -156,6 +154,7 @@ class Database:
             QueryError: The engine would not run it.
             DatabaseUnavailable: The database is gone or damaged.
         """
+        check_length(sql, limits or _DEFAULT_LIMITS)
         found = self.engine.estimate(sql)
         rows = (limits or _DEFAULT_LIMITS).rows + 1
         return None if found is None else within_limit(found, sql, self.dialect, rows)
@@ -236,6 +235,17 @@ class Database:
         if held is None:
             raise QueryFailed(f"no such column: {table}.{column}", "unknown_column")
         return self.engine.distinct_values(found.name, held.name, limit, seconds)
+
+
+def check_length(sql: str, limits: Limits) -> None:
+    """Sees that a statement is no longer than it may be, which comes before everything else that is done with it.
+
+    Raises:
+        ResultTooLarge: It is.
+    """
+    size = len(sql.encode("utf-8", "surrogatepass"))
+    if size > limits.sql_bytes:
+        raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
 
 
 open_database = Database.open

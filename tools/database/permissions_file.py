@@ -55,7 +55,8 @@ class PermissionsFile:
 
     Attributes:
         path: Where it is, for messages.
-        default: For whoever has no table; None where there is no `[default]`.
+        default: For whoever has no table; everything where the file has an `[egress]` alone, None where there is no
+            `[default]` otherwise.
         users: By name.
         egress: What may leave for a model, whoever asks: the table `[egress]` (docs/egress.md).
     """
@@ -82,6 +83,8 @@ class PermissionsFile:
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
         default = content.default.permissions() if content.default else None
+        if default is None and content.egress and not content.users:
+            default = Permissions()  # it says what may leave, and nothing of who may read what
         users = {name: lists.permissions() for name, lists in content.users.items()}
         return cls(path, default, users, Egress.of(content.egress))
 

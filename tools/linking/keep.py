@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from sqlglot import Dialect
@@ -104,7 +105,8 @@ def requested(schema: Schema, sql: str) -> frozenset[str]:
     return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
 
 
-def _words(sql: str, dialect: str) -> list[str]:
+@lru_cache(maxsize=8)
+def _words(sql: str, dialect: str) -> Sequence[str]:
     """The words of a query, names without their quotes, in lower case; of one that cannot be parsed, too."""
     try:
         return [token.text.lower() for token in Dialect.get_or_raise(dialect).tokenize(sql)]

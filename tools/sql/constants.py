@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from ..errors import SQLParseError
 from .dialects import rules_of
-from .parse import parse_select
+from .parse import parse
+from .untrusted import analysis_or
 
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
@@ -37,12 +37,10 @@ class Constants:
 
 
 @lru_cache(maxsize=512)
+@analysis_or(Constants())
 def constants(sql: str, dialect: str = "sqlite") -> Constants:
     """The constants of a query; none where it cannot be parsed."""
-    try:
-        tree = parse_select(sql, dialect)
-    except SQLParseError:
-        return Constants()
+    tree = parse(sql, dialect).tree
     literals = list(tree.find_all(exp.Literal))
     texts = [str(literal.this) for literal in literals if literal.is_string]
     if rules_of(dialect).words_as_text:  # SQLite reads "Paris" as a text where there is no such column

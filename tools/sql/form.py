@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from ..errors import SQLParseError
-from .parse import parse_select
+from .parse import parse
+from .untrusted import analysis_or
 
 _KINDS: Mapping[type[exp.Expr], str] = {
     exp.GT: "above",
@@ -63,12 +63,10 @@ class Form:
 
 
 @lru_cache(maxsize=512)
+@analysis_or(Form())
 def form(sql: str, dialect: str = "sqlite") -> Form:
     """The form of a query; an empty one where it cannot be parsed."""
-    try:
-        tree = parse_select(sql, dialect)
-    except SQLParseError:
-        return Form()
+    tree = parse(sql, dialect).tree
     first = tree.find(exp.Select)
     return Form(
         outputs=frozenset(_plain(item.unalias()) for item in first.expressions) if first is not None else frozenset(),

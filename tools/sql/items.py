@@ -10,6 +10,7 @@ from ..database.schema import Schema
 from .parse import parse
 from .resolve import resolve
 from .scope import Resolution, Scope, Source
+from .untrusted import analysis
 
 ALL_COLUMNS = "*"
 """Stands for all columns of a table in `UsedItems.columns` (Track-SQL's all-column intent)."""
@@ -28,6 +29,7 @@ class UsedItems:
     columns: frozenset[tuple[str, str]]
 
 
+@analysis
 def used_items(sql: str, schema: Schema) -> UsedItems:
     """The tables and columns of the schema that a query uses, sub-queries included.
 

@@ -10,13 +10,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
 from .conditions import literal, operands
 from .constants import plain_text
 from .findings import MOST_LOOKED_UP
 from .parse import parse
 from .resolve import resolve
 from .scope import Resolution
+from .untrusted import analysis_or
 
 
 class Contents(Protocol):
@@ -48,15 +48,13 @@ class SearchedLiteral:
     held: bool
 
 
+@analysis_or(())
 def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[SearchedLiteral, ...]:
     """What columns are compared with by =, !=, IN and LIKE, the first `MOST_LOOKED_UP` of them.
 
     Nothing where the query cannot be parsed.
     """
-    try:
-        tree = parse(sql, schema.dialect).tree
-    except SQLParseError:
-        return ()
+    tree = parse(sql, schema.dialect).tree
     return tuple(dict.fromkeys(islice(_searched(resolve(tree, schema), contents), MOST_LOOKED_UP)))
 
 

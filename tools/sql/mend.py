@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from ..database.rendering.text import identifier
 from ..database.schema import Schema
-from ..errors import SQLParseError
 from .parse import parse
 from .resolve import resolve
 from .scope import Resolution, Source
+from .untrusted import analysis_or
 
 _SHORT, _LONG = 4, 9
 """Letters from which a name may be misspelt in one place, and in two."""
@@ -32,6 +32,7 @@ class Mended:
     names: Mapping[str, str]
 
 
+@analysis_or(None)
 def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
     """Replaces each table and column that is not there by the one whose name is nearest.
 
@@ -43,10 +44,7 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     Returns:
         The query; None where a name has no nearest one, or more than one, or nothing is misspelt.
     """
-    try:
-        parsed = parse(sql, part.dialect)
-    except SQLParseError:
-        return None
+    parsed = parse(sql, part.dialect)
     tables = [table.name for table in part.tables if table.name not in avoid]
     resolution = resolve(parsed.tree, part)
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
@@ -67,7 +65,8 @@ def _replaced(
     nearest = {source.node.name: _nearest(source.node.name, known(source)) for source in unknown}
     places = [source.node.this for source in unknown]
     unaliased = {source.node.name for source in unknown if not source.node.alias}
-    places += [reference.node.args["table"] for reference in resolution.references if reference.node.table in unaliased]
+    references = (reference.node for reference in resolution.references)
+    places += [node.args.get("table") for node in references if node.table in unaliased]
     for node in places:
         if isinstance(node, exp.Identifier) and "start" in node.meta:
             yield node, nearest[node.name]

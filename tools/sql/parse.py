@@ -13,12 +13,17 @@ from sqlglot.tokenizer_core import Token
 
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
+from .untrusted import analysis
 
-MAX_LENGTH = 100_000
-"""Characters that are looked at; SQLite itself stops at a million, and no question needs a hundredth of it."""
+MAX_LENGTH = 50_000
+"""Characters that are looked at, as many as a query may have by default."""
 
+MOST_PARTS = 200
+"""SELECTs and joined tables of a query that is looked at, together: no question needs a tenth of them."""
+
+_PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _REMEMBERED_LENGTH = 4_000
-"""Longer queries are read anew each time, so that what is remembered stays small."""
+"""Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/
@@ -68,7 +73,9 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     Raises:
         SQLParseError: It is empty, too long, not SQL, more than one statement, or not a query.
     """
-    return _remembered(sql, dialect) if len(sql) <= _REMEMBERED_LENGTH else _read(sql, dialect)
+    if len(sql) > MAX_LENGTH:
+        raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
+    return _remembered(sql, dialect) if len(sql) <= _REMEMBERED_LENGTH else _long_remembered(sql, dialect)
 
 
 @lru_cache(maxsize=512)
@@ -77,20 +84,24 @@ def _remembered(sql: str, dialect: str) -> Parsed:
     return _read(sql, dialect)
 
 
+@lru_cache(maxsize=8)
+def _long_remembered(sql: str, dialect: str) -> Parsed:
+    return _read(sql, dialect)
+
+
+@analysis
 def _read(sql: str, dialect: str) -> Parsed:
     rules = rules_of(dialect)
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
-    if len(text) > MAX_LENGTH:
-        raise SQLParseError(f"The SQL has {len(text):,} characters; at most {MAX_LENGTH:,} are read.")
+    if len(_PARTS.findall(text)) > MOST_PARTS:
+        raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
         tokens = rules.grammar.tokenize(text)
         trees = rules.grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None
-    except RecursionError:
-        raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
     statements = [tree for tree in trees if tree is not None]
     if len(statements) != 1:
         raise SQLParseError(f"Expected one SQL query, found {len(statements)} statements; write only one.")

@@ -9,8 +9,8 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from ..errors import SQLParseError
 from .parse import Parsed, parse
+from .untrusted import analysis_or
 
 L = TypeVar("L")
 
@@ -22,6 +22,7 @@ _OTHER_READING = re.compile(r"/\*M?!|/\*\+|\bU&|\bTABLE\b|\bCOLUMNS\b", re.IGNOR
 """What an engine may read otherwise than our parser: comments that are run, names in escapes, whole tables."""
 
 
+@analysis_or(None)
 def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
     """What stands beside those of the columns that a query may read; None where that cannot be told.
 
@@ -34,10 +35,7 @@ def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> 
         schema: Everything that the query can name.
         columns: `(table, column)`, spelt as the schema does.
     """
-    try:
-        parsed = parse(sql, schema.dialect)
-    except SQLParseError:
-        return None
+    parsed = parse(sql, schema.dialect)
     if not parsed.rules.is_sqlite and _OTHER_READING.search(sql):
         return None
     tables = _tables(parsed, schema)
@@ -61,7 +59,7 @@ def _tables(parsed: Parsed, schema: Schema) -> dict[str, TableSchema] | None:
     named: dict[str, TableSchema] = {}
     for node in parsed.tree.find_all(exp.Table):
         if not isinstance(node.this, exp.Identifier):
-            if not (parsed.rules.is_sqlite and node.this.name.lower() in _TABLE_FUNCTIONS | _function(node)):
+            if not (parsed.rules.is_sqlite and _reads_no_table(node)):
                 return None
             continue
         found = schema.table(f"{node.db}.{node.name}") if node.db else None
@@ -70,15 +68,15 @@ def _tables(parsed: Parsed, schema: Schema) -> dict[str, TableSchema] | None:
             named[found.name] = found
         elif node.name.lower() not in own:
             return None
-        alias = node.args.get("alias")
-        if found is not None and isinstance(alias, exp.TableAlias) and alias.columns:
-            return None
     return named
 
 
-def _function(node: exp.Table) -> frozenset[str]:
-    """The name of a table function that our parser knows by another."""
-    return frozenset({node.this.name.lower()}) if isinstance(node.this, exp.GenerateSeries) else frozenset()
+def _reads_no_table(node: exp.Table) -> bool:
+    """Whether what stands in a table's place is a function of SQLite's that reads none."""
+    called = node.this
+    return isinstance(called, exp.GenerateSeries) or (
+        isinstance(called, exp.Func) and called.name.lower() in _TABLE_FUNCTIONS
+    )
 
 
 def _words(parsed: Parsed, sql: str) -> Collection[str]:
@@ -95,16 +93,33 @@ def _is_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
 
 
 def _stands_for_all(parsed: Parsed, words: Collection[str]) -> bool:
-    """Whether something in the query stands for columns that are not named: `*`, NATURAL, or a whole row."""
+    """Whether something in the query stands for columns that are not named: `*`, NATURAL, new names, a whole row."""
     if any(not isinstance(star.parent, exp.Count) for star in parsed.tree.find_all(exp.Star)):
         return True
     if "natural" in words:
         return True
-    return not parsed.rules.is_sqlite and any(_whole_rows(parsed))
+    return any(_renames(alias) for alias in parsed.tree.find_all(exp.TableAlias)) or (
+        not parsed.rules.is_sqlite and any(_whole_rows(parsed))
+    )
+
+
+def _renames(alias: exp.TableAlias) -> bool:
+    """Whether a list of new names stands for columns that are named nowhere else.
+
+    What a SELECT puts out, and what UNNEST takes apart, stands in the text under the old names, or as `*`. All else
+    that can be given new names (tables, joins in brackets, functions) has its columns from the schema.
+    """
+    if not alias.columns:
+        return False
+    source = alias.parent
+    while isinstance(source, exp.Subquery | exp.CTE | exp.Lateral):
+        source = source.this
+    return not isinstance(source, exp.Select | exp.SetOperation | exp.Values | exp.Unnest)
 
 
 def _whole_rows(parsed: Parsed) -> Iterator[bool]:
     """Whether columns are named as a source is: most engines read that as the whole row."""
-    sources = {node.alias_or_name.casefold() for node in parsed.tree.find_all(exp.Table, exp.Subquery, exp.CTE)}
+    named = parsed.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
+    sources = {node.alias_or_name.casefold() for node in named}
     for column in parsed.tree.find_all(exp.Column):
         yield column.name.casefold() in sources

@@ -14,13 +14,14 @@ between words, none inside parentheses.
 from __future__ import annotations
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
 from .parse import parse
 from .renaming import rename
 from .resolve import resolve
+from .untrusted import analysis, analysis_or
 from .writing import write
 
 
+@analysis
 def regularize(sql: str, schema: Schema) -> str:
     """The query in its regular form; idempotent.
 
@@ -38,9 +39,7 @@ def regularize(sql: str, schema: Schema) -> str:
     return write(parsed, rename(parsed, resolution))
 
 
+@analysis_or(False)
 def same_sql(a: str, b: str, schema: Schema) -> bool:
     """Whether two queries are equal once regularised; False where either cannot be parsed."""
-    try:
-        return regularize(a, schema) == regularize(b, schema)
-    except SQLParseError:
-        return False
+    return regularize(a, schema) == regularize(b, schema)

@@ -17,6 +17,7 @@ from .dialects import Clause, rules_of
 from .keywords import squeeze
 from .lookup import key_of, look_up
 from .scope import Reference, Resolution, Scope, Source
+from .untrusted import analysis
 
 _CLAUSES: dict[str, Clause] = {
     "expressions": "select",
@@ -56,12 +57,16 @@ class _CTE:
 _CTEs = dict[str, _CTE]
 
 
+@analysis
 def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
     """Resolves every name of a query against a schema.
 
     Args:
         tree: What `parse_select` gave, in the schema's dialect.
         schema: The database's schema, or the part that the query may use.
+
+    Raises:
+        SQLParseError: It has what is not understood.
     """
     resolver = _Resolver(schema)
     resolver.query(tree, None, {})
@@ -204,9 +209,10 @@ class _Resolver:
 
     def _table(self, node: exp.Table, scope: Scope, ctes: _CTEs) -> Source:
         if not isinstance(node.this, exp.Identifier):
-            for argument in node.this.expressions:
+            called: list[exp.Expr] = [node.this] if node.this else [each.this for each in node.args["rows_from"]]
+            for argument in (argument for function in called for argument in function.expressions):
                 self._walk(argument, scope, "from", ctes)
-            own = self.rules.naming.key(node.this.name)
+            own = self.rules.naming.key(called[0].name)
             return Source(self._alias(node) or own, own, None, None, node)
         own = self._key(node.this)
         visible = self._alias(node) or own

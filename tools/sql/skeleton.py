@@ -14,6 +14,7 @@ from ..database.schema import Schema
 from .name_stems import name_stems, stem
 from .parse import parse
 from .renaming import Edits
+from .untrusted import analysis
 from .writing import write
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _COMMON_STEMS = frozenset(stem(word) for word in _COMMON)
 _FUNCTION_STEMS = frozenset(stem(word) for word in _FUNCTION_WORDS)
 
 
+@analysis
 def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
     """The query in regular spelling with every name and literal masked.
 

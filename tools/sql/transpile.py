@@ -22,6 +22,7 @@ from .lookup import key_of
 from .parse import parse_select
 from .resolve import resolve
 from .scope import Resolution
+from .untrusted import analysis
 
 # MySQL's depends on the collation.
 _CASE_SENSITIVE_LIKE = frozenset(
@@ -36,6 +37,7 @@ _JULIAN_DAY = {
 }
 
 
+@analysis
 def transpile(sql: str, source: str, target: str, schema: Schema | None = None) -> str:
     """A query in another dialect.
 

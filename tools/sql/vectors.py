@@ -25,6 +25,7 @@ from sqlglot import exp
 
 from .keywords import fold
 from .parse import parse
+from .untrusted import analysis
 
 FEATURES = (
     *("intersect", "union", "except"),
@@ -58,6 +59,7 @@ _NOT_ELSE = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Connector, exp.Dot)
 Vector = NDArray[np.float64]
 
 
+@analysis
 def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
     """The query's features.
 

@@ -58,6 +58,39 @@ def test_what_names_the_database_main_is_no_damage(tmp_path: Path) -> None:
                 database.execute(f"SELECT * FROM {hidden}")
 
 
+def test_a_view_does_not_lead_to_sqlites_own_tables(tmp_path: Path) -> None:
+    merged = "SELECT name FROM (SELECT '' AS name) FULL JOIN {} USING (name)"
+    named = ("sqlite_sequence", 'main."sqlite_sequence"', "[SQLITE_SEQUENCE]", "'sqlite_master'", "sqlite_temp_master")
+    views = "".join(f"CREATE VIEW v{at} AS {merged.format(name)};" for at, name in enumerate(named))
+    path = _made(
+        tmp_path / "own.db",
+        "CREATE TABLE shop (name); CREATE TABLE vault (id INTEGER PRIMARY KEY AUTOINCREMENT);"
+        f"INSERT INTO vault VALUES (7); {views} CREATE VIEW over AS SELECT name FROM v0;",
+    )
+    with Database.open(path, deny=["vault"]) as database:
+        assert [table.name for table in database.schema().tables] == ["shop"]
+        for view in ("over", *(f"v{at}" for at in range(len(named)))):
+            with pytest.raises(QueryFailed, match="no such table"):
+                database.execute(f"SELECT * FROM {view}")
+
+
+def test_what_only_contains_a_reserved_word_is_no_trouble(tmp_path: Path) -> None:
+    path = _made(
+        tmp_path / "log.db",
+        "CREATE TABLE my_sqlite_log (sqlite_fan); INSERT INTO my_sqlite_log VALUES ('sqlite_fan'), ('sqlite_master');"
+        "CREATE TABLE vault (pin); CREATE VIEW fans AS SELECT sqlite_fan FROM my_sqlite_log -- not in sqlite_schema\n;",
+    )
+    with Database.open(path, deny=["vault"]) as database:
+        for sql, count in (
+            ("SELECT sqlite_fan FROM my_sqlite_log -- sqlite_master", 2),
+            ("SELECT * FROM my_sqlite_log WHERE sqlite_fan = 'sqlite_master' /* sqlite_stat1 */", 1),
+            ("SELECT * FROM fans WHERE sqlite_fan IN ('sqlite_fan')", 1),
+            ("SELECT 'a sqlite_schema' AS b", 1),
+            ("SELECT sqlite_version()", 1),
+        ):
+            assert len(database.execute(sql).rows) == count, sql
+
+
 def test_a_table_named_like_a_table_function(tmp_path: Path) -> None:
     path = _made(
         tmp_path / "named.db",

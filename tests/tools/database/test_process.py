@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,22 @@ def test_results_come_back_as_they_were(rows: list[list[object]]) -> None:
     width = len(rows[0]) if rows else 2
     table = Table(("a",) * width, ("mixed",) * width, tuple(map(tuple, rows)), True, 0.5)  # pyright: ignore[reportArgumentType]
     assert repr(decode(encode(table))) == repr(table)
+
+
+def test_what_took_too_much_leaves_nothing_to_the_next_query(tmp_path: Path) -> None:
+    limits = Limits(seconds=20, memory_bytes=64_000_000, result_bytes=1_000_000_000, cell_bytes=100_000_000)
+    bombs = (
+        _COUNT + "SELECT group_concat(hex(zeroblob(20000))) OVER (ORDER BY x) FROM c LIMIT 500",
+        "SELECT " + ", ".join(["hex(zeroblob(9000000))"] * 20),
+    )
+    with closing(sqlite3.connect(tmp_path / "plain.db")) as connection, connection:
+        connection.execute("CREATE TABLE plain (a)")
+    with Database.open(tmp_path / "plain.db") as database:
+        for bomb in (*bombs, *bombs, *bombs):
+            with pytest.raises(ResultTooLarge):
+                database.execute(bomb, limits)
+            assert database.execute("SELECT count(*) FROM plain", limits).rows == ((0,),)
+            assert len(database.execute("SELECT strftime('" + "%d" * 20_000 + "', 'now')", limits).rows) == 1
 
 
 @given(st.binary(max_size=80), st.integers(0, 200))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlglot import exp, parse_one
+from sqlglot import TokenType, exp, parse_one, tokenize
 from sqlglot.errors import SqlglotError
 
 from ...errors import DatabaseUnavailable
@@ -89,8 +89,11 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
         scan = f"{quoted(private)}.{quoted(schema)}.{quoted(table)}"
         reads = _reads(sql or "", schema, macros) if kind == "view" else frozenset[str]()
         computed = _computed(sql or "", [name for name, _ in held]) if kind == "table" else {}
+        anew = _anew(sql, [name for name, _ in held]) if kind == "view" and schema == "main" and reads else ""
         entries.append(
-            Entry(table, tuple(held), scan, schema, kind, comment or "", estimate, hides=computed, reads=reads)
+            Entry(
+                table, tuple(held), scan, schema, kind, comment or "", estimate, hides=computed, reads=reads, anew=anew
+            )
         )
     return entries, foreign
 
@@ -121,6 +124,33 @@ def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
         if table.db or name not in local:
             read.add(f"{(table.db or schema).lower()}.{name}")
     return frozenset(read)
+
+
+def _anew(sql: str, names: Sequence[str]) -> str:
+    """A view's query with its columns' names, to be selected from; empty where it reads what it does not name.
+
+    What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
+    over a part of them.
+    """
+    tree = parse_one(sql, read="duckdb")
+    body: exp.Expr = tree.args["expression"]
+    sources = {node.alias_or_name.lower() for node in body.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)}
+    if (
+        any(not isinstance(star.parent, exp.Count) for star in body.find_all(exp.Star))
+        or any(alias.columns for alias in body.find_all(exp.TableAlias))
+        or any(node.name.lower() in sources for node in body.find_all(exp.Column))
+        or any(table.catalog for table in body.find_all(exp.Table))
+        or body.find(exp.Columns, exp.Pivot) is not None
+        or re.search(r"\b(natural|positional|pivot|unpivot|summarize|describe|show|by\s+name)\b", sql, re.IGNORECASE)
+    ):
+        return ""
+    depth = 0
+    for token in tokenize(sql, read="duckdb"):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.token_type == TokenType.ALIAS:
+            written = sql[token.end + 1 :].rstrip("; \n")
+            return f"({written}) AS held ({', '.join(map(quoted, names))})"
+    return ""
 
 
 def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:

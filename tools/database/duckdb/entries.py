@@ -42,6 +42,8 @@ class Entry:
         schema: In the catalogue of the instance.
         hides: Columns that are computed from others, by their names, in lower case: what they are hidden with.
         reads: For a view, the tables that it reads, in lower case with their schemas; None where that is not known.
+        anew: For a view that names all that it reads, its own query with the view's columns, to be selected from: over
+            tables of which something is hidden, the view is declared by it once more.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None where that is an attached one.
     """
@@ -56,8 +58,14 @@ class Entry:
     frame: pandas.DataFrame | None = None
     hides: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     reads: frozenset[str] | None = frozenset()
+    anew: str = ""
     slow: bool = False
     path: Path | None = None
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether it is a view that is declared once more."""
+        return bool(self.anew) and self.scan == self.anew
 
     @property
     def shown(self) -> str:
@@ -93,6 +101,9 @@ def _kind(declared: str) -> ColumnKind:
 def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
     """The tables and columns that may be seen. A view that reads what may not is hidden, and so is what it computes.
 
+    A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
+    reads a hidden one turns out when that is done. So is a view over such a view.
+
     Raises:
         SettingsError: The permissions name what is not there.
     """
@@ -101,16 +112,21 @@ def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, 
     _check(entries, permissions)
     kept = {entry.key: _reduced(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
+    partial = {key for key, entry in kept.items() if len(entry.columns) < whole[key]}
+    anew: set[str] = set()
     changed = True
     while changed:
         changed = False
         for key, entry in tuple(kept.items()):
-            if (
-                entry.reads is None
-                or any(read not in kept or len(kept[read].columns) < whole[read] for read in entry.reads)
-                or not entry.columns
-            ):
+            hidden = entry.reads is None or not entry.reads <= kept.keys() or not entry.columns
+            over = key not in anew and entry.reads is not None and not entry.reads.isdisjoint(partial)
+            if hidden or (over and not entry.anew):
                 del kept[key]
+                changed = True
+            elif over:
+                kept[key] = replace(entry, scan=entry.anew)
+                anew.add(key)
+                partial.add(key)
                 changed = True
     return tuple(kept.values())
 

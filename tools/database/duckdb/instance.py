@@ -161,24 +161,28 @@ class Instance:
         """Makes the tables; without those views of a file that cannot be read any more."""
         if not entries:
             raise DatabaseUnavailable("the database holds no tables that may be seen")
-        made: list[Entry] = []
+        made: dict[str, Entry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
-        for entry in entries:
-            if entry.frame is not None:
-                made.append(self._holding(entry, entry.frame))
-                continue
-            listed = ", ".join(f"{quoted(own)} AS {quoted(held.name)}" for own, held in entry.columns)
-            try:
-                self._root.execute(
-                    f"CREATE VIEW {quoted(entry.schema)}.{quoted(entry.name)} AS SELECT {listed} FROM {entry.scan}"
-                )
-            except duckdb.Error:
-                if entry.kind != "view":
-                    raise
-                continue
-            made.append(entry)
-        return tuple(made)
+        waiting = list(entries)
+        # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
+        while ready := [entry for entry in waiting if not entry.is_anew or (entry.reads or set()) <= made.keys()]:
+            waiting = [entry for entry in waiting if entry not in ready]
+            made |= {entry.key: done for entry in ready if (done := self._make(entry)) is not None}
+        return tuple(made[entry.key] for entry in entries if entry.key in made)
+
+    def _make(self, entry: Entry) -> Entry | None:
+        if entry.frame is not None:
+            return self._holding(entry, entry.frame)
+        listed = ", ".join(f"{quoted(own)} AS {quoted(held.name)}" for own, held in entry.columns)
+        name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
+        try:
+            self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
+        except duckdb.Error:
+            if entry.kind != "view":
+                raise
+            return None
+        return entry
 
     def _holding(self, entry: Entry, frame: pandas.DataFrame) -> Entry:
         """Copies what may be seen of a frame."""

@@ -20,7 +20,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from ...errors import QueryFailed, QueryRejected, ResultTooLarge
+from ...errors import QueryFailed, QueryRejected, ResultTooLarge, TableturnError
 from .allowed import FUNCTIONS, NODES
 from .catalogue import Catalogue
 
@@ -101,6 +101,11 @@ class Reader:
             raise QueryFailed(_one_line(error), "syntax") from None
         except RecursionError:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
+        except TableturnError:
+            raise
+        except Exception as error:
+            # No parser foresees all that a model writes; what this one stumbles over is not sent.
+            raise QueryRejected("the statement is written in a way that is not understood: simplify it") from error
         return written
 
     def _parsed(self, sql: str) -> exp.Expr:

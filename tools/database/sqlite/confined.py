@@ -13,7 +13,8 @@ the file's own tables:
 - every other name in the file, and every table function, is a temporary view that cannot be read. SQLite looks for an
   unqualified name among these first, so that none reaches the attached file.
 
-What cannot be given a view is the list of these views itself: no statement may hold a name that begins with `sqlite_`.
+What cannot be given a view are SQLite's own tables, of which some tell of hidden ones: the list of these views, the
+counters and statistics of the file. No statement and no view may name one of them.
 A statement runs in a transaction that has seen the very schema that the views were made for.
 
 What is not promised: the order of rows that no ORDER BY gives, and time. Both can depend on indexes over what is
@@ -26,17 +27,21 @@ import re
 import secrets
 import sqlite3
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import quoted
 from .catalogue import Catalogue, Entry
 from .functions import TABLE_FUNCTIONS
-from .tokens import first_word, name_length, tokens, unquoted, words
+from .tokens import first_word, name_length, named_tables, tokens, unquoted, words
 
 _READS = frozenset({"select", "values", "with"})
-# A quoted name cannot hide these letters from a search, for the only escape in a name is a doubled quote.
-_RESERVED = re.compile(r"sqlite_(?!version\b)\w*", re.IGNORECASE)
+_RESERVED = "sqlite_"
+"""How the names begin that SQLite keeps to itself: no view can be called so."""
+_OWN_TABLES = frozenset(
+    ("sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema", "sqlite_sequence", "sqlite_stmt")
+) | {f"sqlite_stat{number}" for number in (1, 2, 3, 4)}
+"""Those that are refused whether the file has them or not, for that may follow from what is hidden."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _CREATE_VIEW = "CREATE VIEW "
 # What SQLite says of a file, once it is attached, in which a view or a trigger names a table as `main.t`: that names
@@ -58,11 +63,13 @@ class Confinement:
         schema: The name under which the file is attached; nobody else knows it.
         version: The schema cookie that the views were made for.
         blocked: Names that lead nowhere, folded.
+        reserved: Names that would lead to SQLite's own tables, folded, so that nothing may hold them.
     """
 
     schema: str
     version: int
     blocked: frozenset[str]
+    reserved: frozenset[str]
 
     def refuse(self, sql: str) -> None:
         """Refuses what could tell of the views themselves.
@@ -73,9 +80,9 @@ class Confinement:
         """
         if first_word(words(sql)) not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
-        reserved = _RESERVED.search(sql)
+        reserved = next((name for name in named_tables(sql) if name in self.reserved), None)
         if reserved:
-            raise QueryFailed(f"{_NO_TABLE}{reserved[0].lower()}", "unknown_table")
+            raise QueryFailed(f"{_NO_TABLE}{reserved}", "unknown_table")
 
     def conceal(self, error: QueryError) -> QueryError:
         """The error as it would be if what is hidden did not exist."""
@@ -126,10 +133,12 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
     schema = f"t{secrets.token_hex(16)}"
     _attach(connection, uri, schema)
     version = catalogue.version[2]
-    confinement = Confinement(schema, version, _names(connection, schema) - _direct(catalogue))
+    names = _names(connection, schema)
+    reserved = frozenset(name for name in names if name.startswith(_RESERVED))
+    confinement = Confinement(schema, version, names - reserved - _direct(catalogue), reserved | _OWN_TABLES)
     confinement.begin(connection)
     try:
-        return Confinement(schema, version, _declare(connection, confinement, catalogue))
+        return replace(confinement, blocked=_declare(connection, confinement, catalogue))
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
@@ -161,7 +170,8 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
     blocked = made.blocked - {folded(entry.name) for entry in shown}
     views = [entry for entry in shown if entry.kind == "view"]
     for entry in views:
-        _declare_view(connection, made.schema, entry, catalogue)
+        if made.reserved.isdisjoint(named_tables(entry.sql)):
+            _declare_view(connection, made.schema, entry, catalogue)
     for name in sorted(blocked):
         _block(connection, made.schema, name)
     # A view can read one that turns out to be unreadable.
@@ -229,8 +239,7 @@ def _names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
     names = {folded(str(name)) for (name,) in held}
     modules = {folded(str(name)) for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
     pragmas = {folded(f"pragma_{name}") for (name,) in connection.execute("SELECT name FROM pragma_pragma_list")}
-    reserved = frozenset(name for name in names | modules | pragmas if name.startswith("sqlite_"))
-    return frozenset(names | (modules | pragmas) - TABLE_FUNCTIONS) - reserved
+    return frozenset(names | (modules | pragmas) - TABLE_FUNCTIONS)
 
 
 def _direct(catalogue: Catalogue) -> frozenset[str]:

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     |--[^\n]*|/\*.*?(?:\*/|\Z)|\ufeff|([A-Za-z0-9_$\x80-\U0010ffff]+|\S)""",
     re.DOTALL | re.VERBOSE,
 )
+_BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 
 
 def words(sql: str) -> list[str]:
@@ -49,6 +50,18 @@ def names_after_using(read: list[str]) -> Iterator[str]:
         inside = (inside or (before == "using" and word == "(")) and word != ")"
         if inside:
             yield unquoted(word)
+
+
+def named_tables(sql: str) -> Iterator[str]:
+    """Every name in a statement that could be a table's, without quotes and in lower case, and rather too many.
+
+    A text stands for a table's name where one has to stand, and only there: elsewhere it is a value.
+    """
+    before = ""
+    for word in words(sql):
+        if word[0] != "'" or before in _BEFORE_TABLE:
+            yield unquoted(word)
+        before = word
 
 
 def unquoted(word: str) -> str:

@@ -11,6 +11,7 @@ from ..findings import Asked, ColumnValues, FewLookUps, Finding
 from ..parse import parse
 from ..resolve import resolve
 from ..scope import Resolution
+from ..untrusted import analysis
 from .failure import failure_findings, limit_findings, name_findings
 from .grain import GivesRow, grain_findings
 from .groups import group_findings
@@ -54,9 +55,21 @@ def check(
     """
     compiles = compiles or compile_check(schema.dialect)
     try:
-        parsed = parse(sql, schema.dialect)
+        return _findings(sql, schema, values, asked, compiles, gives_row)
     except SQLParseError as error:
         return _unparsed(sql, str(error), schema, compiles)
+
+
+@analysis
+def _findings(
+    sql: str,
+    schema: Schema,
+    values: ColumnValues | None,
+    asked: Asked | None,
+    compiles: Compiles | None,
+    gives_row: GivesRow | None,
+) -> tuple[Finding, ...]:
+    parsed = parse(sql, schema.dialect)
     resolution = resolve(parsed.tree, schema)
     try:
         found = _failures(sql, resolution, schema, compiles) or list(limit_findings(parsed.tree, resolution))

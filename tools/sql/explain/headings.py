@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ...database.schema import Schema
-from ...errors import SQLParseError
 from ...stemming import plural
 from ..parse import parse
 from ..resolve import resolve
 from ..scope import Resolution, Scope
+from ..untrusted import analysis_or
 from .phrases import plain_name
 from .query import Explainer
 
@@ -40,20 +40,21 @@ def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading,
         columns: As the database names them.
         schema: The database's schema.
     """
-    named = tuple(map(Heading, columns))
-    try:
-        tree = parse(sql, schema.dialect).tree
-        resolution = resolve(tree, schema)
-        if not isinstance(tree, exp.Select) or len(tree.expressions) != len(columns) or tree.is_star:
-            return named
-        scope = next(scope for scope in resolution.scopes if scope.select is tree)
-        explainer = Explainer(resolution)
-        return tuple(
-            _heading(item, name, scope, resolution, explainer, schema)
-            for item, name in zip(tree.expressions, columns, strict=True)
-        )
-    except (SQLParseError, RecursionError):
-        return named
+    return _headings(sql, columns, schema) or tuple(map(Heading, columns))
+
+
+@analysis_or(())
+def _headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
+    tree = parse(sql, schema.dialect).tree
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != len(columns) or tree.is_star:
+        return ()
+    resolution = resolve(tree, schema)
+    scope = next(scope for scope in resolution.scopes if scope.select is tree)
+    explainer = Explainer(resolution)
+    return tuple(
+        _heading(item, name, scope, resolution, explainer, schema)
+        for item, name in zip(tree.expressions, columns, strict=True)
+    )
 
 
 def _heading(

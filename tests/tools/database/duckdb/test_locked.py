@@ -150,12 +150,26 @@ def test_views_of_hidden_things_are_hidden(tmp_path: Path) -> None:
             "CREATE VIEW by_macro AS SELECT peek() AS p",
             "CREATE VIEW by_name AS SELECT * FROM query_table('vault')",
             "CREATE VIEW harmless AS SELECT x FROM plain",
+            "CREATE VIEW names AS SELECT owner FROM vault",
+            "CREATE VIEW counted (many) AS SELECT count(*) FROM vault AS v WHERE v.owner > 'A'",
+            "CREATE VIEW over_names AS SELECT upper(owner) AS loud FROM names",
+            "CREATE VIEW filtered AS SELECT owner FROM vault WHERE pin LIKE 's%'",
+            "CREATE VIEW over_filtered AS SELECT owner FROM filtered",
+            "CREATE VIEW everything AS SELECT * FROM vault",
+            "CREATE VIEW over_everything AS SELECT owner FROM everything",
+            "CREATE VIEW natural_names AS SELECT count(*) AS n FROM vault NATURAL JOIN (SELECT 'swordfish' AS pin)",
+            "CREATE VIEW merged AS SELECT count(*) AS n FROM vault JOIN (SELECT 'swordfish' AS pin) USING (pin)",
+            "CREATE VIEW renamed AS SELECT b FROM vault AS v (a, b)",
+            "CREATE VIEW rows AS SELECT v::VARCHAR AS r FROM vault AS v",
         ):
             native.execute(statement)
     from tableturn.tools.database import Database
 
     with Database.open(path, deny=["vault.pin"]) as database:
         schema = database.schema()
-        assert {table.name for table in schema.tables} == {"vault", "plain", "harmless"}
+        assert {table.name for table in schema.tables} == {
+            *("vault", "plain", "harmless", "names", "counted", "over_names")
+        }
+        assert database.execute("SELECT loud, many FROM over_names, counted").rows == (("ANN", 1),)
         assert database.execute("SELECT * FROM vault").rows == (("Ann",),)
         assert "swordfish" not in repr(schema)

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ....errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
+from ....errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
 from ....forkserver import ForkServer
 from ...cancellation import Cancellation
 from ...fetch import Sink
@@ -27,6 +27,7 @@ _START_SECONDS = 60.0
 _GRACE_SECONDS = 0.12
 _CANCEL_SECONDS = 0.02
 _GREETING_BYTES = 64
+_UNREADABLE = "the query's process gave no readable result"
 _IDLE_WORKERS = 4
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -109,6 +110,7 @@ class Workers:
         order = pack_order(sql, limits, sink is not None)
         worker = self._take()
         usable = False
+        error: TableturnError | None = None
         try:
             send(worker.line, RESULT, order)
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
@@ -118,19 +120,22 @@ class Workers:
                 parts.take(body)
                 send(worker.line, RESULT, b"")
                 kind, body = _answer(worker, deadline, limits, cancellation)
-            usable = True
+            if kind != RESULT:
+                error = _error(body)
+            # What took too much may have left the worker without room for the next query, or about to end.
+            usable = not isinstance(error, ResultTooLarge)
         except ValueError:
             raise ResultTooLarge("the result is larger than it may be") from None
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
             self._give(worker, usable)
+        if error is not None:
+            raise error
         try:
-            if kind == RESULT:
-                return decode(body)
-            raise unpack_error(body[:ERROR_BYTES])
+            return decode(body)
         except ValueError:
-            raise QueryError("the query's process gave no readable result") from None
+            raise QueryError(_UNREADABLE) from None
 
     def close(self) -> None:
         """End the workers that wait; those at work are ended when they are given back."""
@@ -193,6 +198,13 @@ class _Parts:
         if self._rows < 0 or self._bytes < 0:
             raise ValueError("the result is larger than it may be")
         self._sink.take(table.rows)
+
+
+def _error(body: bytes) -> TableturnError:
+    try:
+        return unpack_error(body[:ERROR_BYTES])
+    except ValueError:
+        return QueryError(_UNREADABLE)
 
 
 def _answer(worker: _Worker, deadline: float, limits: Limits, cancellation: Cancellation | None) -> tuple[int, bytes]:

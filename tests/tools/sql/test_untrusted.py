@@ -1,0 +1,206 @@
+"""Whatever a model writes, an analysis ends: with what it found, or with the one error that callers know."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from tableturn.tools import sql as analyses
+from tableturn.tools.errors import SQLParseError
+from tableturn.tools.sql.parse import MAX_LENGTH, MOST_PARTS, parse
+from tableturn.tools.sql.reads import may_read
+from tableturn.tools.sql.untrusted import analysis, analysis_or
+
+from .shop import SHOP
+
+_PARTS = [
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "customer",
+    "orders",
+    "name",
+    "email",
+    "*",
+    "(",
+    ")",
+    ",",
+    "AS",
+    "j(a,b)",
+    "LATERAL",
+    "JOIN",
+    "ON true",
+    "USING(id)",
+    "NATURAL",
+    "GROUP BY",
+    "ORDER BY",
+    "1",
+    "count(*)",
+    "ROWS FROM (f(1))",
+    "ROWS FROM (generate_series(1,2), f(1)) WITH ORDINALITY x(a,b)",
+    "TABLESAMPLE (10)",
+    "(customer JOIN orders ON true) AS j(a,n)",
+    "PIVOT (count(*) FOR name IN ('a'))",
+    "UNPIVOT (x FOR y IN (a))",
+    "VALUES (1)",
+    "UNION",
+    "x.*",
+    "TABLE(f(1))",
+    "unnest(name)",
+    "MATCH_RECOGNIZE (PATTERN (a))",
+    "FOR SYSTEM_TIME AS OF 1",
+    "@a",
+    ":p",
+    "?",
+    "$1",
+    "'s'",
+    "{d '2020-01-01'}",
+    "CASE WHEN 1 THEN 2 END",
+    "CAST(name AS",
+    "OVER (PARTITION BY id)",
+    "WITH q AS (SELECT 1)",
+    "EXISTS",
+    "IN",
+    "ONLY customer",
+    "LIMIT",
+    "JSON_TABLE(name, '$' COLUMNS(a INT PATH '$'))",
+    "XMLTABLE('/a' PASSING name COLUMNS b INT)",
+    "WINDOW w AS (ORDER BY id)",
+    "INTERVAL '1' DAY",
+    "::int",
+    "[1]",
+    "=>",
+    "->",
+    "->>",
+    "COLLATE nocase",
+    "FILTER (WHERE 1)",
+    "AT TIME ZONE 'x'",
+    "INDEXED BY ix",
+    "STRAIGHT_JOIN",
+    "OPENJSON(x) WITH (a int)",
+    "GENERATE_SERIES(1,3)",
+    "a.b.c.d",
+    '"q"',
+    "`b`",
+    "[c]",
+    "LIKE ESCAPE",
+    "GROUPING SETS ((a),())",
+    "ROLLUP(name)",
+    "QUALIFY 1",
+    "FETCH FIRST 1 ROWS WITH TIES",
+    "FOR UPDATE",
+    "INTO x",
+    "DISTINCT ON (name)",
+    "TOP 3",
+    "ARRAY[1,2]",
+    "x -> x+1",
+    "EXCLUDE (name)",
+    "REPLACE (1 AS name)",
+    "COLUMNS('a')",
+    "#3",
+    "()",
+    "(,)",
+    "''",
+    "0x1",
+    "1e999",
+    "EXTRACT(x FROM name)",
+    "POSITION('a' IN name)",
+    "ANY(ARRAY[1])",
+    "ROW(1,2)",
+    "IS DISTINCT FROM",
+    "BETWEEN 1",
+    "SUMMARIZE customer",
+    "DESCRIBE customer",
+    "SEMI JOIN",
+    "ASOF JOIN",
+    "POSITIONAL JOIN",
+    "U&'\\0061'",
+]
+_SHAPES = (
+    "SELECT {0} FROM {1}",
+    "SELECT {0} FROM customer {1} {2}",
+    "SELECT b FROM {0} {1}, orders",
+    "SELECT {0} {1} {2} FROM customer",
+    "SELECT * FROM (customer {0}) {1}",
+    "WITH x AS (SELECT {0} FROM {1}) SELECT * FROM x {2}",
+    "SELECT name FROM customer WHERE {0} {1} {2}",
+    "SELECT name FROM customer JOIN {0} {1} {2}",
+    "SELECT name FROM {0}({1}) {2}",
+    "SELECT name FROM customer GROUP BY {0} {1} ORDER BY {2}",
+    "{0} {1} {2} {3} {4}",
+)
+_KNOWN = (
+    "SELECT b FROM ROWS FROM (generate_series(1,2)) WITH ORDINALITY x(a,b)",
+    "SELECT b FROM ASOF JOIN ROWS FROM (f(1)), orders",
+    "SELECT XMLTABLE('/a' PASSING name COLUMNS b INT) FROM customer REPLACE (1 AS name) LATERAL FLATTEN(name)",
+    "SELECT name FROM ''([1]) TABLESAMPLE (10)",
+)
+
+
+class Nothing:
+    """Columns without values."""
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        return False
+
+    def matches(self, table: str, column: str, pattern: str) -> bool:
+        return False
+
+
+def _statements(dialect: str) -> Iterator[str]:
+    yield from _KNOWN
+    chance = random.Random(dialect)
+    for _ in range(80):
+        yield chance.choice(_SHAPES).format(*(chance.choice(_PARTS) for _ in range(5)))
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "duckdb", "mysql", "bigquery", "tsql"])
+def test_every_analysis_ends(dialect: str) -> None:
+    schema = replace(SHOP, dialect=dialect)
+    columns = {(table.name, column.name): "none" for table in schema.tables for column in table.columns}
+    for sql in _statements(dialect):
+        # These never raise.
+        analyses.check(sql, schema)
+        analyses.headings(sql, ["a"], schema)
+        analyses.form(sql, dialect)
+        analyses.constants(sql, dialect)
+        analyses.searched_literals(sql, schema, Nothing())
+        analyses.mend_names(sql, schema)
+        analyses.same_sql(sql, "SELECT 1", schema)
+        analyses.is_ordered(sql, dialect)
+        may_read(sql, schema, columns)
+        for raising in (analyses.explain, analyses.used_items, analyses.regularize):
+            with suppress(SQLParseError):
+                raising(sql, schema)
+        with suppress(SQLParseError):
+            analyses.vectorize(sql, dialect)
+        with suppress(SQLParseError):
+            analyses.sql_skeleton(sql, dialect)
+        with suppress(SQLParseError):
+            analyses.transpile(sql, dialect, "duckdb" if dialect != "duckdb" else "postgres", schema)
+
+
+def test_what_is_not_understood_is_one_kind_of_error() -> None:
+    def fails(sql: str) -> str:
+        raise KeyError(sql)
+
+    with pytest.raises(SQLParseError, match="not understood"):
+        analysis(fails)("SELECT 1")
+    assert analysis_or("nothing")(fails)("SELECT 1") == "nothing"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        " UNION ".join(["SELECT 1"] * (MOST_PARTS + 1)),
+        "SELECT 1 FROM a" + "".join(f" JOIN b AS b{at} ON b{at}.x = a.x" for at in range(MOST_PARTS)),
+        "SELECT '" + "x" * MAX_LENGTH + "'",
+    ],
+)
+def test_what_would_take_long_is_not_parsed(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlglot.tokens.Tokenizer.tokenize", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(SQLParseError, match=r"at most|more than"):
+        parse(sql)
