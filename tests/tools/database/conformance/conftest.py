@@ -38,6 +38,11 @@ def candidate(request: pytest.FixtureRequest) -> Candidate:
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def _unhurried(no_hurry: None) -> None:
+    """All of the suite."""
+
+
 @pytest.fixture(scope="session")
 def url(candidate: Candidate, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database that no test changes."""
