@@ -39,8 +39,10 @@ def candidate(request: pytest.FixtureRequest) -> Candidate:
 
 
 @pytest.fixture(autouse=True)
-def _unhurried(no_hurry: None) -> None:
-    """All of the suite."""
+def _unhurried(candidate: Candidate, request: pytest.FixtureRequest) -> None:
+    """Where queries are work for several processes; others are fast, and held to their limits of time by some."""
+    if candidate.name in _EXTRA:
+        request.getfixturevalue("no_hurry")
 
 
 @pytest.fixture(scope="session")
