@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Protocol
@@ -279,7 +279,7 @@ class SparkConnection:
             self._running = None
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
+    def _timed(self) -> Generator[None]:
         query = self._watched()
         try:
             yield
