@@ -25,6 +25,14 @@ _DRIVER_MEGABYTES = 640
 _START_SECONDS = 180.0
 _STOP_SECONDS = 20.0
 _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_GUARD = """
+exec 3<&0
+"$@" 3<&- </dev/null &
+spark=$!
+(read -r _ <&3; kill $spark; sleep 10; kill -KILL 0) 2>/dev/null &
+wait $spark
+kill -KILL 0
+"""
 # Small heaps that are collected by one thread: three processes share the machine with whatever else runs there.
 _JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m"
 
@@ -84,14 +92,14 @@ class SparkCluster:
         }
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - pyspark's own script
-                [
+                guarded(
                     str(home / "bin" / "spark-submit"),
                     *("--class", _SERVICE, "--driver-memory", f"{_DRIVER_MEGABYTES}m"),
                     *("--master", f"local-cluster[{WORKERS},1,{_WORKER_MEGABYTES}]", *arguments, "spark-internal"),
-                ],
+                ),
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 cwd=folder,
                 env=environment,
                 start_new_session=True,
@@ -121,14 +129,13 @@ class SparkCluster:
 
     def stop(self) -> None:
         """Ends every process of it."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self._process.pid, number)
-                self._process.wait(_STOP_SECONDS)
-            except ProcessLookupError:
-                return
-            except subprocess.TimeoutExpired:
-                continue
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
     def _await(self, port: int) -> None:
         until = time.monotonic() + _START_SECONDS
@@ -139,6 +146,15 @@ class SparkCluster:
             time.sleep(0.2)
         told = " ".join(self._log.read_text(encoding="utf-8", errors="replace").split())[-500:]
         raise DatabaseUnavailable(f"Spark did not start here: {told}")
+
+
+def guarded(*command: str) -> list[str]:
+    """A command that ends, with all that it started, once its standard input is closed.
+
+    Started in a session of its own and with a pipe as its input, it ends with the process that holds the pipe, whatever
+    ends that one: a signal that cannot be handled, too.
+    """
+    return ["/bin/sh", "-c", _GUARD, "sh", *command]
 
 
 def _home() -> Path | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
+from .dialects import grammar_of
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -37,7 +39,7 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         rows: Rows that are fetched at most.
     """
     try:
-        tree = parse_one(sql, read=dialect)
+        tree = parse_one(sql, read=grammar_of(dialect))
     except (SqlglotError, RecursionError):
         return estimate
     if not isinstance(tree, exp.Select) or not _only_takes(tree):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from sqlglot import Dialect
 from sqlglot.errors import SqlglotError
 
+from ..database.dialects import grammar_of
 from ..database.schema import ForeignKey, Schema, TableSchema
 from ..sql.suggest import nearest_names
 from .join_path import join_paths
@@ -109,7 +109,7 @@ def requested(schema: Schema, sql: str) -> frozenset[str]:
 def _words(sql: str, dialect: str) -> Sequence[str]:
     """The words of a query, names without their quotes, in lower case; of one that cannot be parsed, too."""
     try:
-        return [token.text.lower() for token in Dialect.get_or_raise(dialect).tokenize(sql)]
+        return [token.text.lower() for token in grammar_of(dialect).tokenize(sql)]
     except SqlglotError:  # a quote that is never closed
         return re.findall(r"\w+", sql.lower())
 

@@ -19,6 +19,9 @@ from ..errors import QueryFailed, QueryRejected, QueryTimeout
 _PRIME = 2**31 - 1
 _FACTOR = 1_327_217_885
 _NUMBER_NAMES = ("rowid", "_rowid_", "oid")
+# Counting the rows would bring all of them to one of Spark's machines; these numbers have gaps, which do no harm.
+_POSITIONS = {"spark": "monotonically_increasing_id()"}
+_POSITION = "row_number() OVER ()"
 # So many standard deviations more rows are sorted than wanted, to have as many as wanted.
 _DEVIATIONS = 5
 # What a sample may take of the time; the rest is for the first rows, where it takes longer.
@@ -81,8 +84,9 @@ class _Reader:
             with contextlib.suppress(QueryFailed, QueryRejected):
                 return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
         position = self._quoted(max(names, key=len) + "_")
-        chosen = self._chosen(f"SELECT row_number() OVER () AS n FROM {self._name}", limits.rows)
-        placed = f"SELECT {self._columns}, row_number() OVER () AS {position} FROM {self._name}"
+        number = _POSITIONS.get(self._database.dialect, _POSITION)
+        chosen = self._chosen(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
         return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
 
     def _chosen(self, numbers: str, wanted: int) -> str:

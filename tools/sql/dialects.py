@@ -8,6 +8,7 @@ from typing import Literal
 
 from sqlglot.dialects.dialect import Dialect
 
+from ..database.dialects import grammar_of
 from ..database.quoting import Naming, engine_name, naming
 
 Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
@@ -58,7 +59,7 @@ class Rules:
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
     """The rules of a dialect, by sqlglot's name; one that sqlglot does not know is read as standard SQL."""
-    plain = Rules(dialect, engine_name(dialect), naming(dialect), (Dialect.get(dialect) or Dialect)())
+    plain = Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect))
     if dialect == "sqlite":
         return replace(
             plain,

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
@@ -99,6 +99,9 @@ def _read(sql: str, dialect: str) -> Parsed:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
         tokens = rules.grammar.tokenize(text)
+        if any(token.token_type is TokenType.PIPE_GT for token in tokens):
+            # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
+            raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
         trees = rules.grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import Database, Limits
 
+from .conformance.tables import UNHURRIED
 from .shop import make_shop
 
 
@@ -20,3 +21,10 @@ def shop_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shop(shop_path: Path) -> Iterator[Database]:
     with Database.open(shop_path) as database:
         yield database
+
+
+@pytest.fixture
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine does not make queries of a server fail that give no limits of their own."""
+    monkeypatch.setattr("tableturn.tools.database.database._DEFAULT_LIMITS", Limits(seconds=UNHURRIED))
+    monkeypatch.setattr("tableturn.tools.database.spark.engine.SparkEngine.patience", UNHURRIED)

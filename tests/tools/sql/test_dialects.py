@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 from tableturn.prompts.sql_reply import find_sql
 from tableturn.tools.database.rendering.render import render_schema
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
@@ -29,6 +30,12 @@ MIXED = Schema(
         TableSchema("city", (ColumnSchema("id", "int", "number", 1), ColumnSchema("Order Date", "date", "time"))),
     ),
 )
+
+
+def test_a_quote_written_twice_is_one_text_in_spark() -> None:
+    for sql in ("SELECT name FROM customer WHERE name = 'it''s'", r"SELECT name FROM customer WHERE name = 'it\'s'"):
+        assert [text.this for text in parse_select(sql, "spark").find_all(exp.Literal)] == ["it's"]
+    assert regularize("SELECT name FROM customer WHERE name = 'it''s'", shop("spark")).endswith("= 'it''s'")
 
 
 def shop(dialect: str) -> Schema:

@@ -41,6 +41,7 @@ def test_queries_are_parsed(sql: str) -> None:
         ("SELECT * INTO x FROM customer", "found SELECT"),
         ("Sure! Here is the query", "unexpected token, near"),
         ("SELECT", "no columns"),
+        ("FROM customer |> SELECT name INTO x", "sub-queries"),
         ("SELECT a FROM b FETCH FIRST 3 ROWS ONLY", "LIMIT"),
         ("SELECT 'open", "token"),
         ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "nested too deeply"),

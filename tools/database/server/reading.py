@@ -19,6 +19,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge, TableturnError
 from .allowed import FUNCTIONS, NODES
@@ -116,7 +117,11 @@ class Reader:
         except UnicodeEncodeError:
             raise QueryFailed("the query is not valid Unicode text", "syntax") from None
         dialect = self._grammar.dialect
-        trees = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(dialect.tokenize(sql), sql)
+        tokens = dialect.tokenize(sql)
+        if any(token.token_type is TokenType.PIPE_GT for token in tokens):
+            # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
+            raise QueryRejected("steps after |> may not be used here: write one SELECT with sub-queries")
+        trees = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
         statements = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
         if not statements:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")

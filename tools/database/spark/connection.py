@@ -6,8 +6,8 @@ import logging
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Protocol
 from uuid import uuid4
@@ -25,8 +25,9 @@ from .failures import failure
 Row = tuple[Cell, ...]
 
 _PROGRESS = ("spark.connect.progress.reportInterval", "200ms")
-# How long a query that is to end may go on before it has begun to work, so that there is work to end.
-_PLANNING_SECONDS = 2.0
+# How long a query that is to end may go on before it has begun to work, so that there is work to end. On a busy server
+# plans take seconds.
+_PLANNING_SECONDS = 20.0
 # The client writes every error that a query gives to the error output, with the statement and Java's stack.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
@@ -157,10 +158,12 @@ class SparkConnection:
         self._catalogue = catalogue
         self._check = check
         self._longest = Limits().cell_bytes
+        self._begun = False
+        self._seconds = 0.0
         self._running: RunningQuery | None = None
         self._works = False
         self._sent = 0.0
-        self._interrupter = Interrupter(self._ask, client.close)
+        self._interrupter = Interrupter(self._ask, self._hang_up)
         self._version = ""
         client.register_progress_handler(self._hear)
 
@@ -177,19 +180,21 @@ class SparkConnection:
         # There is no public way to a new session that does not make, and keep to the end, a client for each.
         renewed._session_id = str(uuid4())
         renewed._server_session_id = None
-        self._interrupter = Interrupter(self._ask, self._client.close)
-        self._running = RunningQuery(self._interrupter, time.monotonic() + seconds)
-        WATCHDOG.watch(self._running)
-        self._client.config(self._driver.setting(*_PROGRESS))
+        self._interrupter = Interrupter(self._ask, self._hang_up)
+        self._seconds = seconds
+        self._sent = 0.0
+        self._begun = True
+        with self._timed():
+            self._client.config(self._driver.setting(*_PROGRESS))
         if self._catalogue:
             self.rows(f"SET CATALOG `{self._catalogue.replace('`', '``')}`")
 
     def end(self) -> None:
         """See `ServerConnection`: what still runs in the session ends with it."""
-        if self._running is None:
+        if not self._begun:
             return
-        WATCHDOG.release(self._running)
-        self._running = None
+        self._begun = False
+        self._release()
         try:
             self._client.release_session()
         except self.errors:
@@ -198,17 +203,22 @@ class SparkConnection:
     def query(self, sql: str, limits: Limits) -> Rows:
         """See `ServerConnection`."""
         self._longest = limits.cell_bytes
+        self._release()
+        # Until the session ends, for nobody tells when the last row is fetched.
+        self._running = self._watched()
         fields = self._analysed(sql)
         types = [str(field.dataType.simpleString()) for field in fields]
         return Rows([str(field.name) for field in fields], self._parts(bounded(sql, types, limits)))
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
-        return [row for part in self._parts(sql) for row in part]
+        with self._timed():
+            return [row for part in self._parts(sql) for row in part]
 
     def compile(self, sql: str) -> None:
         """See `ServerConnection`."""
-        self._analysed(sql)
+        with self._timed():
+            self._analysed(sql)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> None:
         """See `ServerConnection`: not known, for Spark's plans tell of tables that were analysed alone."""
@@ -247,5 +257,31 @@ class SparkConnection:
         Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with nothing
         left that could end it. So it is not interrupted before it works.
         """
-        if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
+        if self._can_end():
             self._client.interrupt_all()
+
+    def _hang_up(self) -> None:
+        if self._can_end():
+            self._client.close()
+
+    def _can_end(self) -> bool:
+        return self._works or time.monotonic() - self._sent > _PLANNING_SECONDS
+
+    def _watched(self) -> RunningQuery:
+        """What ends the statement that comes next when its time is over; a session may have several at once."""
+        query = RunningQuery(self._interrupter, time.monotonic() + self._seconds)
+        WATCHDOG.watch(query)
+        return query
+
+    def _release(self) -> None:
+        if self._running is not None:
+            WATCHDOG.release(self._running)
+            self._running = None
+
+    @contextmanager
+    def _timed(self) -> Generator[None]:
+        query = self._watched()
+        try:
+            yield
+        finally:
+            WATCHDOG.release(query)

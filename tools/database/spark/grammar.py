@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sqlglot.dialects.spark import Spark
-
 from ...errors import QueryRejected
 from ..server.reading import Grammar
+from .dialect import Spark4
 from .functions import FUNCTIONS
 
 _KINDS = frozenset(
@@ -22,16 +21,6 @@ _KINDS = frozenset(
 _SUBSTITUTED = "${"
 # What would begin a new line where the server tells a plan, as it is or by its escape.
 _BREAK = re.compile(r"(?P<control>[\0-\x1f\x7f])|\\(?:(?P<escape>[nruU0-7])|.)", re.DOTALL)
-
-
-class Spark4(Spark):
-    """Spark from 4.0 on, where a quote that is written twice stands for itself, as in standard SQL."""
-
-    class Tokenizer(Spark.Tokenizer):
-        """Also by a backslash, as ever."""
-
-        STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
-
 
 GRAMMAR = Grammar(Spark4(), FUNCTIONS, kinds=_KINDS)
 

@@ -16,6 +16,7 @@ class Candidate(Protocol):
         restricts: Whether allow and deny lists are kept; otherwise opening with them raises `SettingsError`.
         has_state: Whether `Engine.state` tells of changes; otherwise it is always empty.
         counts_rows: Whether the schema tells how many rows a table has.
+        estimates: Whether it tells what a query will cost before it runs.
         keeps_keys: Whether tables are told with their primary and foreign keys.
         endless: A query that would run for minutes, and gives one row.
         wide_cell: A query that gives one text of two million characters.
@@ -27,6 +28,7 @@ class Candidate(Protocol):
     restricts: bool
     has_state: bool
     counts_rows: bool
+    estimates: bool
     keeps_keys: bool
     endless: str
     wide_cell: str

@@ -38,6 +38,13 @@ def candidate(request: pytest.FixtureRequest) -> Candidate:
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def _unhurried(candidate: Candidate, request: pytest.FixtureRequest) -> None:
+    """Where queries are work for several processes; others are fast, and held to their limits of time by some."""
+    if candidate.name in _EXTRA:
+        request.getfixturevalue("no_hurry")
+
+
 @pytest.fixture(scope="session")
 def url(candidate: Candidate, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database that no test changes."""

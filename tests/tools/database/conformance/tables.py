@@ -5,6 +5,9 @@ from __future__ import annotations
 NUMBERS = 3_000
 """Rows of `numbers`: 1 to this."""
 
+UNHURRIED = 300.0
+"""Seconds that a query may take which is not to be ended for its time."""
+
 _PARTS = range(1, NUMBERS + 1, 500)
 
 STATEMENTS: tuple[str, ...] = (

@@ -10,7 +10,7 @@ from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.errors import ExportError, QueryTimeout, ResultTooLarge
 
 from .candidate import Candidate
-from .tables import NUMBERS
+from .tables import NUMBERS, UNHURRIED
 
 
 def test_rows_and_types(database: Database) -> None:
@@ -35,7 +35,7 @@ def test_common_table_expressions(database: Database) -> None:
 
 @pytest.mark.parametrize(("rows", "truncated"), [(NUMBERS, False), (NUMBERS - 1, True), (1, True), (0, True)])
 def test_rows_are_capped_and_say_so(database: Database, rows: int, truncated: bool) -> None:
-    table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows))
+    table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows, seconds=UNHURRIED))
     assert [row[0] for row in table.rows] == list(range(1, rows + 1))
     assert table.truncated is truncated
 
@@ -57,7 +57,7 @@ class Kept:
 @pytest.mark.parametrize(("rows", "truncated"), [(NUMBERS, False), (NUMBERS - 1, True), (0, True)])
 def test_rows_go_to_a_sink(database: Database, rows: int, truncated: bool) -> None:
     kept = Kept()
-    table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows), sink=kept)
+    table = database.execute("SELECT n FROM numbers ORDER BY n", Limits(rows=rows, seconds=UNHURRIED), sink=kept)
     assert (kept.columns, [row[0] for row in kept.rows]) == (("n",), list(range(1, rows + 1)))
     assert (table.columns, table.rows, table.truncated) == (("n",), (), truncated)
 
@@ -75,12 +75,12 @@ def test_what_a_sink_raises_ends_the_query(database: Database) -> None:
 def test_cells_are_limited(candidate: Candidate, database: Database) -> None:
     with pytest.raises(ResultTooLarge):
         database.execute(candidate.wide_cell)
-    assert len(database.execute(candidate.wide_cell, Limits(cell_bytes=3_000_000)).rows) == 1
+    assert len(database.execute(candidate.wide_cell, Limits(cell_bytes=3_000_000, seconds=UNHURRIED)).rows) == 1
 
 
 def test_results_are_limited(database: Database) -> None:
     with pytest.raises(ResultTooLarge):
-        database.execute("SELECT n, word FROM numbers", Limits(result_bytes=10_000, rows=NUMBERS))
+        database.execute("SELECT n, word FROM numbers", Limits(result_bytes=10_000, rows=NUMBERS, seconds=UNHURRIED))
 
 
 def test_long_statements_are_refused(database: Database) -> None:
@@ -99,7 +99,7 @@ def test_cancelling(candidate: Candidate, database: Database) -> None:
     timer = threading.Timer(0.2, handle.cancel)
     timer.start()
     with pytest.raises(QueryTimeout, match="cancelled"):
-        database.execute(candidate.endless, Limits(seconds=60), handle)
+        database.execute(candidate.endless, Limits(seconds=UNHURRIED), handle)
     timer.join()
     with pytest.raises(QueryTimeout, match="cancelled"):
         database.execute("SELECT 1", cancellation=handle)

@@ -121,6 +121,8 @@ def test_texts_and_names_keep_their_meaning(sql: str, written: str) -> None:
         "SELECT TRANSFORM(id) USING 'cat' FROM customer",
         "SELECT upper(name) FROM customer",
         "SET spark.sql.ansi.enabled = false",
+        "FROM customer |> SELECT name INTO x",
+        "FROM customer |> SELECT DISTINCT name",
     ],
 )
 def test_statements_are_checked_before_they_are_sent(sql: str) -> None:

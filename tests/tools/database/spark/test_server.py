@@ -14,7 +14,7 @@ from tableturn.tools.database.spark.engine import SparkEngine
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, SettingsError
 
-pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_hurry")]
 
 SECRET = "s3cr3t-horse"
 _TABLES = (

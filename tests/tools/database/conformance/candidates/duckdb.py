@@ -21,6 +21,7 @@ class DuckDB:
     restricts = True
     has_state = True
     counts_rows = True
+    estimates = True
     keeps_keys = True
     endless = "SELECT count(*) FROM range(1000000000000) AS a(n) WHERE n % 7 = 3"
     wide_cell = "SELECT string_agg(word || repeat('x', 700), '') FROM numbers"

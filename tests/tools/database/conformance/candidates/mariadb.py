@@ -30,6 +30,7 @@ class MariaDB:
     # It is looked at every few minutes only.
     has_state = False
     counts_rows = True
+    estimates = True
     keeps_keys = True
     endless = f"SELECT count(*) FROM {_NUMBERS} AS x"
     wide_cell = "SELECT repeat('x', 2000000)"

@@ -35,6 +35,7 @@ class Postgres:
     # It is looked at every few minutes only.
     has_state = False
     counts_rows = True
+    estimates = True
     keeps_keys = True
     endless = "SELECT count(*) FROM generate_series(1, 1000000000000)"
     wide_cell = "SELECT repeat('x', 2000000)"

@@ -27,6 +27,7 @@ class Spark:
     restricts = False
     has_state = False
     counts_rows = True
+    estimates = False
     keeps_keys = False
     endless = "SELECT count(*) FROM range(1000000000000) WHERE id % 7 = 3"
     wide_cell = "SELECT repeat('x', 2000000)"

@@ -133,6 +133,10 @@ MERGE INTO customer t USING customer s ON t.id = s.id WHEN MATCHED THEN UPDATE S
 SELECT 1) AS x; DROP TABLE customer; SELECT * FROM (SELECT 1
 SELECT 1) UNION SELECT * FROM (SELECT 1
 SELECT * FROM customer; DROP TABLE customer
+FROM customer |> SELECT name INTO x
+SELECT * FROM customer |> WHERE id = 1 |> SELECT name INTO x
+SELECT * FROM (FROM customer |> SELECT name INTO x) AS c
+FROM customer |> DROP name
 SELECT :x
 SELECT ?
 SELECT @x

@@ -20,6 +20,7 @@ class SQLite:
     restricts = True
     has_state = True
     counts_rows = True
+    estimates = True
     keeps_keys = True
     endless = _COUNT + "SELECT count(*) FROM c"
     wide_cell = "SELECT hex(zeroblob(1000000))"
