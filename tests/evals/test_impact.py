@@ -209,7 +209,7 @@ def test_questions_without_ids_are_compared_by_their_words(tmp_path: Path) -> No
         out = tmp_path / f"trial of {database.stem}"
         run_trial(TrialOptions(str(database), path, model="offline"), out, lambda record, verdict: None)
         sides.append(read_side(str(out)))
-    (change,) = impact(*sides, ()).changes
+    (change,) = impact(sides[0], sides[1], ()).changes
     assert (change.kind, change.past.question) == ("rows", players["question"])
 
 
