@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -85,6 +86,26 @@ class Experiment(BaseModel):
         found = next((row for row in self.rows if row.name == name), None)
         if found is None:
             raise SettingsError(f"{self.title} has no row {name!r}")
+        return found
+
+    def models(self, given: Sequence[str]) -> dict[str, str]:
+        """Models of single rows, by the row's name.
+
+        Args:
+            given: `ROW=MODEL` each; a row's name may hold `=` itself.
+
+        Raises:
+            SettingsError: One is not of that form, or no row of that name is run.
+        """
+        names = [row.name for row in self.rows if row.combine is None]
+        found: dict[str, str] = {}
+        for text in given:
+            row = next((name for name in names if text.startswith(f"{name}=")), "")
+            model = text.removeprefix(f"{row}=")
+            if not row or not model:
+                known = ", ".join(map(repr, names))
+                raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {known}")
+            found[row] = model
         return found
 
 

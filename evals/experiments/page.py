@@ -25,12 +25,18 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     if ran:
         sets = ", ".join(dict.fromkeys(f"{row.questions} questions of {row.dataset}" for row in ran))
         told.append(f"On {sets}{f', the first {setup.limit} interactions alone' if setup.limit else ''}.")
-    if experiment.needs != "nothing" and not setup.replayed:
+    told += [f"{row}: {model}." for row, model in setup.models.items()]
+    if experiment.needs != "nothing" and setup.examples is not None and not setup.replayed:
         told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
     if setup.without:
         told.append(f"Without {', '.join(setup.without)}.")
     if setup.repeats > 1:
         told.append(f"Means of {setup.repeats} runs with other seeds, with their standard deviation.")
+    told += [
+        f"{row.name}: {row.short} of {row.runs * row.questions} questions had no room for all their examples."
+        for row in ran
+        if row.short
+    ]
     if any(row.replayed for row in ran):
         told.append("Replayed: recorded predictions stand for the model's replies.")
         if plumbing_only(ran):
@@ -38,6 +44,11 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     if test := _mann_whitney(experiment, ran):
         told.append(test)
     return told
+
+
+def reported(percent: float) -> str:
+    """A paper's number, with the decimals that it gives, one at least."""
+    return max(f"{percent:.1f}", f"{percent:g}", key=len)
 
 
 def _mann_whitney(experiment: Experiment, rows: Sequence[Measured]) -> str:
@@ -77,6 +88,7 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
         experiment=experiment,
         rows=rows,
         shown=experiment.shown,
+        reported=reported,
         remarks=remarks(experiment, setup, rows),
         picture=_picture(experiment, rows),
     )
