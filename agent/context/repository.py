@@ -63,18 +63,24 @@ Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
 
 
 def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
-    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it."""
+    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it.
+
+    A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
+    """
     history: list[PastTurn] = []
     made: list[Example] = []
     failed = asked = 0
-    for example in dialogue:
-        sentence = example.rephrased
+    pairs = {example.turn: example for example in dialogue}
+    questions = dict(enumerate(dialogue[-1].earlier, 1)) | {turn: pair.question for turn, pair in pairs.items()}
+    for turn, question in sorted(questions.items()):
+        example = pairs.get(turn)
+        sentence = example.rephrased if example else ""
         if not sentence:
             if not calls.take():
                 break
-            schema = Schema(example.database, ())
+            schema = Schema(dialogue[0].database, ())
             task = RephraseTask(
-                example.question,
+                question,
                 tuple(history),
                 schema,
                 simplify=False,
@@ -84,11 +90,11 @@ def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
             )
             asked += 1
             reply = _asked(task, translator)
-            failed += reply is None
             sentence = reply.rephrased if reply is not None else ""
-            if sentence:
+            failed += bool(example) and reply is None
+            if example and sentence:
                 made.append(replace(example, rephrased=sentence))
-        history.append(PastTurn(example.question, sentence or example.question))
+        history.append(PastTurn(question, sentence or question))
     return tuple(made), failed, asked
 
 

@@ -28,6 +28,15 @@ class Combine(BaseModel):
     how: How
 
 
+class Point(BaseModel):
+    """Where a row is in a chart of lines. Rows that are minimum and maximum at one place make a band of their curve."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    curve: str
+    x: float
+
+
 class Row(BaseModel):
     """One line of a table: a run, and what the paper reports for it.
 
@@ -55,6 +64,9 @@ class Row(BaseModel):
         default=1, ge=1, description="It is run so often, with `example_seed` 0, 1 ...; figures are means."
     )
     combine: Combine | None = None
+    point: Point | None = Field(
+        default=None, description="In a chart of lines; without one, figures by attempt make a curve of the row."
+    )
 
 
 class Experiment(BaseModel):
@@ -67,6 +79,7 @@ class Experiment(BaseModel):
     split: str = "dev"
     needs: Needs = Field(default="nothing", description="Of the example store.")
     chart: Literal["none", "bars", "lines", "box"] = Field(default="none", description="The paper's picture.")
+    axis: str = Field(default="", description="What a chart of lines has from left to right.")
     model: str = Field(default="", description="What the paper ran.")
     figures: tuple[str, ...] = Field(default=(), description="What is printed; by default what the paper reports.")
     rows: tuple[Row, ...]

@@ -7,12 +7,13 @@ from pathlib import Path
 from statistics import median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ...tools.errors import SettingsError
 from ..runner.files import write_whole
 from .experiment import Experiment
 from .measure import Measured, Setup, plumbing_only
-from .picture import Mark, bars, boxes
+from .picture import Curve, Mark, Spot, bars, boxes, lines
 
 PAGE_FILE = "page.html"
 
@@ -106,6 +107,9 @@ def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
         return ""
     if experiment.chart == "box":
         return boxes([(row.name, row.parts, median(row.parts)) for row in rows if row.parts])
+    if experiment.chart == "lines":
+        charts = [lines(figure, experiment.axis, curves) for figure, curves in _curves(experiment, rows).items()]
+        return Markup("").join(charts)
     marks = [
         Mark(f"{row.name}, {figure}" if len(experiment.shown) > 1 else row.name, ours, row.paper.get(figure), spread)
         for figure in experiment.shown
@@ -114,3 +118,37 @@ def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
         for spread in (row.deviations.get(figure),)
     ]
     return bars(marks)
+
+
+def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[Curve]]:
+    """The curves of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
+    measured = {row.name: row for row in rows}
+    points = [(row.point, row.combine, measured[row.name]) for row in experiment.rows if row.point is not None]
+    if not points:
+        return {"ex": [curve for row in rows if (curve := _by_attempt(row)).spots]}
+    charts: dict[str, list[Curve]] = {}
+    for figure in experiment.shown:
+        spots: dict[str, dict[float, Spot]] = {}
+        for point, combine, row in points:
+            if (ours := row.ours.get(figure)) is None:
+                continue
+            curve = spots.setdefault(point.curve, {})
+            if combine is not None and combine.how in ("min", "max"):
+                other = curve.get(point.x)
+                low, high = (other.low, other.high) if other else (ours, ours)
+                curve[point.x] = Spot(point.x, None, min(low, ours), max(high, ours))
+            else:
+                spread = row.deviations.get(figure, 0.0)
+                curve[point.x] = Spot(point.x, ours, ours - spread, ours + spread, row.paper.get(figure))
+        charts[figure] = [Curve(name, sorted(found.values(), key=lambda spot: spot.x)) for name, found in spots.items()]
+    return charts
+
+
+def _by_attempt(row: Measured) -> Curve:
+    found = ((name, ours) for name, ours in row.ours.items() if name.startswith("attempt"))
+    spots = [
+        Spot(int(name[7 : -len("_ex")]), ours, ours - spread, ours + spread)
+        for name, ours in found
+        for spread in (row.deviations.get(name, 0.0),)
+    ]
+    return Curve(row.name, sorted(spots, key=lambda spot: spot.x))

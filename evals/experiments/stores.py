@@ -34,7 +34,7 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
         return f"the example store {place} holds no imported pairs: {_MAKES['pairs']} adds them"
     if pairs < ENOUGH_SHARED:
         return (
-            f"of the {pairs} imported pairs of the example store {place} too few are to be chosen from, so that built-in "
+            f"the {pairs} imported pairs of the example store {place} are too few to choose from, so that built-in "
             f"ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
         )
     had = {"pairs": pairs, "rephrased": rephrased, "simplified": simplified}[needs]

@@ -12,6 +12,7 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import LAYOUTS
 from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
+from tableturn.evals.experiments.measure import Measured
 from tableturn.evals.experiments.named import as_named, differences
 from tableturn.evals.experiments.page import remarks, reported, write_page
 from tableturn.evals.experiments.requests import Request, requests_of
@@ -206,7 +207,7 @@ def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_pa
         opened.add([Example("How many?", "SELECT count(*) FROM t", "d", "t(a)", source="import:train")])
     for store, reason in (
         ("bare", r"of the 50 pairs of the example store .* 0 are rephrased"),
-        ("small", r"of the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
+        ("small", r"the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
     ):
         setup = Setup("openai:m", None, str(tmp_path / store), benchmarks, None, None, (), 1)
         with pytest.raises(NotRun, match=reason):
@@ -239,6 +240,36 @@ def test_examples_that_had_no_room_are_told(
         rows = measure(experiment, setup, tmp_path / "out", unheard)
     told = [one for one in remarks(experiment, setup, rows) if "no room" in one]
     assert told == ["50 examples: 2 of 2 questions had no room for all their examples."]
+
+
+def test_curves_have_axes_and_bands_and_box_plots_have_numbers(tmp_path: Path) -> None:
+    setup = Setup("m", None, "store", None, None, None, (), 1)
+    shapes: dict[str, list[str]] = {}
+    for name in ("credit-figure-4", "credit-figure-5", "craft-figure-2", "revision-figure-3", "craft-figure-3"):
+        experiment = read_experiment(name)
+        rows = [
+            Measured(
+                one.name,
+                one.paper,
+                {figure: 40.0 + place + number for place, figure in enumerate(experiment.shown)},
+                runs=1,
+                questions=10,
+                dataset="spider dev",
+                parts=tuple(float(70 + part) for part in range(10)) if experiment.chart == "box" else (),
+            )
+            for number, one in enumerate(experiment.rows)
+        ]
+        page = write_page(name, experiment, setup, rows, tmp_path).read_text(encoding="utf-8")
+        shapes[name] = re.findall(r"<(polyline|polygon|rect)", page)
+        assert ">70.0 / 72.2 / 74.5 / 76.8 / 79.0<" in page or experiment.chart == "lines"
+        assert f">{experiment.axis}<" in page or experiment.chart == "box"
+    assert shapes == {
+        "credit-figure-4": ["polyline", "polyline", "polygon", "polyline"] * 2,
+        "credit-figure-5": ["polyline"],
+        "craft-figure-2": ["polyline"] * 4,
+        "revision-figure-3": ["polyline"] * 6,
+        "craft-figure-3": ["rect"] * 2,
+    }
 
 
 def test_a_papers_numbers_keep_their_decimals() -> None:
