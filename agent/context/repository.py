@@ -35,7 +35,7 @@ class Progress:
         done: Pairs that have their form, those of earlier starts included.
         pairs: All.
         failed: Pairs for which the model gave none in this start; they are asked for again by the next.
-        calls: Requests, as tasks.
+        calls: Requests, repeated ones included.
     """
 
     done: int
@@ -56,6 +56,11 @@ class Calls:
         with self._lock:
             self._left -= 1
             return self._left >= 0
+
+    def repeated(self, requests: int) -> None:
+        """Counts those that a request took besides itself, as its reply could not be used."""
+        with self._lock:
+            self._left -= requests
 
 
 Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
@@ -88,8 +93,8 @@ def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
                 dialogues=seed_dialogues(),
                 asks_back=False,
             )
-            asked += 1
-            reply = _asked(task, translator)
+            reply, requests = _asked(task, translator, calls)
+            asked += requests
             sentence = reply.rephrased if reply is not None else ""
             failed += bool(example) and reply is None
             if example and sentence:
@@ -107,20 +112,24 @@ def simplify_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
             continue
         if not calls.take():
             break
-        asked += 1
-        sentence = _asked(SimplifyTask(example.question), translator)
+        sentence, requests = _asked(SimplifyTask(example.question), translator, calls)
+        asked += requests
         failed += sentence is None
         if sentence:
             made.append(replace(example, simplified=sentence))
     return tuple(made), failed, asked
 
 
-def _asked(task: Task[R], translator: Translator) -> R | None:
-    """The reply; None for one that cannot be used."""
+def _asked(task: Task[R], translator: Translator, calls: Calls) -> tuple[R | None, int]:
+    """The reply, None for one that cannot be used, and how many requests it took; the first is taken already."""
+    tally = Tally(left_of(Settings(), {}))
     try:
-        return run(ask(task), translator, Tally(left_of(Settings(), {}))).reply
+        reply = run(ask(task), translator, tally).reply
     except ReplyError:
-        return None
+        reply = None
+    requests = max(tally.usage.llm_calls, 1)
+    calls.repeated(requests - 1)
+    return reply, requests
 
 
 def dialogues(store: ExampleStore) -> list[Dialogue]:

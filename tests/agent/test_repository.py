@@ -85,7 +85,8 @@ def test_simplified_questions_are_keys_of_the_repository_and_bad_replies_are_lef
 
     with OpenAIServer(reply) as server:
         done = json.loads(run(server, "simplify", place).stdout)
-    assert (done["done"], done["failed"]) == (3, 1)
+    assert (done["done"], done["failed"], done["calls"]) == (3, 1, len(server.requests))
+    assert done["calls"] > 4, "the empty reply is asked for again"
     assert kept(place)["How many?"].simplified == "Tell me which ones"
     assert kept(place)["Count the boats."].simplified == ""
 
