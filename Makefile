@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 ROOMS  := agent tools prompts evals
 
 CHEAP      := .[ray,baselines,browser]
-EVERYTHING := .[ray,baselines,browser,spark-local,sft]
+EVERYTHING := .[ray,baselines,browser,spark-local,sft,sentence-test]
 
 UV      := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile)
@@ -50,7 +50,7 @@ else
 	$(BIN)/python -m pytest -n 2 -m 'not (studio or data or extra)'
 endif
 
-# Ray, LangChain's own agent, a browser's driver, Spark and torch are large, and most work needs none of them.
+# Ray, LangChain's own agent, a browser's driver, Spark, torch and a sentence model are large, and most work needs none of them.
 test-extras: setup
 	$(call install, $(EVERYTHING))
 	$(BIN)/python -m pytest -m extra

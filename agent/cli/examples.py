@@ -197,7 +197,9 @@ def _without_databases(read: Iterable[Example], refuse: Callable[[str], object])
 
 
 PlaceArgument = Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")]
-CallsOption = Annotated[int, typer.Option("--calls", min=1, help="Requests at most.")]
+CallsOption = Annotated[
+    int, typer.Option("--calls", min=1, help="After so many requests none is begun; repeated ones count.")
+]
 
 
 @app.command()

@@ -35,7 +35,7 @@ class Progress:
         done: Pairs that have their form, those of earlier starts included.
         pairs: All.
         failed: Pairs for which the model gave none in this start; they are asked for again by the next.
-        calls: Requests, as tasks.
+        calls: Requests, repeated ones included.
     """
 
     done: int
@@ -57,24 +57,35 @@ class Calls:
             self._left -= 1
             return self._left >= 0
 
+    def repeated(self, requests: int) -> None:
+        """Counts those that a request took besides itself, as its reply could not be used."""
+        with self._lock:
+            self._left -= requests
+
 
 Forms = Callable[[Dialogue, Translator, Calls], tuple[Dialogue, int, int]]
 """Gives a dialogue's pairs that got a form, how many got none, and how many requests were made."""
 
 
 def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tuple[Dialogue, int, int]:
-    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it."""
+    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it.
+
+    A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
+    """
     history: list[PastTurn] = []
     made: list[Example] = []
     failed = asked = 0
-    for example in dialogue:
-        sentence = example.rephrased
+    pairs = {example.turn: example for example in dialogue}
+    questions = dict(enumerate(dialogue[-1].earlier, 1)) | {turn: pair.question for turn, pair in pairs.items()}
+    for turn, question in sorted(questions.items()):
+        example = pairs.get(turn)
+        sentence = example.rephrased if example else ""
         if not sentence:
             if not calls.take():
                 break
-            schema = Schema(example.database, ())
+            schema = Schema(dialogue[0].database, ())
             task = RephraseTask(
-                example.question,
+                question,
                 tuple(history),
                 schema,
                 simplify=False,
@@ -82,13 +93,13 @@ def rephrase_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
                 dialogues=seed_dialogues(),
                 asks_back=False,
             )
-            asked += 1
-            reply = _asked(task, translator)
-            failed += reply is None
+            reply, requests = _asked(task, translator, calls)
+            asked += requests
             sentence = reply.rephrased if reply is not None else ""
-            if sentence:
+            failed += bool(example) and reply is None
+            if example and sentence:
                 made.append(replace(example, rephrased=sentence))
-        history.append(PastTurn(example.question, sentence or example.question))
+        history.append(PastTurn(question, sentence or question))
     return tuple(made), failed, asked
 
 
@@ -101,20 +112,24 @@ def simplify_all(dialogue: Dialogue, translator: Translator, calls: Calls) -> tu
             continue
         if not calls.take():
             break
-        asked += 1
-        sentence = _asked(SimplifyTask(example.question), translator)
+        sentence, requests = _asked(SimplifyTask(example.question), translator, calls)
+        asked += requests
         failed += sentence is None
         if sentence:
             made.append(replace(example, simplified=sentence))
     return tuple(made), failed, asked
 
 
-def _asked(task: Task[R], translator: Translator) -> R | None:
-    """The reply; None for one that cannot be used."""
+def _asked(task: Task[R], translator: Translator, calls: Calls) -> tuple[R | None, int]:
+    """The reply, None for one that cannot be used, and how many requests it took; the first is taken already."""
+    tally = Tally(left_of(Settings(), {}))
     try:
-        return run(ask(task), translator, Tally(left_of(Settings(), {}))).reply
+        reply = run(ask(task), translator, tally).reply
     except ReplyError:
-        return None
+        reply = None
+    requests = max(tally.usage.llm_calls, 1)
+    calls.repeated(requests - 1)
+    return reply, requests
 
 
 def dialogues(store: ExampleStore) -> list[Dialogue]:

@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 DIALOGUES = 5
 """Dialogues shown; the paper says `multiple`, and its sample prompt has two."""
 
-_SEED = 0
 _SCHEMA = "credit"
 
 
 class RandomDialogues(TurnByTurn):
     """One request a turn; the same dialogues, of databases that are not asked about, precede every question.
 
-    The dialogues are from the dataset's own training split; `prompt_tokens`, `max_output_tokens` and `temperature` of
-    the settings count too.
+    The dialogues are from the dataset's own training split, chosen by `example_seed`; `prompt_tokens`,
+    `max_output_tokens` and `temperature` of the settings count too.
 
     Raises:
         SettingsError: The dataset has no training split.
@@ -44,7 +43,7 @@ class RandomDialogues(TurnByTurn):
         super().__init__(dataset, model, settings, history)
         options = TranslatorOptions(settings.prompt_tokens, settings.max_output_tokens, settings.temperature)
         self._translator = PromptedTranslator(model, options)
-        self._dialogues = _sampled(dataset)
+        self._dialogues = _sampled(dataset, settings.example_seed)
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
         """See `TurnByTurn`."""
@@ -55,12 +54,12 @@ class RandomDialogues(TurnByTurn):
         return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
 
 
-def _sampled(dataset: Dataset) -> tuple[Dialogue, ...]:
-    """Dialogues of the training split whose databases are there and not asked about; the same ones in every run."""
+def _sampled(dataset: Dataset, seed: int) -> tuple[Dialogue, ...]:
+    """Dialogues of the training split whose databases are there and not asked about; the same ones for a seed."""
     train = load_dataset(dataset.name, "train", dataset.root)
     asked = {question.database for question in dataset.questions}
     candidates = [turns for turns in train.interactions if turns[0].database not in asked]
-    random.Random(_SEED).shuffle(candidates)  # noqa: S311 - a sample, not a secret
+    random.Random(seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
 
     @cache
     def schema(name: str) -> str:

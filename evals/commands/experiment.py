@@ -25,6 +25,10 @@ from .options import (
 def experiment(
     name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
     model: ModelOption = None,
+    model_for: Annotated[
+        list[str] | None,
+        typer.Option("--model-for", help="ROW=MODEL: another model for one row, by its name; may be repeated."),
+    ] = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
@@ -49,7 +53,7 @@ def experiment(
     from dataclasses import asdict
 
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.page import remarks, write_page
+    from ..experiments.page import remarks, reported, write_page
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -58,7 +62,8 @@ def experiment(
         return
     chosen = read_experiment(name)
     setup = Setup(
-        model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats
+        model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats,
+        chosen.models(model_for or ()),
     )  # fmt: skip
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
@@ -75,7 +80,8 @@ def experiment(
     for row in rows:
         say(f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}")
         for figure in chosen.shown:
-            paper, ours = (f"{v:.1f}" if v is not None else "-" for v in (row.paper.get(figure), row.ours.get(figure)))
+            paper = reported(row.paper[figure]) if figure in row.paper else "-"
+            ours = f"{row.ours[figure]:.1f}" if figure in row.ours else "-"
             spread = f" ± {row.deviations[figure]:.1f}" if figure in row.deviations else ""
             say(f"  {figure:<10} {paper:>6} / {ours}{spread}")
     for remark in remarks(chosen, setup, rows):

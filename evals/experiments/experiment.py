@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -25,6 +26,15 @@ class Combine(BaseModel):
     of: str = Field(description="The row with `seeds`.")
     first: int = Field(ge=1, description="How many of its runs.")
     how: How
+
+
+class Point(BaseModel):
+    """Where a row is in a chart of lines. Rows that are minimum and maximum at one place make a band of their curve."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    curve: str
+    x: float
 
 
 class Row(BaseModel):
@@ -54,6 +64,9 @@ class Row(BaseModel):
         default=1, ge=1, description="It is run so often, with `example_seed` 0, 1 ...; figures are means."
     )
     combine: Combine | None = None
+    point: Point | None = Field(
+        default=None, description="In a chart of lines; without one, figures by attempt make a curve of the row."
+    )
 
 
 class Experiment(BaseModel):
@@ -66,6 +79,7 @@ class Experiment(BaseModel):
     split: str = "dev"
     needs: Needs = Field(default="nothing", description="Of the example store.")
     chart: Literal["none", "bars", "lines", "box"] = Field(default="none", description="The paper's picture.")
+    axis: str = Field(default="", description="What a chart of lines has from left to right.")
     model: str = Field(default="", description="What the paper ran.")
     figures: tuple[str, ...] = Field(default=(), description="What is printed; by default what the paper reports.")
     rows: tuple[Row, ...]
@@ -85,6 +99,26 @@ class Experiment(BaseModel):
         found = next((row for row in self.rows if row.name == name), None)
         if found is None:
             raise SettingsError(f"{self.title} has no row {name!r}")
+        return found
+
+    def models(self, given: Sequence[str]) -> dict[str, str]:
+        """Models of single rows, by the row's name.
+
+        Args:
+            given: `ROW=MODEL` each; a row's name may hold `=` itself.
+
+        Raises:
+            SettingsError: One is not of that form, or no row of that name is run.
+        """
+        names = [row.name for row in self.rows if row.combine is None]
+        found: dict[str, str] = {}
+        for text in given:
+            row = next((name for name in names if text.startswith(f"{name}=")), "")
+            model = text.removeprefix(f"{row}=")
+            if not row or not model:
+                known = ", ".join(map(repr, names))
+                raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {known}")
+            found[row] = model
         return found
 
 

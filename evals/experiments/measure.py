@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ..datasets import Dataset, load_dataset
-from ..runner import Listener, RunSpec, run_evaluation
+from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
 from ..runner.replay import REPLAY
 from ..runner.results import run_results, write_results
 from .experiment import Experiment, How, Row
@@ -21,6 +21,9 @@ from .stores import lacking
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 """Given a row's name and its number of questions, what is told about each question while the row runs."""
+
+
+_NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
 class NotRun(TableturnError):
@@ -44,6 +47,7 @@ class Setup:
         embedding: Of the store.
         split: Instead of the experiment's own.
         repeats: How often each row is run, each time with other seeds.
+        models: Of rows that have another one, by the row's name.
     """
 
     model: str | None
@@ -57,11 +61,16 @@ class Setup:
     embedding: str = "hashed"
     split: str | None = None
     repeats: int = 1
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def replayed(self) -> bool:
         """Whether recorded predictions stand for a model's replies."""
-        return self.model is not None and self.model.startswith(REPLAY)
+        return _is_replay(self.model)
+
+    def model_of(self, row: Row) -> str | None:
+        """The model that a row is run with; a combined row's is that of the row that it is made of."""
+        return self.models.get(row.combine.of if row.combine else row.name, self.model)
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,7 @@ class Measured:
         parts: Official EX of ten equal parts, in percent (SQL-CRAFT A.2); empty for fewer than ten questions.
         predictions: What was answered, by question id, in the first run.
         replayed: Whether recorded predictions stood for the model's replies.
+        short: How many questions' prompts had no room for all their examples, over all runs.
     """
 
     name: str
@@ -91,6 +101,7 @@ class Measured:
     parts: tuple[float, ...] = ()
     predictions: dict[str, str] = field(default_factory=dict[str, str])
     replayed: bool = False
+    short: int = 0
 
 
 def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
@@ -164,18 +175,24 @@ def _ready(row: Row, experiment: Experiment, setup: Setup) -> tuple[Dataset, str
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
-    needs = "nothing" if setup.replayed or row.changes == ("program",) else experiment.needs
+    model = setup.model_of(row)
+    needs = "nothing" if _is_replay(model) or row.changes == ("program",) else experiment.needs
     if reason := lacking(needs, setup.examples, setup.embedding):
         raise NotRun(reason)
-    return dataset, _model(setup, name)
+    return dataset, _model(model, name)
 
 
-def _model(setup: Setup, dataset: str) -> str | None:
-    if setup.model is None or not setup.replayed:
-        return setup.model
-    folder = Path(setup.model.removeprefix(REPLAY))
+def _is_replay(model: str | None) -> bool:
+    return model is not None and model.startswith(REPLAY)
+
+
+def _model(model: str | None, dataset: str) -> str | None:
+    """The model; of a folder of recorded predictions, those for the dataset."""
+    if model is None or not _is_replay(model):
+        return model
+    folder = Path(model.removeprefix(REPLAY))
     if not folder.is_dir():
-        return setup.model
+        return model
     found = next((path for path in sorted(folder.iterdir()) if path.stem == dataset), None)
     if found is None:
         raise NotRun(f"{folder} holds no predictions for {dataset}")
@@ -223,8 +240,14 @@ def _measured(row: Row, experiment: Experiment, setup: Setup, repeats: Sequence[
         dataset=f"{first.asked.name} {first.asked.split}",
         parts=first.parts() if experiment.chart == "box" else (),
         predictions={record.id: record.sql for record, _ in first.answered} if row.combine is None else {},
-        replayed=setup.replayed,
+        replayed=_is_replay(setup.model_of(row)),
+        short=sum(_is_short(record) for runs in repeats for run in runs for record, _ in run.answered),
     )
+
+
+def _is_short(record: TurnRecord) -> bool:
+    """Whether a prompt had to leave out examples, as the answer's notes tell."""
+    return any(_NO_ROOM.match(note) for note in record.notes)
 
 
 def _combined(runs: Sequence[Answered], how: How, suites: Path | None, shown: Sequence[str]) -> Mapping[str, float]:

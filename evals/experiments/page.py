@@ -7,12 +7,13 @@ from pathlib import Path
 from statistics import median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ...tools.errors import SettingsError
 from ..runner.files import write_whole
 from .experiment import Experiment
 from .measure import Measured, Setup, plumbing_only
-from .picture import Mark, bars, boxes
+from .picture import Curve, Mark, Spot, bars, boxes, lines
 
 PAGE_FILE = "page.html"
 
@@ -25,12 +26,18 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     if ran:
         sets = ", ".join(dict.fromkeys(f"{row.questions} questions of {row.dataset}" for row in ran))
         told.append(f"On {sets}{f', the first {setup.limit} interactions alone' if setup.limit else ''}.")
-    if experiment.needs != "nothing" and not setup.replayed:
+    told += [f"{row}: {model}." for row, model in setup.models.items()]
+    if experiment.needs != "nothing" and setup.examples is not None and not setup.replayed:
         told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
     if setup.without:
         told.append(f"Without {', '.join(setup.without)}.")
     if setup.repeats > 1:
         told.append(f"Means of {setup.repeats} runs with other seeds, with their standard deviation.")
+    told += [
+        f"{row.name}: {row.short} of {row.runs * row.questions} questions had no room for all their examples."
+        for row in ran
+        if row.short
+    ]
     if any(row.replayed for row in ran):
         told.append("Replayed: recorded predictions stand for the model's replies.")
         if plumbing_only(ran):
@@ -38,6 +45,11 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     if test := _mann_whitney(experiment, ran):
         told.append(test)
     return told
+
+
+def reported(percent: float) -> str:
+    """A paper's number, with the decimals that it gives, one at least."""
+    return max(f"{percent:.1f}", f"{percent:g}", key=len)
 
 
 def _mann_whitney(experiment: Experiment, rows: Sequence[Measured]) -> str:
@@ -77,6 +89,7 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
         experiment=experiment,
         rows=rows,
         shown=experiment.shown,
+        reported=reported,
         remarks=remarks(experiment, setup, rows),
         picture=_picture(experiment, rows),
     )
@@ -94,6 +107,9 @@ def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
         return ""
     if experiment.chart == "box":
         return boxes([(row.name, row.parts, median(row.parts)) for row in rows if row.parts])
+    if experiment.chart == "lines":
+        charts = [lines(figure, experiment.axis, curves) for figure, curves in _curves(experiment, rows).items()]
+        return Markup("").join(charts)
     marks = [
         Mark(f"{row.name}, {figure}" if len(experiment.shown) > 1 else row.name, ours, row.paper.get(figure), spread)
         for figure in experiment.shown
@@ -102,3 +118,37 @@ def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
         for spread in (row.deviations.get(figure),)
     ]
     return bars(marks)
+
+
+def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[Curve]]:
+    """The curves of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
+    measured = {row.name: row for row in rows}
+    points = [(row.point, row.combine, measured[row.name]) for row in experiment.rows if row.point is not None]
+    if not points:
+        return {"ex": [curve for row in rows if (curve := _by_attempt(row)).spots]}
+    charts: dict[str, list[Curve]] = {}
+    for figure in experiment.shown:
+        spots: dict[str, dict[float, Spot]] = {}
+        for point, combine, row in points:
+            if (ours := row.ours.get(figure)) is None:
+                continue
+            curve = spots.setdefault(point.curve, {})
+            if combine is not None and combine.how in ("min", "max"):
+                other = curve.get(point.x)
+                low, high = (other.low, other.high) if other else (ours, ours)
+                curve[point.x] = Spot(point.x, None, min(low, ours), max(high, ours))
+            else:
+                spread = row.deviations.get(figure, 0.0)
+                curve[point.x] = Spot(point.x, ours, ours - spread, ours + spread, row.paper.get(figure))
+        charts[figure] = [Curve(name, sorted(found.values(), key=lambda spot: spot.x)) for name, found in spots.items()]
+    return charts
+
+
+def _by_attempt(row: Measured) -> Curve:
+    found = ((name, ours) for name, ours in row.ours.items() if name.startswith("attempt"))
+    spots = [
+        Spot(int(name[7 : -len("_ex")]), ours, ours - spread, ours + spread)
+        for name, ours in found
+        for spread in (row.deviations.get(name, 0.0),)
+    ]
+    return Curve(row.name, sorted(spots, key=lambda spot: spot.x))

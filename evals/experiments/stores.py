@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...tools.examples import Example
+from ...tools.examples.store import ENOUGH_SHARED
 from .experiment import Needs
 
 ENOUGH = 0.9
@@ -31,6 +32,11 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
     pairs, rephrased, simplified = _counts(place, embedding)
     if not pairs:
         return f"the example store {place} holds no imported pairs: {_MAKES['pairs']} adds them"
+    if pairs < ENOUGH_SHARED:
+        return (
+            f"the {pairs} imported pairs of the example store {place} are too few to choose from, so that built-in "
+            f"ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
+        )
     had = {"pairs": pairs, "rephrased": rephrased, "simplified": simplified}[needs]
     if had < ENOUGH * pairs:
         return f"of the {pairs} pairs of the example store {place} {had} are {needs}: {_MAKES[needs]} goes on"

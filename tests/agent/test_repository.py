@@ -63,13 +63,30 @@ def test_each_turn_is_rephrased_after_those_before_it_and_what_is_done_is_kept(p
         assert json.loads(run(server, "rephrase", place).stdout)["calls"] == 0
 
 
+def test_a_turn_that_was_refused_is_there_for_those_that_lean_on_it(tmp_path: Path) -> None:
+    talk = tmp_path / "train.json"
+    spoken = [{"utterance": text, "query": f"SELECT {number} FROM dog"} for number, text in enumerate(TURNS)]
+    spoken[0]["query"] = "SELEC"
+    talk.write_text(json.dumps([{"database_id": "kennel", "interaction": spoken}]))
+    place = str(tmp_path / "store")
+    imported = CliRunner().invoke(app, ["examples", "import", str(talk), "--store", place])
+    assert imported.exit_code == 1, "one is refused"
+    with OpenAIServer(lambda body: says(f"Rephrased: Give me: {last_question(body)}")) as server:
+        done = json.loads(run(server, "rephrase", place).stdout)
+        second = next(body for body in server.requests if last_question(body) == TURNS[1])
+    assert done == {"done": 2, "pairs": 2, "failed": 0, "calls": 3}
+    assert f"Rephrased: Give me: {TURNS[0]}" in str(second["messages"])
+    assert TURNS[0] not in kept(place)
+
+
 def test_simplified_questions_are_keys_of_the_repository_and_bad_replies_are_left_for_later(place: str) -> None:
     def reply(body: dict[str, object]) -> Behaviour:
         return says("" if "boats" in str(body["messages"]) else "Tell me which ones")
 
     with OpenAIServer(reply) as server:
         done = json.loads(run(server, "simplify", place).stdout)
-    assert (done["done"], done["failed"]) == (3, 1)
+    assert (done["done"], done["failed"], done["calls"]) == (3, 1, len(server.requests))
+    assert done["calls"] > 4, "the empty reply is asked for again"
     assert kept(place)["How many?"].simplified == "Tell me which ones"
     assert kept(place)["Count the boats."].simplified == ""
 

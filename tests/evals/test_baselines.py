@@ -72,6 +72,23 @@ def test_random_dialogues_are_of_other_databases(tmp_path: Path, history: Any) -
     assert second.count("How many clubs?") == 3
 
 
+def test_another_seed_shows_other_random_dialogues(tmp_path: Path) -> None:
+    cosql = load_dataset("cosql", "dev", dialogues_root(tmp_path))
+    shown: list[str] = []
+    for seed in range(6):
+        with OpenAIServer([says("SQL: SELECT 1")] * 2) as server:
+            spec = RunSpec(
+                "cosql",
+                model="openai:m",
+                base_url=server.base_url,
+                baseline="random-dialogues",
+                settings={"example_seed": seed},
+            )
+            run_evaluation(spec, cosql, tmp_path / f"run-{seed}", jobs=1, listener=silent)
+            shown.append(server.prompts[0])
+    assert len(set(shown)) == 2, "the two dialogues in either order"
+
+
 def test_random_dialogues_need_a_training_set(league: Dataset, tmp_path: Path) -> None:
     spec = RunSpec("spider", model="openai:m", base_url="http://127.0.0.1:1/v1", baseline="random-dialogues")
     with pytest.raises(SettingsError, match=r"no train_spider\.json"):

@@ -12,8 +12,9 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import LAYOUTS
 from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
+from tableturn.evals.experiments.measure import Measured
 from tableturn.evals.experiments.named import as_named, differences
-from tableturn.evals.experiments.page import remarks, write_page
+from tableturn.evals.experiments.page import remarks, reported, write_page
 from tableturn.evals.experiments.requests import Request, requests_of
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.runner import Listener, TurnRecord
@@ -185,6 +186,7 @@ def test_every_experiment_ends_or_says_why_it_is_not_run(
             app, [*command, "--data", str(benchmarks), "--examples", store, "--out", str(tmp_path / "out")]
         )
     assert done.exit_code == 0, done.output
+    assert "examples from none" not in done.output.lower()
     if "bird" in name:
         assert "not run: dataset 'bird'" in done.output
     else:
@@ -197,10 +199,81 @@ def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_pa
     assert done.exit_code == 0
     assert "not run: it needs an example store of a training set" in done.output
     with ExampleStore.open(tmp_path / "bare") as opened:
+        opened.add(
+            Example(f"How many {number}?", f"SELECT {number} FROM t", "d", "t(a)", source="import:train")
+            for number in range(50)
+        )
+    with ExampleStore.open(tmp_path / "small") as opened:
         opened.add([Example("How many?", "SELECT count(*) FROM t", "d", "t(a)", source="import:train")])
-    setup = Setup("openai:m", None, str(tmp_path / "bare"), benchmarks, None, None, (), 1)
-    with pytest.raises(NotRun, match=r"of the 1 pairs of the example store .* 0 are rephrased"):
-        measure(read_experiment("credit-table-4"), setup, tmp_path / "out", listening)
+    for store, reason in (
+        ("bare", r"of the 50 pairs of the example store .* 0 are rephrased"),
+        ("small", r"the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
+    ):
+        setup = Setup("openai:m", None, str(tmp_path / store), benchmarks, None, None, (), 1)
+        with pytest.raises(NotRun, match=reason):
+            measure(read_experiment("credit-table-4"), setup, tmp_path / "out", listening)
+
+
+def test_a_row_has_a_model_of_its_own(
+    benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    arguments = ["experiment", "revision-table-1", "--data", str(benchmarks), "--examples", store, "--html"]
+    with OpenAIServer(reply) as server:
+        more = ["--model", "openai:m", "--base-url", server.base_url, "--limit", "1", "--out", str(tmp_path)]
+        done = CliRunner().invoke(app, [*arguments, *more, "--model-for", "zero-shot=openai:other"])
+        assert {str(body["model"]) for body in server.requests} == {"m", "other"}
+    assert "zero-shot: openai:other." in done.stdout
+    wrong = CliRunner().invoke(app, [*arguments, "--model-for", "zero=openai:other"])
+    assert wrong.exit_code == 2
+    assert "--model-for takes ROW=MODEL, not 'zero=openai:other'; rows that are run: 'revision" in wrong.stderr
+
+
+def test_examples_that_had_no_room_are_told(
+    benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    tight = row("50 examples", settings={"n_voted": 50, "prompt_tokens": 1500}, base="whole")
+    experiment = Experiment(title="t", dataset="cosql", needs="rephrased", rows=(row("whole"), tight))
+    with OpenAIServer(reply) as server:
+        setup = Setup("openai:m", server.base_url, store, benchmarks, None, None, (), 1)
+        rows = measure(experiment, setup, tmp_path / "out", unheard)
+    told = [one for one in remarks(experiment, setup, rows) if "no room" in one]
+    assert told == ["50 examples: 2 of 2 questions had no room for all their examples."]
+
+
+def test_curves_have_axes_and_bands_and_box_plots_have_numbers(tmp_path: Path) -> None:
+    setup = Setup("m", None, "store", None, None, None, (), 1)
+    shapes: dict[str, list[str]] = {}
+    for name in ("credit-figure-4", "credit-figure-5", "craft-figure-2", "revision-figure-3", "craft-figure-3"):
+        experiment = read_experiment(name)
+        rows = [
+            Measured(
+                one.name,
+                one.paper,
+                {figure: 40.0 + place + number for place, figure in enumerate(experiment.shown)},
+                runs=1,
+                questions=10,
+                dataset="spider dev",
+                parts=tuple(float(70 + part) for part in range(10)) if experiment.chart == "box" else (),
+            )
+            for number, one in enumerate(experiment.rows)
+        ]
+        page = write_page(name, experiment, setup, rows, tmp_path).read_text(encoding="utf-8")
+        shapes[name] = re.findall(r"<(polyline|polygon|rect)", page)
+        assert ">70.0 / 72.2 / 74.5 / 76.8 / 79.0<" in page or experiment.chart == "lines"
+        assert f">{experiment.axis}<" in page or experiment.chart == "box"
+    assert shapes == {
+        "credit-figure-4": ["polyline", "polyline", "polygon", "polyline"] * 2,
+        "credit-figure-5": ["polyline"],
+        "craft-figure-2": ["polyline"] * 4,
+        "revision-figure-3": ["polyline"] * 6,
+        "craft-figure-3": ["rect"] * 2,
+    }
+
+
+def test_a_papers_numbers_keep_their_decimals() -> None:
+    assert [reported(number) for number in (45.05, 79.7, 85.0, 0.125)] == ["45.05", "79.7", "85.0", "0.125"]
 
 
 def test_a_store_of_another_embedding_is_a_usage_error(benchmarks: Path, store: str, tmp_path: Path) -> None:

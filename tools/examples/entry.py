@@ -92,6 +92,7 @@ def sound(example: Example) -> Example:
             its SQL says the opposite of its question.
     """
     texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
+    texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
     for name, value in texts.items():
         if not isinstance(value, str):
             raise _refused(example, f"its {name} is a text, not {brief_repr(value)}")

@@ -19,14 +19,15 @@ class Example:
         schema: That database's schema in the compact prompt form (the tables that the SQL uses are enough).
         simplified: The question in plain common words; empty if not simplified yet.
         rephrased: The question in the regular form "Give me ..." (CREDIT-SQL 3.1); empty where it has none of its own.
-        source: Where it comes from: `seed`, `import:NAME`, `approved` by a person in use, `verified` from a file of
-            one's own.
+        source: Where it comes from: `seed`, `import:NAME` (a dialogue: `import:NAME-HASH#NUMBER`), `approved` by a
+            person in use, `verified` from a file of one's own.
         shared: Whether other databases' questions may see it.
         added: When it was added.
         owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
             Empty: `database` itself stands for it.
         database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
         turn: Its place in the dialogue that `source` names, from 1; 0 outside one.
+        earlier: The questions before it in that dialogue, also of turns that are not in the store.
         rights: Under which rights its SQL was run and what it read, as `approval_of` writes it; empty where there is no
             record of them.
         author: Who added it; empty where nobody said.
@@ -46,6 +47,7 @@ class Example:
     database_schema: str = ""
     turn: int = 0
     author: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 Index = Literal["question", "skeleton", "sql"]

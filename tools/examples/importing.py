@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from zlib import crc32
 
 from ..database import Database, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, SQLParseError
@@ -77,18 +78,21 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example a line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
-        yield from _items(item, f"import:{path.stem}", f"{path}, item {number}", number)
+        yield from _items(item, path.stem, crc32(text.encode()), f"{path}, item {number}", number)
 
 
-def _items(item: Any, source: str, place: str, number: int) -> Iterator[tuple[str, Callable[[], Example]]]:
+def _items(item: Any, stem: str, hash_: int, place: str, number: int) -> Iterator[tuple[str, Callable[[], Example]]]:
     fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
     if not isinstance(turns := fields.get("interaction"), list):
-        yield place, partial(_example, item, source)
+        yield place, partial(_example, item, f"import:{stem}")
         return
+    dialogue = f"import:{stem}-{hash_:08x}#{number}"  # other files may have this one's name
+    earlier: list[str] = []
     for count, turn in enumerate(cast(list[Any], turns), 1):
         spoken = cast(dict[str, Any], turn) if isinstance(turn, dict) else {}
-        asked = {**spoken, "database_id": fields.get("database_id"), "turn": count}
-        yield f"{place}, turn {count}", partial(_example, asked, f"{source}#{number}")
+        asked = {**spoken, "database_id": fields.get("database_id"), "turn": count, "earlier": tuple(earlier)}
+        yield f"{place}, turn {count}", partial(_example, asked, dialogue)
+        earlier.append(str(spoken.get("utterance", "")))
 
 
 def _example(item: Any, source: str) -> Example:
@@ -97,7 +101,8 @@ def _example(item: Any, source: str) -> Example:
     fields = cast(dict[str, Any], item)
     renamed = {_OTHER_NAMES[name]: value for name, value in fields.items() if name in _OTHER_NAMES}
     named = {**fields, **renamed}  # Spider's `sql` is a parse; its `query` is the SQL
-    kept = {name: named.get(name) for name in ("question", "sql", "database")} | {"turn": fields.get("turn", 0)}
+    kept = {name: named.get(name) for name in ("question", "sql", "database")}
+    kept |= {"turn": fields.get("turn", 0), "earlier": fields.get("earlier", ())}
     if isinstance(kept["sql"], str):
         kept["sql"] = join_split_operators(kept["sql"])
     return from_mapping({**kept, "source": source})

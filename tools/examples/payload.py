@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ExampleStoreError
 from .example import Example
 from .messages import brief_repr, one_line
 
 _NAMES = frozenset(field.name for field in fields(Example))
-_TEXTS = sorted(_NAMES - {"shared", "added", "turn"})
+_TEXTS = sorted(_NAMES - {"shared", "added", "turn", "earlier"})
 
 
 def to_json(example: Example) -> str:
@@ -45,13 +45,16 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
     turn = content.get("turn", 0)
     if type(turn) is not int or turn < 0:
         raise ExampleStoreError(f"an example's 'turn' is a whole number, not {brief_repr(turn)}")
+    earlier = content.get("earlier", ())
+    if not isinstance(earlier, (list, tuple)) or not all(isinstance(one, str) for one in cast(list[Any], earlier)):
+        raise ExampleStoreError(f"an example's 'earlier' is a list of texts, not {brief_repr(earlier)}")
     added = content.get("added")
     try:
         when = datetime.fromisoformat(added) if added else None
     except (TypeError, ValueError):
         raise ExampleStoreError(f"an example's 'added' is a time in ISO 8601, not {brief_repr(added)}") from None
     given = {name: content[name] for name in _NAMES if name in content}
-    values: dict[str, Any] = {"source": "import", **given, "added": when}
+    values: dict[str, Any] = {"source": "import", **given, "added": when, "earlier": tuple(cast(list[str], earlier))}
     return Example(**values)
 
 

@@ -141,7 +141,7 @@ def test_a_servers_words_cannot_steer_a_terminal(server: tuple[str, list[dict[st
 def test_settings() -> None:
     assert isinstance(make_embedding("hashed"), HashedEmbedding)
     for wrong in ("", "bert", "openai:"):
-        with pytest.raises(SettingsError, match="there are hashed, chroma and openai:MODEL"):
+        with pytest.raises(SettingsError, match="there are hashed, chroma, openai:MODEL and sentence:MODEL"):
             make_embedding(wrong)
 
 

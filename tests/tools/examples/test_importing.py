@@ -47,7 +47,15 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     turns = [{"utterance": "Who?", "query": "SELECT a FROM b"}, {"utterance": "Where?", "query": "SELECT c FROM b"}]
     path.write_text(json.dumps([{"database_id": "x", "interaction": turns}] * 2))
-    assert [read.source for read in read_examples(path)] == ["import:talk#1"] * 2 + ["import:talk#2"] * 2
+    read = list(read_examples(path))
+    assert [(one.turn, one.earlier) for one in read] == [(1, ()), (2, ("Who?",))] * 2
+    assert len({one.source for one in read}) == 2
+    assert all(one.source.startswith("import:talk-") for one in read)
+    assert read[0].source.endswith("#1")
+    other = tmp_path / "other" / "talk.json"
+    other.parent.mkdir()
+    other.write_text(json.dumps([{"database_id": "x", "interaction": turns[:1]}]))
+    assert not {one.source for one in read} & {one.source for one in read_examples(other)}
 
 
 @pytest.mark.parametrize(
@@ -58,6 +66,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
         ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "no field 'color'"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "yes"}', "'shared' is true or false"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}', "'earlier' is a list of texts"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "ISO 8601, not 'noon'"),
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),

