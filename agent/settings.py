@@ -49,7 +49,7 @@ class Settings(BaseModel):
     simplify: bool = Field(
         default=True,
         description="Also put the question into plain common words, for retrieval (revision chain 3.1.1); not where "
-        "`rephrase` makes no request of its own.",
+        "`rephrase` makes no request of its own, unless the preset's paper makes one for it.",
     )
     clarify: bool = Field(
         default=True,

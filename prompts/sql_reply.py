@@ -10,6 +10,7 @@ from itertools import islice
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
+from .label_lines import before_labels
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
 from .statement_text import first_statement, is_sql, parses, starts_like_sql, until_prose
 
@@ -70,7 +71,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLReply:
     candidate = _from_fences(reply, notes) or next((found for read in readers if (found := read(reply))), "")
     if not candidate:
         raise _no_sql(reply, engine_name(dialect))
-    statement, more = first_statement(candidate, dialect)
+    statement, more = first_statement(before_labels(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
@@ -111,7 +112,12 @@ def _from_fences(reply: str, notes: list[str]) -> str:
 
 
 def _holds_sql(fence: Fence) -> bool:
-    return fence.language not in _OTHER_LANGUAGES and starts_like_sql(fence.content)
+    return may_hold_sql(fence) and starts_like_sql(fence.content)
+
+
+def may_hold_sql(fence: Fence) -> bool:
+    """Whether a block is not said to be in another language."""
+    return fence.language not in _OTHER_LANGUAGES
 
 
 def _from_json(reply: str) -> str:
@@ -146,7 +152,7 @@ def _from_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
     for start in islice(_statement_lines(reply), _TRIES):
-        candidate = until_prose(reply[start:].lstrip(" \t>*`"))
+        candidate = before_labels(until_prose(reply[start:].lstrip(" \t>*`")), dialect)
         if is_sql(candidate, dialect):
             return candidate
     return _from_sentence(reply, dialect)

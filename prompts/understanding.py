@@ -12,9 +12,11 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
+from .label_lines import LABEL, LABELS, before_labels
 from .replies import Draft, Intent, Rephrasing
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .sql_reply import find_sql
+from .sql_reply import find_sql, may_hold_sql
+from .statement_text import starts_like_sql
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -23,18 +25,6 @@ ReplyForm = Literal["sql", "answer", "settle", "any"]
 none. `any`: that, or a question to ask back.
 """
 
-_LABELS: dict[str, str] = {
-    "question": r"(?:self-contained |full |rephrased )?question|rephrased|meaning",
-    "sure": r"(?:how )?sure|confidence|certainty",
-    "ambiguous": r"ask(?:ing)? back|clarification(?: needed)?|clarify(?:ing question)?",
-    "unanswerable": r"cannot answer|can[’']t answer|cannot be answered|unanswerable|not answerable",
-    "small_talk": r"small[ _-]?talk",
-}
-_LABEL = re.compile(
-    r"^[ \t>*#_-]{0,8}(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items()) + r")[ \t*_]{0,4}:"
-    r"[ \t*_]{0,4}(?P<text>[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
 _NOTHING = re.compile(r"\W*(?:none|no|n/?a|nothing|empty|not applicable|not needed|-*)\W*", re.IGNORECASE)
 _CHOICE = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
@@ -75,7 +65,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
         return Draft(found.sql, notes=found.notes)
     reply = clean_reply(text)
     record = _record(reply)
-    said = _from_lines(reply) if record is None else _from_json(record)
+    said = _from_lines(reply, dialect) if record is None else _from_json(record)
     declines = said.intent != "answerable"
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
@@ -115,19 +105,20 @@ def _blocks(reply: str) -> str:
     return "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fences(reply)) or "-"
 
 
-def _outside(reply: str) -> str:
-    """The reply without its blocks; a reply that is one unnamed block of lines is read as those lines."""
-    fences = find_fences(reply)
-    for fence in fences:
-        if fence.language in ("", "text", "markdown") and _LABEL.search(fence.content):
-            continue
-        reply = reply.replace(fence.content, " ") if fence.content else reply
+def _outside(reply: str, dialect: str) -> str:
+    """The reply without the SQL of its blocks; a block that is lines with SQL among them is read as those lines."""
+    for fence in find_fences(reply):
+        lines = ""
+        if may_hold_sql(fence) and LABEL.search(fence.content):
+            sql = before_labels(fence.content, dialect) if starts_like_sql(fence.content) else ""
+            lines = fence.content[len(sql) :]
+        reply = reply.replace(fence.content, lines or " ") if fence.content else reply
     return reply
 
 
-def _from_lines(reply: str) -> _Lines:
-    said, text = _Lines(), _outside(reply)
-    labels = list(_LABEL.finditer(text))
+def _from_lines(reply: str, dialect: str) -> _Lines:
+    said, text = _Lines(), _outside(reply, dialect)
+    labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
         name, words = _name(label), label["text"].strip(' \t*_"“”`')
         rest = text[label.end() : following.start() if following else len(text)]
@@ -145,7 +136,7 @@ def _from_lines(reply: str) -> _Lines:
 
 
 def _name(label: re.Match[str]) -> str:
-    return next(name for name in _LABELS if label[name] is not None)
+    return next(name for name in LABELS if label[name] is not None)
 
 
 def _record(reply: str) -> dict[str, object] | None:

@@ -21,6 +21,7 @@ from ..context.inputs import MOST_COLUMNS, overview
 from ..context.knowledge import definitions_for
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
+from ..presets import PAPERS
 from ..records import Turn, dump
 from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
@@ -105,7 +106,7 @@ def _understood(
     """The question as a request of its own makes it; None where the reply that writes the SQL is to say it."""
     settings = run.settings
     if settings.rephrase == "never":
-        if not settings.simplify:
+        if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
             return None
         simplified = yield from ask(SimplifyTask(turn.question))
         return Done(replace(standing, simplified=simplified.reply), simplified.notes)

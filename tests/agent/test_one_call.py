@@ -179,3 +179,12 @@ def test_strong_and_sloppy_models_behind_a_server(shop: Path, reply: str) -> Non
             answer = agent.ask("Who lives in Paris?")
         assert len(server.requests) == 1
     assert (answer.status, answer.rows) == ("converged", (("Ada",), ("Cy",)))
+
+
+@pytest.mark.parametrize(("preset", "requests"), [("full", 1), ("revision", 2)])
+def test_without_rephrasing_only_a_paper_simplifies_by_a_request(shop: Path, preset: Any, requests: int) -> None:
+    model = ScriptedModel(script=lambda _prompt: f"```sql\n{PARIS}\n```")
+    settings: dict[str, Any] = ALONE | {"rephrase": "never", "max_attempts": 1}
+    with SQLAgent(shop, model=model, preset=preset, settings=settings) as agent:
+        agent.ask("Who lives in Paris?")
+    assert len(model.prompts) == requests

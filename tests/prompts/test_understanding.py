@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tableturn.prompts.understanding import ReplyForm, read_answer
 from tableturn.tools.errors import ReplyError
 
@@ -109,3 +111,45 @@ def test_what_it_may_not_be_is_asked_for_again(reply: str, form: ReplyForm, hint
 def test_json_within_a_query_is_no_answer() -> None:
     sql = "SELECT name FROM customer WHERE note = '{\"a\": 1}'"
     assert read_answer(f"Question: Give me them.\n```sql\n{sql}\n```\nSure: 90", "them?").sql == sql
+
+
+_TAILS = ("Sure: 90", "Confidence: 0.9", "**Sure:** 90, it's clear", "- How sure: 90 %\nAsk back: none")
+_SHAPES = (
+    "{sql}\n{tail}",
+    "Question: names?\n{sql}\n{tail}",
+    "SQL: {sql}\n{tail}",
+    "SQLQuery: {sql}\n{tail}",
+    "Question: names?\nSQL:\n{sql};\n\n{tail}",
+    "```sql\n{sql}\n{tail}",
+    "```sql\n{sql}\n{tail}\n```",
+    "```sql\nQuestion: names?\n{sql}\n{tail}\n```",
+    "```\nQuestion: names?\nSQL: {sql}\n{tail}\n```",
+    "{tail}\n```sql\n{sql}\n```",
+    "<sql>{sql}\n{tail}\n</sql>",
+)
+
+
+@given(
+    sql=st.sampled_from((SQL, "select Name From customer", "SELECT name\nFROM customer\nWHERE note = 'x\nSure: 3'")),
+    shape=st.sampled_from(_SHAPES),
+    tail=st.sampled_from(_TAILS),
+    form=st.sampled_from(("sql", "answer", "any")),
+)
+def test_labelled_lines_are_never_sql(sql: str, shape: str, tail: str, form: ReplyForm) -> None:
+    draft = read_answer(shape.format(sql=sql, tail=tail), "names?", form=form)
+    assert draft.sql == sql
+    if form != "sql" and "Sure: 3" not in sql:
+        assert draft.sure == 0.9
+        assert (draft.understood is not None) == ("Question:" in shape)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name,\n-- Question: whose?\nage FROM customer",
+        "SELECT a /* so\nSure: 90\n*/ FROM t",
+        "SELECT\nconfidence::int FROM t",
+    ],
+)
+def test_comments_and_casts_are_no_labelled_lines(sql: str) -> None:
+    assert read_answer(f"```sql\n{sql}\n```", "q", "postgres").sql == sql

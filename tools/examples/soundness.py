@@ -22,6 +22,20 @@ _SUPERLATIVE = re.compile(
     r"(?:most|least|fewest|highest|lowest|largest|smallest|greatest|longest|shortest|oldest|youngest|cheapest)\b",
     re.I | re.S,
 )
+_THE_MOST = re.compile(
+    r"^(?:which|what|who|whose|find|show|list|name|give)\b.*\bthe (?:(?:\d+|one|two|three|four|five|ten) )?"
+    r"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:fewest|highest|lowest|largest|smallest|cheapest)\b)",
+    re.I | re.S,
+)
+_MOST = re.compile(r"(?<!\bat )\b(?:most|highest|largest|greatest|biggest)\b(?! of\b)", re.I)
+_LEAST = re.compile(r"(?<!\bat )\b(?:least|lowest|smallest|fewest|cheapest)\b", re.I)
+_EITHER_WAY = re.compile(
+    r"rank|pos|place|order|level|grade|class|priority|date|time|year|age|birth|most|high|larg|great|big|max|least|low|small"
+    r"|few|min|top|best|worst",
+    re.I,
+)
+"""In a column's name: its smallest value may be the highest, as first place is, or it may say what it holds."""
+
 _SORTED = re.compile(r"\b(?:order|sort|rank|arrange|ascending|descending|alphabetical)|\bfrom\b.*\bto\b|\btop\b", re.I)
 _EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", re.I)
 _MASKED = re.compile(
@@ -79,8 +93,11 @@ def fault(question: str, sql: str) -> str:
         for literal in tree.find_all(exp.Literal)
     ):
         return "a value is masked: it stands for nothing that the question says"
-    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks(tree, question):
+    superlative = _SUPERLATIVE.search(question) or _THE_MOST.search(question)
+    if superlative and not _SORTED.search(question) and not _picks(tree, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
+    if _turned_round(tree, question):
+        return "the question asks for the most or the least, and the SQL puts the opposite first"
     if _EACH.search(question) and isinstance(tree, exp.Select) and _counts_once(tree):
         return "the question counts for each, and the SQL has no GROUP BY"
     return ""
@@ -100,8 +117,22 @@ def _picks(tree: exp.Expr, question: str) -> bool:
     )
 
 
+def _turned_round(tree: exp.Expr, question: str) -> bool:
+    """Whether the first of an order is kept, and that is the least where the most is asked for, or the reverse."""
+    most, least = _MOST.search(question), _LEAST.search(question)
+    order = tree.args.get("order")
+    if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:
+        return False
+    term = order.expressions[0]
+    key = term.this.unnest()
+    if not isinstance(key, exp.Column | exp.Count | exp.Sum | exp.Avg | exp.Max | exp.Min):
+        return False
+    named = any(_EITHER_WAY.search(column.name) for column in key.find_all(exp.Column))
+    return not named and bool(term.args.get("desc")) != bool(most)
+
+
 def _counts_once(select: exp.Select) -> bool:
-    """Whether the result is one row of aggregates over everything, though nothing else is selected by group."""
+    """Whether something is counted or added up over everything, and nothing makes groups."""
     if select.args.get("group") or select.args.get("distinct") or select.find(exp.Window, exp.Subquery):
         return False
-    return all(expression.find(exp.Count, exp.Sum, exp.Avg) for expression in select.expressions)
+    return any(expression.find(exp.Count, exp.Sum, exp.Avg) for expression in select.expressions)

@@ -58,6 +58,11 @@ _NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"\d[.,:/-]\Z"), re.compile(r"[.,:/-]
 
 _CODE_LENGTH = 4
 
+_BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
+_IS = frozenset(("are", "is", "of", "was", "were"))
+_JOINS = frozenset(("and", "or"))
+_GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
+
 _KINDS = 12
 """Distinct values of a column that tells kinds apart."""
 
@@ -114,7 +119,9 @@ class _Reader:
         if match.mention.replace(" ", "").isdigit() and not named:
             return False
         capital = self._capital(words)
-        if all(is_function_word(word) or word.stem == "id" for word in words) and not (named or self._set_off(match)):
+        if all(self._is_small(word) for word in words) and not self._is_a_name(match, words):
+            return False
+        if all(word.stem == "id" for word in words) and not (named or self._set_off(match)):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
@@ -167,6 +174,50 @@ class _Reader:
         """Whether no other value of a flag fits the question as well: yes, unless something is denied."""
         rivals = (o for o in self.found if o.how == "flag" and _place(o) == _place(match))
         return all(other.score < match.score or other == match for other in rivals)
+
+    def _is_small(self, word: Word) -> bool:
+        """Whether a word is one that questions are made of, or greets."""
+        return is_function_word(word) or (word.folded in _GREETINGS and self.question.begins(word.start))
+
+    def _is_a_name(self, match: ValueMatch, words: Sequence[Word]) -> bool:
+        """Whether small words stand where a name stands: beside the column's own name, or in capitals of their own.
+
+        Written as a name is (May) or as one letter (A), a word tells by itself; in capitals only by its place.
+        """
+        if self._shouted(words):
+            return False
+        before, after = self._neighbours(words)
+        own = set(name_stems(match.column)) - {word.stem for word in words}
+        place = before[-2:] if before and before[-1].folded in _IS else before[-1:]
+        if {word.stem for word in place} & own and not self._goes_on(match, after, beside=True):
+            return match.how in _WHOLE
+        if match.mention.islower() or self.question.begins(match.start):
+            return False
+        if any(word.stem in own for word in after[:1]):
+            return True
+        if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
+            return self._set_off(match)
+        placed = bool(before) and before[-1].text in _BEFORE_NAMES and not self._goes_on(match, after)
+        described = match.how == "abbreviation" and bool(after) and after[0].text.islower()
+        return self._set_off(match) and (placed or (described and not is_function_word(after[0])))
+
+    def _neighbours(self, words: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
+        """The question's words before these and after."""
+        every = self.question.words
+        return [w for w in every if w.end <= words[0].start], [w for w in every if w.start >= words[-1].end]
+
+    def _goes_on(self, match: ValueMatch, after: Sequence[Word], *, beside: bool = False) -> bool:
+        """Whether what comes next makes it a preposition or conjunction: IN Texas, OR 2011; OR name, beside a name."""
+        if not after or self.question.text[match.end : after[0].start].strip():
+            return False
+        follower = after[0]
+        joins = follower.folded in _JOINS and not match.mention.islower()
+        return not joins and (beside or not follower.text[0].islower() or is_function_word(follower))
+
+    def _shouted(self, words: Sequence[Word]) -> bool:
+        """Whether the rest of the question is in capitals, so that capitals tell nothing."""
+        rest = [word.text for word in self.question.words if word not in words and word.text.isalpha()]
+        return sum(text.isupper() for text in rest) * 2 > len(rest)
 
     def _set_off(self, match: ValueMatch) -> bool:
         """Whether what is usually a small word is written as a kind or a code is: May, A, US."""

@@ -69,3 +69,56 @@ def test_a_name_is_found_as_a_whole(found: Find) -> None:
 def test_a_copy_over_a_key_is_listed_once(found: Find) -> None:
     places = [place for *place, value in found("How many visits to Peru were there?") if value == "Peru"]
     assert len([table for table, _ in places if table in ("visit", "country")]) == 1
+
+
+@pytest.fixture(name="states")
+def _states(tmp_path: Path) -> Iterator[Callable[[str], set[str]]]:
+    path = tmp_path / "stores.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE stores(store_id INTEGER PRIMARY KEY, name TEXT, state TEXT, opened INTEGER)")
+        codes = ("IN", "OR", "ME", "TX", "HI", "OK")
+        rows = [(i, f"Store {i}", codes[i % 6], 2000 + i) for i in range(1, 41)]
+        connection.executemany("INSERT INTO stores VALUES (?, ?, ?, ?)", rows)
+    connection.close()
+    with Database.open(path) as database:
+        index = ValueIndex.open(database, cache=tmp_path)
+        schema = database.schema()
+        yield lambda asked: {m.value for m in likely(asked, index.find(asked, 100), schema) if m.column == "state"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "HOW MANY STORES OPENED IN 2010 OR 2011?",
+        "SHOW ME ALL STORES",
+        "WHICH STATE IN THE LIST HAS STORES?",
+        "Hi, how many stores are there?",
+        "OK, how many stores are there?",
+        "How many stores opened in 2010 OR 2011?",
+        "How many stores were opened IN 2010?",
+        "Which state is the store in?",
+        "Which state in the list has most stores?",
+        "Show ME the stores of every state",
+        "How many stores are there per state OR name?",
+        "stores opened before 2005 AND NOT IN Boston, show ME the names",
+    ],
+)
+def test_small_words_in_capitals_mean_no_value(states: Callable[[str], set[str]], question: str) -> None:
+    assert states(question) == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("How many stores are in ME?", "ME"),
+        ("Show me the stores of OR and their names", "OR"),
+        ("Show the stores with state IN", "IN"),
+        ("Stores whose state is OR", "OR"),
+        ("stores of 'in'", "IN"),
+        ("How many stores are in HI?", "HI"),
+    ],
+)
+def test_small_words_in_the_place_of_a_name_mean_a_value(
+    states: Callable[[str], set[str]], question: str, code: str
+) -> None:
+    assert states(question) == {code}
