@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from ...tools.database.server.address import without_password
 from ...tools.errors import DatabaseUnavailable, SettingsError
 
 Outcome = Literal["answer", "decline", "ask_back"]
@@ -93,12 +94,14 @@ class Dataset:
         if name.startswith(_SQLITE_FILE) and not self.moved:
             return Path(name.removeprefix(_SQLITE_FILE).partition("?")[0])
         if "://" in name:
-            raise DatabaseUnavailable(f"{self.name} {self.split}: {name} is no SQLite file")
+            raise DatabaseUnavailable(f"{self.name} {self.split}: {without_password(name)} is no SQLite file")
         for root in self.databases:
             if found := next((path for path in self._places(root, name) if path.is_file()), None):
                 return found
         looked = ", ".join(str(root) for root in self.databases) or "no folder at all"
-        raise DatabaseUnavailable(f"{self.name} {self.split}: no database {name!r}; looked in {looked}")
+        raise DatabaseUnavailable(
+            f"{self.name} {self.split}: no database {without_password(name)!r}; looked in {looked}"
+        )
 
     def _places(self, root: Path, name: str) -> Iterator[Path]:
         """Where a database may be in a folder."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ..datasets import load_dataset
 from ..runner.journal import JOURNAL_FILE
@@ -74,7 +75,11 @@ def read_side(place: str, knowledge: Path | None = None, data: Path | None = Non
         return Side(found["trial"]["database"], entries, found["trial"]["model"], answers)
     spec = found["run"]
     dataset = load_dataset(spec["dataset"], spec["split"], data)
-    places = {name: str(dataset.place(name)) for name in dict.fromkeys(past.database for past in answers)}
+    # Results name databases without the passwords of their URLs.
+    names = {without_password(question.database): question.database for question in dataset.questions}
+    places = {
+        name: str(dataset.place(names.get(name, name))) for name in dict.fromkeys(past.database for past in answers)
+    }
     answers = tuple(replace(past, database=places[past.database]) for past in answers)
     only = next(iter(places.values())) if len(set(places.values())) == 1 else ""
     return Side(only, entries, spec["model"] or "", answers)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
-from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ..datasets.plain import SUFFIXES
 from ..runner.files import write_whole
-from ..runner.results import read_results
+from ..runner.results import read_results, without_passwords
 from . import figures
 
 
@@ -41,7 +40,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
     try:
-        runs = [_without_passwords(found) for found in results]
+        runs = [without_passwords(found) for found in results]
         comparisons = list(zip(names[1:], figures.comparisons(runs), strict=True))
         tables = {
             "Scores": figures.score_rows(runs),
@@ -83,16 +82,6 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         else f"{name} is not compared with {names[0]}: no question is judged in both."
         for name, against in comparisons
     ]
-
-
-def _without_passwords(results: dict[str, Any]) -> dict[str, Any]:
-    """A run's results as a page may show them: databases of one's own may be named by URLs with passwords."""
-    by_database = results["strict"]["by_database"]
-    return {
-        **results,
-        "strict": {**results["strict"], "by_database": {without_password(k): v for k, v in by_database.items()}},
-        "questions": [{**found, "database": without_password(found["database"])} for found in results["questions"]],
-    }
 
 
 def dataset_name(given: str) -> str:

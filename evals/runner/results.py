@@ -10,6 +10,7 @@ from typing import Any
 
 from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
+from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ..datasets import Dataset
@@ -46,7 +47,7 @@ def run_results(
         differences = [_difference(verdict, clauses) for verdict in strict]
     with StrictJudge(dataset) as judge:
         shown = [_by_attempt(record, verdict, judge) for record, verdict in answered]
-    return {
+    found = {
         "run": asdict(spec),
         "strict": _scores(strict),
         "official": _scores(official),
@@ -69,6 +70,21 @@ def run_results(
             if not verdict.question.golds
         ],
     }
+    return without_passwords(found)
+
+
+def without_passwords(results: dict[str, Any]) -> dict[str, Any]:
+    """A run's results as they may be kept and shown: databases of one's own may be named by URLs with passwords."""
+    scores = {
+        mode: {
+            **results[mode],
+            "by_database": {without_password(name): score for name, score in results[mode]["by_database"].items()},
+        }
+        for mode in ("strict", "official")
+        if "by_database" in results.get(mode, {})
+    }
+    questions = [{**question, "database": without_password(question["database"])} for question in results["questions"]]
+    return {**results, **scores, "questions": questions}
 
 
 def _judged_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:

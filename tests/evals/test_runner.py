@@ -315,3 +315,17 @@ def test_a_reply_that_never_comes_is_no_answer(tmp_path: Path) -> None:
             )
         # A prompt that is too long is so whenever it is asked.
         assert (record.asked, verdict.ex) == ((True, False) if trouble.status == 400 else (False, None))
+
+
+def test_results_hold_no_password(tmp_path: Path) -> None:
+    url = "postgresql://ann:s3cr3t-horse@127.0.0.1:1/shop"
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps([{"question": "How many?", "sql": "SELECT count(*) FROM t", "database": url}]))
+    options = ["--model", "offline", "--record", "off", "--out", str(tmp_path / "run")]
+    CliRunner().invoke(app, ["eval", "--dataset", str(path), *options])
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    shown = "postgresql://ann:***@127.0.0.1:1/shop"
+    assert list(results["strict"]["by_database"]) == [shown]
+    assert [question["database"] for question in results["questions"]] == [shown]
+    for file in (tmp_path / "run").iterdir():
+        assert b"s3cr3t-horse" not in file.read_bytes(), file

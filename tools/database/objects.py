@@ -23,13 +23,13 @@ def open_object(given: object, session: Session) -> Engine:
     """Opens what is neither a path nor a URL.
 
     Raises:
-        DatabaseUnavailable: It is nothing that could be asked.
+        DatabaseUnavailable: It is nothing that could be asked, or shows some tables only, which no server is told.
         SettingsError: The session's permissions do not fit it.
     """
     if _is_langchains(given):
         from .sqlalchemy.engine import from_sqlalchemy
 
-        return from_sqlalchemy(_engine_of(given), session)
+        return from_sqlalchemy(_engine_of(given), session, _schemas_of(given))
     from .duckdb.tables import frames_of
 
     frames = frames_of(given)
@@ -49,4 +49,13 @@ def _is_langchains(given: object) -> bool:
 
 
 def _engine_of(given: Any) -> Any:
+    if given._include_tables or given._ignore_tables:
+        raise DatabaseUnavailable(
+            "a SQLDatabase with include_tables or ignore_tables cannot be opened: the server would still let its other"
+            " tables be read; give the database's URL with a role that may read only what is to be read"
+        )
     return given._engine
+
+
+def _schemas_of(given: Any) -> tuple[str, ...]:
+    return (given._schema,) if given._schema else ()

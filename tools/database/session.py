@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from ..errors import SettingsError
 from .egress import Egress
 from .patterns import matches
 
@@ -95,11 +96,20 @@ class Identity:
         name: Empty for nobody in particular.
         groups: Groups or roles.
         claims: Further facts, as name and value pairs, for engines that decide by them.
+
+    Raises:
+        SettingsError: The name holds what no server can be told as it is; cut, it could be another person's.
     """
 
     name: str = ""
     groups: tuple[str, ...] = ()
     claims: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in self.name):
+            raise SettingsError(
+                f"nobody can be named {self.name!a}: it holds a NUL or half of a character; give the name as plain text"
+            )
 
 
 @dataclass(frozen=True)

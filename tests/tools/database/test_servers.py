@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 from tableturn.tools.database import Database, Identity, Limits, Session
-from tableturn.tools.database.server.address import in_schemas, parted
+from tableturn.tools.database.server.address import in_schemas, parted, without_password
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
 
 from .servers import MARIADB, POSTGRES
@@ -223,6 +223,55 @@ def test_passwords_are_never_told(url: str) -> None:
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "sqlalchemy+postgresql+psycopg", "sqlalchemy+mysql+pymysql"])
+def test_no_part_of_a_password_with_an_at_is_told(scheme: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match="%40") as caught:
+        Database.open(f"{scheme}://ann:p@{SECRET}@127.0.0.1:1/x")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("password", ["a@b", "a/b", "a?b#c", "a:b@c"])
+def test_passwords_end_at_the_last_at(password: str) -> None:
+    assert without_password(f"mysql://ann:{password}@h:3306/x") == "mysql://ann:***@h:3306/x"
+
+
+def test_urls_without_a_password_are_told_whole() -> None:
+    for url in ("mysql://ann@h:3306/x", "postgresql:///x?host=/tmp", "shop.sqlite", "mysql://ann@corp@h:3306/x"):
+        assert without_password(url) == url
+
+
+@pytest.mark.parametrize("name", ["acme\0", "\0", "a\ud800", "\udfffb"])
+def test_names_that_no_server_can_be_told(name: str) -> None:
+    with pytest.raises(SettingsError, match="plain text"):
+        Identity(name=name)
+    assert Identity(name="Ünal 😀").name == "Ünal 😀"
+
+
+def test_views_whose_definition_is_denied_are_left_out(mariadb: str) -> None:
+    for statement in (
+        "CREATE TABLE shelf (id INTEGER PRIMARY KEY)",
+        "INSERT INTO shelf VALUES (7)",
+        "CREATE VIEW shelves AS SELECT id FROM shelf",
+        f"CREATE USER tt_blind@'%' IDENTIFIED BY '{SECRET}'",
+        f"CREATE USER tt_blind@localhost IDENTIFIED BY '{SECRET}'",
+        "GRANT SELECT ON shelf TO tt_blind@'%'",
+        "GRANT SELECT ON shelves TO tt_blind@'%'",
+        "GRANT SELECT ON shelf TO tt_blind@localhost",
+        "GRANT SELECT ON shelves TO tt_blind@localhost",
+    ):
+        MARIADB.run(mariadb, statement)
+    try:
+        url = f"sqlalchemy+mysql+pymysql://tt_blind:{SECRET}@" + mariadb.rpartition("@")[2]
+        with Database.open(url) as database:
+            assert [table.name for table in database.schema().tables] == ["shelf"]
+            assert database.execute("SELECT id FROM shelf").rows == ((7,),)
+    finally:
+        MARIADB.run(mariadb, "DROP USER tt_blind@'%'")
+        MARIADB.run(mariadb, "DROP USER tt_blind@localhost")
+        MARIADB.run(mariadb, "DROP VIEW shelves")
+        MARIADB.run(mariadb, "DROP TABLE shelf")
 
 
 def test_passwords_are_not_in_what_is_kept(postgres: str) -> None:

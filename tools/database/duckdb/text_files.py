@@ -6,12 +6,13 @@ import codecs
 import gzip
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
 import duckdb
 
+from ..quoting import quoted
 from .identifiers import column_names
 from .named_files import NamedFiles
 
@@ -20,10 +21,14 @@ _LOOKED_AT = 4_000_000
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
 _WHOLE_BYTES = 32_000_000
 _FIRST_ROWS = 200_000
+_WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMERIC = (*_WHOLE_NUMBERS, "FLOAT", "DOUBLE")
 _COPIED_BYTES = 1 << 20
 _CONTROLS = re.compile(rb"[\x80-\x9f]")
 # How numbers may be written, if not as 1234.5: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = (", decimal_separator = ','", ", decimal_separator = ',', thousands = '.'", ", thousands = ','")
+# What a number has, if not digits alone: a sign, groups of three digits, decimals.
+_GROUPED = r"\s*[-+]?[0-9]{{1,3}}({thousands}[0-9]{{3}})+({decimal}[0-9]*)?\s*"
 _SEPARATORS = (",", ";", "\t", "|")
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
@@ -73,7 +78,8 @@ def read_text_file(
     for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
         # A comma can only be a decimal's where it separates nothing.
         if first.delimiter != "," or "decimal" not in numbers:
-            found.append(_sniffed(connection, files.address(path), size, first.options + numbers))
+            read = _sniffed(connection, files.address(path), size, first.options + numbers)
+            found.append(_grouped(connection, files.address(path), first, read) if "thousands" in numbers else read)
     best = max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
     names = [name for name, _ in best.columns]
     return TextTable(best.scan(files.address(path)), tuple(zip(names, _repaired(names), strict=True)), path)
@@ -122,6 +128,26 @@ def _sniffed(connection: duckdb.DuckDBPyConnection, address: str, size: str, opt
             details += f", {name} = {literal(str(value))}"
     named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
     return _Sniffed(options, str(delimiter), details, named)
+
+
+def _grouped(connection: duckdb.DuckDBPyConnection, address: str, first: _Sniffed, read: _Sniffed) -> _Sniffed:
+    """The same, with text for numbers whose thousands are no groups of three digits: `1,50` would be read as 150."""
+    thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
+    numbers = [
+        name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
+    ]
+    if not numbers:
+        return read
+    pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
+    wrong = ", ".join(
+        f"coalesce(bool_or(contains({cell}, {literal(thousands[-1])})"
+        f" AND NOT regexp_full_match({cell}, {pattern})), false)"
+        for cell in map(quoted, numbers)
+    )
+    texts = replace(first, columns=tuple((name, "VARCHAR") for name, _ in first.columns))
+    (told,) = connection.execute(f"SELECT {wrong} FROM {texts.scan(address)}").fetchall()
+    left = {name for name, is_wrong in zip(numbers, told, strict=True) if is_wrong}
+    return replace(read, columns=tuple((name, "VARCHAR" if name in left else kind) for name, kind in read.columns))
 
 
 def _separator(header: str) -> str:

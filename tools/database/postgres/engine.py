@@ -203,4 +203,4 @@ def _cut(name: str, declared: str) -> str:
 
 def _text(value: str) -> str:
     """A text as a literal; standard_conforming_strings is on."""
-    return "'" + value.replace("\0", "").replace("'", "''") + "'"
+    return "'" + value.replace("'", "''") + "'"

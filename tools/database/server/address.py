@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
-from ...errors import SettingsError
+from ...errors import DatabaseUnavailable, SettingsError
 from ..session import Identity
 
-_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)[^/?#]*(?=@)")
+# A password may hold any sign, also those that should have been escaped: it ends at the last `@`.
+_PASSWORD = re.compile(r"(?P<before>://[^/?#:]*:).*(?=@)", re.DOTALL)
 _PARAMETERS = re.compile(
     r"(?P<before>[?&;](?:token|password|passwd|sslpassword|ssl_key_password|pwd)=)[^&]*", re.IGNORECASE
 )
@@ -53,8 +54,14 @@ class Address:
 
 
 def parted(url: str) -> Address:
-    """Takes `schema` and `role` out of a URL's parameters."""
+    """Takes `schema` and `role` out of a URL's parameters.
+
+    Raises:
+        DatabaseUnavailable: Its password holds an `@`: drivers would take the rest of it for the server's name.
+    """
     base, mark, query = url.partition("?")
+    if base.partition("://")[2].partition("/")[0].partition(":")[2].count("@") > 1:
+        raise DatabaseUnavailable(f"not a database URL: {without_password(url)}; write %40 for an @ in the password")
     pairs = parse_qsl(query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name not in ("schema", "role")]
     given = dict(pairs)

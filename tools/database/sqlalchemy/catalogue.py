@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy
 from sqlalchemy.engine.reflection import ObjectKind
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..column_kinds import column_kind
 from ..schema import ColumnSchema, ForeignKey
@@ -43,7 +43,7 @@ def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | No
     for schema in schemas:
         views = set(inspector.get_view_names(schema))
         primary: dict[Any, Any] = inspector.get_multi_pk_constraint(schema)
-        for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.ANY).items():
+        for name, columns in _columns(inspector, schema).items():
             keyed: list[str] = (primary.get((schema, name)) or {}).get("constrained_columns") or []
             relations[schema, name] = Relation(
                 schema or default,
@@ -61,6 +61,28 @@ def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | No
                     ends = tuple(reference["constrained_columns"]), tuple(reference["referred_columns"])
                     keys.append(ForeignKey(source.shown, ends[0], target.shown, ends[1]))
     return Catalogue(version, tuple(relations.values()), tuple(keys))
+
+
+def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
+    """The columns of tables and views; views whose definition the login may not see are left out."""
+    try:
+        return {
+            name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.ANY).items()
+        }
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
+    # Some dialects read the columns of a view out of its definition, and one that is denied ends it for all.
+    found: dict[str, Sequence[Any]] = {
+        name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.TABLE).items()
+    }
+    for name in inspector.get_view_names(schema):
+        try:
+            found[name] = inspector.get_columns(name, schema)
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise
+    return found
 
 
 def _column(column: Any, keyed: Sequence[str]) -> ColumnSchema:

@@ -183,3 +183,31 @@ def test_permissions_leave_no_trace(tmp_path: Path) -> None:
         assert [table.name for table in database.schema().tables] == ["people"]
         assert database.execute("SELECT * FROM people").rows == ((1, "Ann"), (2, "Bo"))
         assert "900" not in repr(database.schema())
+
+
+def test_times_with_a_zone(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("id,at\n1,2021-01-05T10:00:00Z\n2,2021-01-05T12:30:00Z\n", encoding="utf-8")
+    with Database.open(path) as database:
+        (first,), (second,) = database.execute("SELECT at FROM events ORDER BY id").rows
+        assert [datetime.datetime.fromisoformat(str(at)).astimezone(datetime.UTC) for at in (first, second)] == [
+            datetime.datetime(2021, 1, 5, 10, tzinfo=datetime.UTC),
+            datetime.datetime(2021, 1, 5, 12, 30, tzinfo=datetime.UTC),
+        ]
+
+
+def test_commas_that_part_no_thousands(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    lines = ["id,price,total,ratio", '1,"1,50","1,234.50",0.5', '2,"12,5","1,234",0.25', "3,7,99,1", ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert _rows(path, "prices") == (
+        (1, "1,50", 1234.5, 0.5),
+        (2, "12,5", 1234, 0.25),
+        (3, "7", 99, 1),
+    )
+
+
+def test_points_that_part_no_thousands(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("price;weight;total\n1.50;2,5;1.234,5\n12.5;3,25;2,5\n", encoding="utf-8")
+    assert _rows(path, "prices") == (("1.50", 2.5, 1234.5), ("12.5", 3.25, 2.5))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import sqlite3
 import subprocess
 import sys
 import uuid
 import warnings
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pandas
 import pytest
@@ -62,9 +65,6 @@ def test_the_agent_answers_on_frames(orders: pandas.DataFrame, tmp_path: Path, m
 
 
 def test_langchains_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sqlite3
-    from contextlib import closing
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from langchain_community.utilities import SQLDatabase
@@ -78,6 +78,19 @@ def test_langchains_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(QueryError):
             database.execute("DELETE FROM t")
     assert opened.run("SELECT x FROM t") == "[(7,)]"
+    opened._engine.dispose()
+
+
+@pytest.mark.parametrize("limits", [{"include_tables": ["t"]}, {"ignore_tables": ["secret"]}])
+def test_langchains_database_that_shows_some_tables(tmp_path: Path, limits: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from langchain_community.utilities import SQLDatabase
+    with closing(sqlite3.connect(tmp_path / "x.db")) as native:
+        native.executescript("CREATE TABLE t (x INTEGER); CREATE TABLE secret (x INTEGER)")
+    opened = SQLDatabase.from_uri(f"sqlite:///{tmp_path / 'x.db'}", **limits)
+    with pytest.raises(DatabaseUnavailable, match="role that may read only"):
+        Database.open(opened)
     opened._engine.dispose()
 
 
