@@ -15,5 +15,5 @@ def test_a_table_that_was_not_shown_is_shown_once_the_sql_reaches_for_it(shop: P
         agent.ask("Which customers live in Paris?")
     drafting, revising = (prompt for prompt in model.prompts if task_of(prompt) == "sql")
     assert "placed time" not in drafting
-    assert "Of the database's 2 tables only the 1" in drafting
+    assert "Of the database's 2 tables only the one that" in drafting
     assert "placed time" in revising

@@ -314,7 +314,7 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
         + "\n"
         + json.dumps({"question": "Secrets?", "sql": "SELECT fee FROM player", "refused": True})
     )
-    knowledge = tmp_path / "league.knowledge.yaml"
+    knowledge = tmp_path / "words.yaml"
     knowledge.write_text(
         yaml.safe_dump({"metrics": {"goal tally": {"expression": "sum(goals)", "table": "player"}}, "terms": ["x"]})
     )

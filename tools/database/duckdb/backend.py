@@ -55,6 +55,8 @@ class DuckDBBackend:
     def close(self) -> None:
         """Lets the files go."""
         with self._lock:
+            if self._instance is not None:
+                self._instance.close()
             self._instance = None
 
     def state_of_contents(self) -> str:

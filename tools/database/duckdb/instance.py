@@ -82,7 +82,7 @@ class Instance:
         self.state = contents.state()
         self.private = f"p{secrets.token_hex(16)}" if contents.sources and contents.sources.database else ""
         self._folder = Path(mkdtemp(prefix="tableturn-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._clear = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._thorough = thorough
         self._root = duckdb.connect(":memory:", config=_settings(self._folder, contents))
         self._files = NamedFiles()
@@ -99,6 +99,11 @@ class Instance:
             raise
         self.slow = frozenset(entry.shown for entry in self.entries if entry.slow)
         self.catalogue = _catalogue(self.entries, keys_between(keys, self.entries))
+
+    def close(self) -> None:
+        """Lets go of it once no connection is left, and leaves no file behind."""
+        self._root.close()
+        self._clear()
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Another connection to it."""
