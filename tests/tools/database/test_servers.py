@@ -250,26 +250,27 @@ def test_names_that_no_server_can_be_told(name: str) -> None:
 
 
 def test_views_whose_definition_is_denied_are_left_out(mariadb: str) -> None:
+    blind = f"tt_{uuid4().hex[:12]}"
     for statement in (
         "CREATE TABLE shelf (id INTEGER PRIMARY KEY)",
         "INSERT INTO shelf VALUES (7)",
         "CREATE VIEW shelves AS SELECT id FROM shelf",
-        f"CREATE USER tt_blind@'%' IDENTIFIED BY '{SECRET}'",
-        f"CREATE USER tt_blind@localhost IDENTIFIED BY '{SECRET}'",
-        "GRANT SELECT ON shelf TO tt_blind@'%'",
-        "GRANT SELECT ON shelves TO tt_blind@'%'",
-        "GRANT SELECT ON shelf TO tt_blind@localhost",
-        "GRANT SELECT ON shelves TO tt_blind@localhost",
+        f"CREATE USER {blind}@'%' IDENTIFIED BY '{SECRET}'",
+        f"CREATE USER {blind}@localhost IDENTIFIED BY '{SECRET}'",
+        f"GRANT SELECT ON shelf TO {blind}@'%'",
+        f"GRANT SELECT ON shelves TO {blind}@'%'",
+        f"GRANT SELECT ON shelf TO {blind}@localhost",
+        f"GRANT SELECT ON shelves TO {blind}@localhost",
     ):
         MARIADB.run(mariadb, statement)
     try:
-        url = f"sqlalchemy+mysql+pymysql://tt_blind:{SECRET}@" + mariadb.rpartition("@")[2]
+        url = f"sqlalchemy+mysql+pymysql://{blind}:{SECRET}@" + mariadb.rpartition("@")[2]
         with Database.open(url) as database:
             assert [table.name for table in database.schema().tables] == ["shelf"]
             assert database.execute("SELECT id FROM shelf").rows == ((7,),)
     finally:
-        MARIADB.run(mariadb, "DROP USER tt_blind@'%'")
-        MARIADB.run(mariadb, "DROP USER tt_blind@localhost")
+        MARIADB.run(mariadb, f"DROP USER {blind}@'%'")
+        MARIADB.run(mariadb, f"DROP USER {blind}@localhost")
         MARIADB.run(mariadb, "DROP VIEW shelves")
         MARIADB.run(mariadb, "DROP TABLE shelf")
 
