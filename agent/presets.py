@@ -25,6 +25,7 @@ _UNSAID: dict[str, Any] = {
     "example_likeness": 0.0,
     "mark_used": False,
     "tell_unshown": False,
+    "tell_unheld": False,
     "values": 0,
     "draft_again": False,
     "stop_cycles": False,

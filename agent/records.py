@@ -286,6 +286,7 @@ class Turn:
         asked: The question with its words about a picture, where it has any; `question` is without them.
         evidence: Notes that came with the question.
         knowledge: Definitions that the question needs, most specific first.
+        unheld: Words of the question that no name, value or definition of the database holds.
         unknown: Words of the question that nothing explains and a person was asked about, in order.
     """
 
@@ -319,6 +320,7 @@ class Turn:
     asked: str = ""
     evidence: str = ""
     knowledge: tuple[Entry, ...] = ()
+    unheld: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property

@@ -142,7 +142,8 @@ class Settings(BaseModel):
         le=1.0,
         description="Of examples over other data chosen by skeletons, the least similarity to the question's: none is "
         "shown rather than one unlike it; 0 shows the nearest however far. Of the nearest eight built-in ones 5 % have "
-        "the gold query's form on Spider train, of those with 0.8 or more 28 %.",
+        "the gold query's form on Spider train, of those with 0.8 or more 28 %. Of this database's own, those with it "
+        "or with words alike are shown.",
     )
     regular_examples: bool = Field(
         default=False, description="Show examples' SQL in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
@@ -187,6 +188,11 @@ class Settings(BaseModel):
     tell_unshown: bool = Field(
         default=True,
         description="Say how much of the schema is not shown, and name other tables; no paper does.",
+    )
+    tell_unheld: bool = Field(
+        default=True,
+        description="Say, in the form `full`, which words of the question no name, value or definition of the database"
+        " holds; no paper does.",
     )
     base_sql: bool = Field(
         default=True,

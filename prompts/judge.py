@@ -106,7 +106,8 @@ class JudgeTask(Task[Judgement]):
         return fit(budget, Parts(self.schema, self.history, requested=used, ranked=False), self._messages)
 
     def _messages(self, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-        schema_text = render_schema(shown.schema, "compact", samples=shown.samples)
+        # What is merely probable is no ground for a verdict.
+        schema_text = render_schema(shown.schema.stated(), "compact", samples=shown.samples)
         return render_messages("judge", task=self, shown=shown, schema_text=schema_text, left_out=left_out)
 
     def parse(self, text: str) -> Judgement:

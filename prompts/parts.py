@@ -167,7 +167,7 @@ def _no_room(gone: int, total: int, what: str) -> str:
 
 def _keys(schema: Schema) -> set[tuple[str, str]]:
     """Columns of primary and foreign keys, lower case: without them tables cannot be joined."""
-    keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.primary_key}
+    keys = {(table.name.lower(), name.lower()) for table in schema.tables for name in table.key}
     for key in schema.foreign_keys:
         keys.update((key.table.lower(), name.lower()) for name in key.columns)
         keys.update((key.ref_table.lower(), name.lower()) for name in key.ref_columns)

@@ -162,7 +162,8 @@ class Toolset:
             )
             store = self._store()
             others = make_selector(selector, store, **(numbers or {}))
-            chosen = OwnFirst(store, others, own, partial(readable, database=self._database))
+            least = float((numbers or {}).get("least", 0.0))
+            chosen = OwnFirst(store, others, own, partial(readable, database=self._database), least)
             own_name = database_identity(self._database)
             examples = tuple(
                 example

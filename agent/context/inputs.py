@@ -137,6 +137,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         reply=_reply_form(turn, settings),
         clarified=turn.clarified,
         declared=declared,
+        unheld=turn.unheld if own_form else (),
         likely=_likely(turn) if own_form and settings.link_schema else (),
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,

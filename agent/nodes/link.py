@@ -13,7 +13,7 @@ from ...tools.values import ValueMatch, likely
 from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
-from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word
+from ..context.knowledge import ASKED, definitions_for, problems_note, unheld_in, unknown_word
 from ..context.verified import verified_answer, verified_note
 from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
@@ -72,6 +72,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
     items = kept_items(linked)
     known = yield from do(lambda: definitions_for(turn, items, run, before))
+    unheld = yield from do(lambda: unheld_in(turn, found, run))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -83,6 +84,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         approve=settings.approve,
         candidates=drafts(settings),
         knowledge=known.entries,
+        unheld=unheld,
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)

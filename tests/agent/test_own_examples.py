@@ -41,3 +41,15 @@ def test_no_more_of_its_own_are_shown_than_settings_say(shop: Path) -> None:
             assert retrieved["own"] >= most
             examples = next(event.data["turn"]["examples"] for event in events if event.name == "retrieve")
             assert all("Nimbus" in example["question"] for example in examples[:most])
+
+
+def test_one_that_is_far_is_not_shown(shop: Path) -> None:
+    with ExampleStore.open() as store, Database.open(shop) as database:
+        far = "List every warehouse shipment that arrived late, newest first, with its carrier."
+        store.add([example_of(database, far, SQL)], runs_on(database))
+        for likeness, shown in ((0.8, False), (0.0, True)):
+            model = writes(SQL)
+            settings = {"example_likeness": likeness}
+            with SQLAgent(database, model=model, examples=store, settings=settings) as agent:
+                agent.ask("Which customers live in Paris?")
+            assert any("warehouse" in prompt for prompt in model.prompts) == shown

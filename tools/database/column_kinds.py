@@ -29,6 +29,11 @@ _TIME_LIKE = re.compile(
 _YES_OR_NO = frozenset(["t", "f", "true", "false", "y", "n", "yes", "no", "0", "1", "on", "off"])
 
 
+def is_time_like(text: str) -> bool:
+    """Whether a text is a date, a time of day or both, in a form that people write."""
+    return _TIME_LIKE.fullmatch(text) is not None
+
+
 def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
     """The kind of a column.
 

@@ -192,16 +192,20 @@ class Leaving:
         columns = tuple(self._column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
-        return replace(table, columns=columns, row_count=None if silent else table.row_count)
+        # A view's query may name values that were taken from what may not leave.
+        return replace(table, columns=columns, row_count=None if silent else table.row_count, definition="")
 
     def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
         level = self.levels.get((table.name, column.name), "values")
+        codes = column.codes
+        if codes and (level != "values" or {(codes.table, codes.key), (codes.table, codes.label)} & self.levels.keys()):
+            column = replace(column, codes=None)
         if level == "values":
             return column
         if level == "statistics":
             return replace(column, samples=())
         kind = column_kind(column.type, ())
-        return replace(column, samples=(), distinct=None, nulls=None, kind=kind)
+        return replace(column, samples=(), distinct=None, nulls=None, kind=kind, likely_key=False)
 
     def check(self) -> None:
         """Sees that every entry without `*` names something: a misspelt one would protect nothing.

@@ -1,11 +1,11 @@
-"""Foreign keys that nobody declared, but that names, types and values make likely."""
+"""Keys that nobody declared, but that names, types and values make likely."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ..stemming import singular
 from .schema import ColumnSchema, ForeignKey, TableSchema
@@ -16,16 +16,81 @@ _GENERIC = frozenset(
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
+_KEY_WORDS = frozenset({"id", "key", "code", "no", "nr", "num", "number", "uuid", "guid"})
+"""What a table's own name stands before in the name of its key, or what stands alone as its first column."""
+
+_CODE = "code"
+
+_ALONE = frozenset({"id", "uuid", "guid", "rowid"})
+"""What is a key's name wherever it stands."""
+
+Unique = Callable[[str, str], "tuple[int, int] | None"]
+"""How many rows of (table, column) were looked at, a bounded number, and how many values are in them, NULL aside."""
+
 Includes = Callable[[str, str, str, str], bool]
 """Whether the values of (table, column) all stand in (ref_table, ref_column)."""
 
 
 @dataclass(frozen=True)
 class _Target:
-    """A table with a primary key of one column."""
+    """A table with a key of one column, declared or likely."""
 
     table: TableSchema
     column: ColumnSchema
+
+
+def with_likely_keys(
+    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
+) -> list[TableSchema]:
+    """The tables with a column marked that is likely the key, where none is declared: named like one, and unique.
+
+    Args:
+        tables: Every table, with counts as far as they are known.
+        declared: The declared references; their columns belong to another table.
+        unique: Asked only where a name fits and the counts do not say.
+    """
+    referring = {(key.table, column) for key in declared for column in key.columns}
+    names = {_joined(_words(table.name)) for table in tables}
+    return [_with_likely_key(table, names, referring, unique) for table in tables]
+
+
+def _with_likely_key(
+    table: TableSchema, names: Collection[str], referring: Collection[tuple[str, str]], unique: Unique
+) -> TableSchema:
+    if table.kind != "table" or table.primary_key or table.row_count == 0:
+        return table
+    for column in _named_like_keys(table, names):
+        if (table.name, column.name) in referring:
+            continue
+        counted = table.row_count is not None and column.distinct is not None
+        seen = (table.row_count, column.distinct) if counted else unique(table.name, column.name)
+        if seen is None or not seen[0] or seen[0] != seen[1]:
+            continue
+        distinct = column.distinct if counted or seen[0] != table.row_count else seen[1]
+        key = replace(column, likely_key=True, distinct=distinct)
+        return replace(table, columns=tuple(key if other is column else other for other in table.columns))
+    return table
+
+
+def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
+    """Columns that are called like a key of the table, the likeliest first: by its name, or the end of its name."""
+    owner = _words(table.name)
+    ends = {_joined(owner[start:]) for start in range(1, len(owner))}
+    # `pet_id` of `has_pet` is the key of `pet`.
+    owners = {_joined(owner), *(end for end in ends if end not in names)}
+    ranked: list[tuple[int, int, ColumnSchema]] = []
+    for place, column in enumerate(table.columns):
+        words = _words(column.name)
+        name = _joined(words)
+        if name in _ALONE:
+            ranked.append((0, place, column))
+        elif words and words[-1] in _KEY_WORDS and _joined(words[:-1]) in owners:
+            ranked.append((1, place, column))
+        elif any(name == own + word for own in owners for word in _KEY_WORDS):
+            ranked.append((2, place, column))
+        elif place == 0 and name in _KEY_WORDS:
+            ranked.append((3, place, column))
+    return [column for *_, column in sorted(ranked, key=lambda entry: entry[:2])]
 
 
 def infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
@@ -57,9 +122,9 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target
     """By what a referring column would be called: targets with how strongly that name speaks for them."""
     targets: dict[str, dict[str, tuple[int, _Target]]] = defaultdict(dict)
     for table in tables:
-        if table.kind != "table" or len(table.primary_key) != 1:
+        if table.kind != "table" or len(table.key) != 1:
             continue
-        column = table.column(table.primary_key[0])
+        column = table.column(table.key[0])
         if column is None:
             continue
         target = _Target(table, column)
@@ -68,8 +133,13 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target
         if key not in _GENERIC:
             # `customer_id` in a table `customers` is that table's own key; elsewhere the name alone speaks for it.
             strengths[key] = 3 if key.startswith(owner) else 2
-        if column.kind != "text":
+        if column.kind != "text" or owner.endswith(_CODE):
             strengths.setdefault(owner, 1)
+        if key == _CODE:
+            # `status_cd` means the codes of `order_status` as well as those of `status`.
+            words = _words(table.name)
+            for start in range(1, len(words)):
+                strengths.setdefault(_joined(words[start:]) + key, 1)
         for name, strength in strengths.items():
             targets[name][table.name] = (strength, target)
     return {name: list(held.values()) for name, held in targets.items()}
@@ -77,7 +147,7 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[tuple[int, _Target
 
 def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tuple[int, _Target]]]) -> _Target | None:
     """The target that the column's name speaks for most; None if none, or if two do alike."""
-    own_key = table.primary_key == (column.name,)
+    own_key = table.key == (column.name,)
     words = _words(column.name)
     for start in range(len(words)):
         name = _joined(words[start:])
@@ -98,7 +168,7 @@ def _best(table: TableSchema, column: ColumnSchema, targets: dict[str, list[tupl
 
 
 def _words(name: str) -> list[str]:
-    return [singular(word.lower()) for word in _WORD.findall(name)]
+    return [_CODE if word == "cd" else word for word in (singular(found.lower()) for found in _WORD.findall(name))]
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -14,6 +14,23 @@ ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 
 
 @dataclass(frozen=True)
+class Codes:
+    """What a column's codes mean, by the table that it refers to.
+
+    Attributes:
+        table: That table, which has few rows and few columns.
+        key: Its column that holds the codes.
+        label: Its column that says what they mean.
+        meanings: Pairs of both, in the order of the rows.
+    """
+
+    table: str
+    key: str
+    label: str
+    meanings: tuple[tuple[Cell, str], ...]
+
+
+@dataclass(frozen=True)
 class ColumnSchema:
     """One column.
 
@@ -28,6 +45,8 @@ class ColumnSchema:
         samples: A few distinct non-null values, most frequent first.
         distinct: Number of distinct non-null values; None if not counted.
         nulls: Whether a NULL was seen; None if not looked for.
+        likely_key: Whether it tells the rows of its table apart by its name and its values, where no key is declared.
+        codes: What its codes mean; None where no table of codes says so.
     """
 
     name: str
@@ -40,6 +59,8 @@ class ColumnSchema:
     samples: tuple[Cell, ...] = ()
     distinct: int | None = None
     nulls: bool | None = None
+    likely_key: bool = False
+    codes: Codes | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +85,7 @@ class TableSchema:
     Attributes:
         row_count: None where counting was not possible within its bound.
         total_columns: How many columns the table has; more than `len(columns)` in a part.
+        definition: A view's query; empty for a table, and where the engine does not tell.
     """
 
     name: str
@@ -72,6 +94,7 @@ class TableSchema:
     row_count: int | None = None
     comment: str = ""
     total_columns: int = 0
+    definition: str = ""
 
     def __post_init__(self) -> None:
         if self.total_columns < len(self.columns):
@@ -90,6 +113,17 @@ class TableSchema:
         """Names of the primary key's columns in key order; empty if none is declared."""
         keyed = sorted((column for column in self.columns if column.primary_key), key=lambda c: c.primary_key)
         return tuple(column.name for column in keyed)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Names of the primary key's columns; where none is declared, of those that are likely its key."""
+        return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
+
+    @property
+    def key_is_known(self) -> bool:
+        """Whether the key is declared, or was seen to be unique in every row."""
+        counted = [column.distinct == self.row_count for column in self.columns if column.likely_key]
+        return bool(self.primary_key) or (self.row_count is not None and bool(counted) and all(counted))
 
 
 @dataclass(frozen=True)
@@ -148,6 +182,22 @@ class Schema:
         """These tables and columns as if the database had no others."""
         tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
         return replace(self, tables=tables, total_tables=len(tables))
+
+    def stated(self) -> Schema:
+        """The same without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
+        likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
+        tables = tuple(
+            replace(
+                table,
+                columns=tuple(replace(column, likely_key=False, codes=None) for column in table.columns),
+                definition="",
+            )
+            for table in self.tables
+        )
+        keys = tuple(
+            key for key in self.foreign_keys if not (key.inferred and (key.ref_table, key.ref_columns[0]) in likely)
+        )
+        return replace(self, tables=tables, foreign_keys=keys)
 
     def part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         """The named tables with the named columns, in the given order, and the foreign keys that still have both ends.

@@ -17,6 +17,10 @@ from .store import ExampleStore
 _LOOKED_AT = 5
 """Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
 
+_OWN_LIKENESS = 0.4
+"""Likeness of whole questions from which an example over the same database is near: half of a database's own questions
+have another that is (measured on KaggleDBQA's few-shot pairs, of which those below it ask for something else)."""
+
 _SHARPNESS = 8.0
 """How fast a vote loses weight with distance: by e for every 1/8 of similarity."""
 
@@ -104,24 +108,38 @@ class ByDraft:
 class OwnFirst:
     """A selector's examples, after the k nearest that belong to the question's database alone.
 
-    Those show the very tables that are asked about, which no example of the same form over other data does, and are
-    worth showing whatever a selector goes by. A database without any of its own is shown what it was before.
+    Those show the very tables that are asked about, which no example of the same form over other data does. A database
+    without any of its own is shown what it was before.
 
     `readable` leaves out what may not be shown to whoever asks (see `tools/examples/rights.py`).
+
+    Attributes:
+        least: Likeness below which none is shown, as in `BySkeleton`; the words of the whole questions count too, since
+            they name the same tables. 0 shows the nearest however far.
     """
 
     store: ExampleStore
     others: Selector
     k: int = 3
     readable: Callable[[Example], Example | None] | None = None
+    least: float = 0.0
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
-        looked_at = self.k if self.readable is None else _LOOKED_AT * self.k
-        own = self.store.nearest("question", query.question, looked_at, query.database, shared=False)
         chosen: dict[str, Example] = {}
-        for example in (*self._shown(hit.example for hit in own)[: self.k], *self._shown(self.others.select(query))):
+        for example in (*self._shown(self._own(query))[: self.k], *self._shown(self.others.select(query))):
             chosen.setdefault(_meaning(example), example)
         return tuple(chosen.values())
+
+    def _own(self, query: ExampleQuery) -> list[Example]:
+        """The database's own that are near, the nearest question first; then those that are alike in form alone."""
+        looked_at = self.k if self.readable is None else _LOOKED_AT * self.k
+        near = self.store.near("question", query.question, looked_at, query.database, shared=False)
+        if self.least:
+            near = [hit for hit in near if hit.similarity >= min(self.least, _OWN_LIKENESS)]
+            key = mask(query.question, query.schema, query.values)
+            alike = self.store.near("skeleton", key, looked_at, query.database, shared=False)
+            near += [hit for hit in alike if hit.similarity >= self.least]
+        return list({_meaning(hit.example): hit.example for hit in self.store.fetch(near)}.values())
 
     def _shown(self, examples: Iterable[Example]) -> list[Example]:
         if self.readable is None:

@@ -6,6 +6,7 @@ from .join_path import join_path
 from .keep import requested, widen
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
+from .unheld import unheld_words
 
 __all__ = [
     "LOOK",
@@ -20,5 +21,6 @@ __all__ = [
     "requested",
     "set_aside",
     "still_runs",
+    "unheld_words",
     "widen",
 ]

@@ -36,6 +36,12 @@ _WHOLE, _RIVALS = 4, 40
 _WHOLE_COLUMNS, _SMALL = 120, 12
 """Columns of a group that can be shown whole, and of one so small that it is at any rank."""
 
+_FEW_RIVALS = 3
+"""Rivals of a first group that is so large that it is shown in part itself: the room is that group's."""
+
+_LOOKED_UP = 6
+"""Columns of a table that a larger group's tables refer to and that is shown with them: codes, kinds, places."""
+
 _NEAR = 0.25
 """Least weight of a rival, as a share of the first group's."""
 
@@ -98,6 +104,8 @@ class Crowd:
         }
         weighed = self._weigh(question, p, values)
         order = sorted(weighed.groups, key=lambda group: -weighed.groups[group])[: _WHOLE + _RIVALS]
+        if not self._is_whole(order[0], 0):
+            order = order[: 1 + _FEW_RIVALS]
         room, shown = MOST_COLUMNS, list[TableSchema]()
         for rank, group in enumerate(order):
             near = weighed.groups[group] >= _NEAR * weighed.groups[order[0]]
@@ -108,6 +116,7 @@ class Crowd:
                 if len(table.columns) <= room or not shown:
                     shown.append(table)
                     room -= len(table.columns)
+        shown.sort(key=lambda table: table.name in self._aside)
         return self._schema.part([(table.name, [column.name for column in table.columns]) for table in shown])
 
     def _weigh(self, question: Question, p: Mapping[str, float], values: Sequence[ValueMatch]) -> _Weighed:
@@ -145,10 +154,12 @@ class Crowd:
                 yield match.table, word, weight * (_ASIDE if match.table in self._aside else 1)
 
     def _taken(self, group: str, rank: int, weighed: _Weighed, p: Mapping[str, float]) -> Sequence[TableSchema]:
-        """The group whole where there is room; else the tables that words are about, and what joins them."""
+        """The group whole where there is room; else the tables that words are about, and what joins them.
+
+        Of the first group the small tables that these refer to come with them: there codes are looked up.
+        """
         members = self._members[group]
-        size = sum(len(table.columns) for table in members)
-        if size <= _SMALL or (rank < _WHOLE and size <= _WHOLE_COLUMNS):
+        if self._is_whole(group, rank):
             return members
         best: dict[str, tuple[float, float, str]] = {}
         own = {table.name for table in members}
@@ -159,4 +170,16 @@ class Crowd:
         names = dict.fromkeys([*(name for *_, name in best.values()), *likeliest[:_LIKELIEST]])
         for key in join_path(self._schema, list(names)) if len(names) > 1 else ():
             names |= dict.fromkeys((key.table, key.ref_table))
+        if rank == 0:
+            referred = [key.ref_table for key in self._schema.foreign_keys if key.table in names]
+            names |= dict.fromkeys(name for name in referred if self._is_looked_up(name))
         return [table for name in names if (table := self._schema.table(name))]
+
+    def _is_whole(self, group: str, rank: int) -> bool:
+        """Whether a group at this rank is shown whole."""
+        size = sum(len(table.columns) for table in self._members[group])
+        return size <= _SMALL or (rank < _WHOLE and size <= _WHOLE_COLUMNS)
+
+    def _is_looked_up(self, name: str) -> bool:
+        table = self._schema.table(name)
+        return table is not None and len(table.columns) <= _LOOKED_UP and name not in self._aside

@@ -53,7 +53,7 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
     for name in columns:
         table = schema.table(name)
         if table is not None:
-            _add(columns, schema, name, table.primary_key or [c.name for c in table.columns[:1]])
+            _add(columns, schema, name, table.key or [c.name for c in table.columns[:1]])
     return schema.part(list(columns.items()))
 
 

@@ -1,4 +1,8 @@
-"""Building an index: columns are read and stored one after another, within bounds of time and size."""
+"""Building an index: columns are read and stored one after another, within bounds of work and size.
+
+How far one call goes is counted in rows and values, not in seconds, so that what a question finds does not depend on
+how busy the machine is. Time alone ends what hangs.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +23,26 @@ class IndexBounds:
     """What the index may cost.
 
     Attributes:
-        seconds: How long one call may go on building; the next goes on from there.
+        work: How far one call goes on building; the next goes on from there. A row that is read counts one, a value
+            that is stored `_STORING`: about two seconds on a machine with nothing else to do.
+        seconds: How long one call may go on in any case.
         read_seconds: How long reading one column may take; of one that takes longer, a part is held.
         values: Distinct values held altogether; about 200 bytes of disk each.
         text_length: Longer texts are prose, which questions don't mention as a whole.
     """
 
-    seconds: float = 2.0
+    work: int = 2_000_000
+    seconds: float = 15.0
     read_seconds: float = 5.0
     values: int = 2_000_000
     text_length: int = 150
 
+
+_STORING = 20
+"""What storing a value takes, in rows read."""
+
+_ROWS = 100_000
+"""Rows of a table that nobody has counted."""
 
 DEFAULT_BOUNDS = IndexBounds()
 
@@ -55,36 +68,55 @@ def _may_hold_text(column: ColumnSchema) -> bool:
     return declared or any(isinstance(sample, str) for sample in column.samples)
 
 
+@dataclass
+class _Work:
+    """What one call has left to do, and until when."""
+
+    left: int
+    until: float
+
+    def takes(self, work: int) -> None:
+        self.left -= work
+
+    @property
+    def over(self) -> bool:
+        return self.left < 0 or time.monotonic() > self.until
+
+
 def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
-    """Goes on filling the columns that wait, one chunk of values at least, until the time is used up.
+    """Goes on filling the columns that wait, one chunk of values at least, until a call's work is done.
 
     Returns:
         Whether the index is complete.
     """
-    until = time.monotonic() + bounds.seconds
+    work = _Work(bounds.work, time.monotonic() + bounds.seconds)
     columns = store.columns()
     held = sum(column.held for column in columns)
     waiting = [column for column in columns if column.state == "waiting"]
+    schema = database.schema()
     for column in waiting:
         room = bounds.values - held + column.held
+        table = schema.table(column.table)
+        work.takes(_ROWS if table is None or table.row_count is None else table.row_count)
         texts, state = _texts(database, column, room, bounds)
         held += len(texts) - column.held
-        done = _store(store, column, texts, state, until)
-        if not done or (time.monotonic() > until and column is not waiting[-1]):
+        done = _store(store, column, texts, state, work)
+        if not done or (work.over and column is not waiting[-1]):
             return False
     return True
 
 
-def _store(store: Store, column: StoredColumn, texts: list[str], state: str, until: float) -> bool:
-    """Stores the texts that aren't yet; False if the time was over before the last of them."""
+def _store(store: Store, column: StoredColumn, texts: list[str], state: str, work: _Work) -> bool:
+    """Stores the texts that aren't yet; False if the work was done before the last of them."""
     start = column.held
     while True:
         end = start + _CHUNK
         last = end >= len(texts)
         store.add(column.id, start, texts[start:end], state if last else "waiting")
+        work.takes(_STORING * len(texts[start:end]))
         if last:
             return True
-        if time.monotonic() > until:
+        if work.over:
             return False
         start = end
 

@@ -68,6 +68,18 @@ class ValueIndex:
         """
         return self._ask(lambda store: tuple(find(question, store, self._columns)[:limit]))
 
+    def knows(self, word: str) -> bool:
+        """Whether a value holds a word, by its stem; yes too where not all values are at hand to say no.
+
+        Args:
+            word: A stem of four letters or more.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
+        """
+        known = self._ask(lambda store: store.knows(word))
+        return known or not self._complete or bool(self._database.leaving().levels)
+
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column holds exactly this text; of a column whose values may not leave, always yes.
 

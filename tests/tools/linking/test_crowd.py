@@ -33,11 +33,28 @@ _SCHEMA = Schema(
 
 def test_the_group_that_covers_the_question_comes_first_and_whole() -> None:
     kept = SchemaLinker(_SCHEMA).link("Which customer redeemed the most vouchers?", max_columns=400, by_group=True).kept
-    first = [table.name for table in kept.tables[:4]]
-    assert set(first) == {table.name for table in _SHOP}
-    assert set(first[2:]) == {"shop__voucher_old", "shop__branch"}, "copies and empty tables come last"
+    names = [table.name for table in kept.tables]
+    assert set(names[:2]) == {"shop__customer", "shop__voucher"}
+    assert set(names[-2:]) == {"shop__voucher_old", "shop__branch"}, "copies and empty tables come last of all"
     assert all(len(table.columns) == table.total_columns for table in kept.tables)
     assert len(kept.tables) < len(_SCHEMA.tables)
+
+
+def test_of_a_group_too_large_to_show_whole_what_is_asked_for_comes_with_its_codes_and_few_rivals() -> None:
+    others = [_table(f"erp__part{number}", *(f"a{number}_{part}" for part in range(10))) for number in range(200)]
+    orders = _table("erp__order", "order_id", "status_cd", "amount")
+    codes = _table("erp__status", "status_cd", "label")
+    key = ForeignKey("erp__order", ("status_cd",), "erp__status", ("status_cd",))
+    rivals = [_table(f"shop{number}__order", "order_id", "buyer") for number in range(30)]
+    schema = Schema("erp", (*rivals, *others, orders, codes), (key,))
+    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400, by_group=True).kept
+    names = [table.name for table in kept.tables]
+    assert names[0] == "erp__order"
+    assert "erp__status" in names
+    assert sum(name.startswith("shop") for name in names) <= 3
+    assert max(map(names.index, ("erp__order", "erp__status"))) < min(
+        place for place, name in enumerate(names) if name.startswith("shop")
+    )
 
 
 def test_groups_are_schemas_prefixes_or_what_keys_join() -> None:

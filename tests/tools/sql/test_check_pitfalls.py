@@ -51,6 +51,24 @@ def test_numbers_held_as_text_are_put_in_order_letter_by_letter() -> None:
     assert kinds(sql, holding("note", "9", "ten")) == []
 
 
+@pytest.mark.parametrize(
+    ("sql", "samples"),
+    [
+        ("SELECT max(note) FROM orders", ("9", "", "10")),
+        ("SELECT id FROM orders ORDER BY note DESC", ("1,200", "15")),
+        ("SELECT id FROM orders WHERE note > '$5'", ("$3", "$12")),
+        ("SELECT id FROM orders WHERE note BETWEEN '1/2/2020' AND '1/3/2020'", ("4/25/2008", "", "12/1/2009")),
+        ("SELECT min(note) FROM orders", ("2008-04-25", "2008/05/01")),
+    ],
+)
+def test_order_of_what_is_held_as_text_is_asked_after(sql: str, samples: tuple[str, ...]) -> None:
+    (finding,) = (one for one in check(sql, holding("note", *samples)) if one.kind == "text_order")
+    assert finding.severity == "info"
+    assert finding.message.endswith("?")
+    assert not finding.proof
+    assert kinds("SELECT id FROM orders WHERE note = '9'", holding("note", *samples)) == []
+
+
 def test_a_padded_key_is_told() -> None:
     sql = "SELECT o.id FROM orders o JOIN customer c ON o.note = c.country"
     padded = holding("note", " FR", "DE ")

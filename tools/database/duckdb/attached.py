@@ -92,7 +92,17 @@ def attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tupl
         anew = _anew(sql, [name for name, _ in held]) if kind == "view" and schema == "main" and reads else ""
         entries.append(
             Entry(
-                table, tuple(held), scan, schema, kind, comment or "", estimate, hides=computed, reads=reads, anew=anew
+                table,
+                tuple(held),
+                scan,
+                schema,
+                kind,
+                comment or "",
+                estimate,
+                hides=computed,
+                reads=reads,
+                anew=anew,
+                query=(sql or "") if kind == "view" else "",
             )
         )
     return entries, foreign

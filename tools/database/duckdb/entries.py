@@ -44,6 +44,7 @@ class Entry:
         reads: For a view, the tables that it reads, in lower case with their schemas; None where that is not known.
         anew: For a view that names all that it reads, its own query with the view's columns, to be selected from: over
             tables of which something is hidden, the view is declared by it once more.
+        query: What defines a view; empty where a part of the database is hidden, of which it may tell.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None where that is an attached one.
     """
@@ -59,6 +60,7 @@ class Entry:
     hides: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     reads: frozenset[str] | None = frozenset()
     anew: str = ""
+    query: str = ""
     slow: bool = False
     path: Path | None = None
 
@@ -139,7 +141,7 @@ def _reduced(entry: Entry, permissions: Permissions) -> Entry:
         hidden |= {name for name, sources in entry.hides.items() if sources & hidden}
     columns = tuple((own, held) for own, held in entry.columns if held.name.lower() not in hidden)
     comment = "" if hidden else entry.comment
-    return replace(entry, columns=columns, comment=comment)
+    return replace(entry, columns=columns, comment=comment, query="")
 
 
 def _shows(entry: Entry, name: str, permissions: Permissions) -> bool:

@@ -244,8 +244,11 @@ def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalo
             entry.kind,
             entry.comment,
             entry.estimate,
+            entry.query,
         )
         for entry in sorted(entries, key=lambda each: each.schema != "main")
     )
-    told = repr([(each.shown, each.kind, each.comment, each.columns) for each in relations]) + repr(keys)
+    told = repr([(each.shown, each.kind, each.comment, each.columns, each.definition) for each in relations]) + repr(
+        keys
+    )
     return Catalogue(hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16], relations, keys)

@@ -25,6 +25,7 @@ _RELATIONS = """
     SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_ROWS, TABLE_COMMENT FROM information_schema.TABLES
     WHERE TABLE_TYPE IN ('BASE TABLE', 'VIEW', 'SYSTEM VERSIONED') AND {only} ORDER BY TABLE_SCHEMA, TABLE_NAME
 """
+_VIEWS = "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE {only}"
 _COLUMNS = """
     SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'NO', EXTRA LIKE '% GENERATED%',
            COLUMN_COMMENT
@@ -88,6 +89,7 @@ def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
                 comment=str(comment or ""),
             )
         )
+    views = {(schema, view): query for schema, view, query in connection.rows(_VIEWS.format(only=only))}
     relations = {
         (schema, table): Relation(
             str(schema),
@@ -97,6 +99,7 @@ def read_catalogue(connection: Asks, only: str, owner: str) -> Catalogue:
             "view" if kind == "VIEW" else "table",
             "" if kind == "VIEW" else str(comment or ""),
             estimate if isinstance(estimate, int) else None,
+            str(views.get((schema, table)) or ""),
         )
         for schema, table, kind, estimate, comment in connection.rows(_RELATIONS.format(only=only))
         if (schema, table) in columns

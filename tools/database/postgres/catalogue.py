@@ -42,7 +42,8 @@ _RELATIONS = """
     WITH readable AS ({readable})
     SELECT r.oid, r.nspname, r.relname, pg_catalog.pg_table_is_visible(r.oid), r.relkind, d.description,
            CASE WHEN r.reltuples >= 0 AND r.relkind IN ('r', 'p', 'm') AND NOT row_security_active(r.oid)
-                THEN r.reltuples::bigint END
+                THEN r.reltuples::bigint END,
+           CASE WHEN r.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(r.oid) END
     FROM readable r
     LEFT JOIN pg_catalog.pg_description d
       ON d.objoid = r.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
@@ -140,8 +141,11 @@ def read_catalogue(connection: Asks, found: str, owner: str) -> Catalogue:
             "view" if kind in ("v", "m") else "table",
             str(comment or ""),
             estimate if isinstance(estimate, int) else None,
+            str(query or ""),
         )
-        for table, schema, name, visible, kind, comment, estimate in connection.rows(_RELATIONS.format(readable=found))
+        for table, schema, name, visible, kind, comment, estimate, query in connection.rows(
+            _RELATIONS.format(readable=found)
+        )
         if table in columns
     }
     functions = connection.rows(_FUNCTIONS)

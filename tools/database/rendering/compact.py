@@ -8,11 +8,17 @@ from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .remarks import pitfalls
 from .text import Identifier, examples, filled, identifiers, literal, one_line, remark
 
-_LEGEND = "Notation: table(column type{values}); * primary key, -> references"
+_LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
 
 _SHORT = 60
 """Characters of all values of a column that are shown to the last."""
+
+_LONGEST_VIEW = 200
+"""Characters of a view's query that are shown."""
+
+_LONGEST_CODES = 160
+"""Characters of the meanings of a column's codes that are shown; of more, none."""
 
 _FEW = 30
 """Distinct values of a column that is taken to hold codes, kinds or categories."""
@@ -45,7 +51,7 @@ def render_compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: 
             for key in composite.get(name, ())
         ]
         mark = "^" if (name, "") in marked else ""
-        lines.append(f"{written(table.name)}{mark}({', '.join(columns)}){_about(table)}")
+        lines.append(f"{written(table.name)}{mark}({', '.join(columns)}){_about(table, samples)}")
     return "\n".join(lines)
 
 
@@ -61,7 +67,9 @@ def _title(schema: Schema) -> str:
 
 
 def _legend(schema: Schema, marked: bool, samples: int) -> str:
-    legend = _LEGEND.format(values=" [example values] or {all values}" if samples else "")
+    keyed = any(column.likely_key for table in schema.tables for column in table.columns)
+    values = " [example values] or {all values}" if samples else ""
+    legend = _LEGEND.format(values=values, key=", ~* probably its key" if keyed else "")
     likely = ", ~> probably references" if any(key.inferred for key in schema.foreign_keys) else ""
     return f"{legend}{likely}{', ^ used by earlier queries' if marked else ''}"
 
@@ -69,11 +77,16 @@ def _legend(schema: Schema, marked: bool, samples: int) -> str:
 def _column(
     column: ColumnSchema, written: Identifier, keys: list[ForeignKey] | None, marked: bool, samples: int
 ) -> str:
-    signs = ("*" if column.primary_key else "") + ("^" if marked else "")
+    signs = ("*" if column.primary_key else "~*" if column.likely_key else "") + ("^" if marked else "")
     text = f"{written(column.name)}{signs} {column.kind}"
     if keys:
         for key in keys:
             text += f" {_arrow(key)} {written(key.ref_table)}.{written(key.ref_columns[0])}"
+        text += _meanings(column) if samples else ""
+        return f"{text} {remark(column.comment)}" if column.comment else text
+    if samples and column.codes:
+        # Nothing of the table of codes is shown here.
+        text += f" -> {written(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
         return f"{text} {remark(column.comment)}" if column.comment else text
     shown = _telling(column, samples)
     values = examples(column, shown)
@@ -84,12 +97,22 @@ def _column(
     return f"{text} {remark(column.comment)}" if column.comment else text
 
 
+def _meanings(column: ColumnSchema) -> str:
+    """What a column's codes mean, as far as it is short."""
+    if column.codes is None:
+        return ""
+    told = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
+    return f" {{{told}}}" if len(told) <= _LONGEST_CODES else ""
+
+
 def _telling(column: ColumnSchema, samples: int) -> int:
     """How many sample values tell a writer of SQL something: all of a column of codes, several of kinds, one of others.
 
     Numbers look like numbers, and whatever a query compares with is looked up by the question's own words.
     """
     few = column.distinct is not None and column.distinct <= _FEW
+    if column.kind == "number" and column.likely_key:
+        return 0
     if column.kind == "number":
         return min(samples, column.distinct or 0) if few and (column.distinct or 0) <= samples else 0
     every = filled(column)
@@ -103,8 +126,10 @@ def _arrow(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 
-def _about(table: TableSchema) -> str:
+def _about(table: TableSchema, samples: int) -> str:
     facts = [] if table.kind == "table" else [table.kind]
+    if table.definition and samples:
+        facts.append(f"defined by {remark(' '.join(table.definition.split()), _LONGEST_VIEW)}")
     if table.row_count == 0:
         facts.append("empty")
     if table.comment:

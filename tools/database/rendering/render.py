@@ -45,6 +45,8 @@ def render_schema(
             columns.
         samples: How many sample values a column at most shows, in the forms that show them.
     """
+    if style != "compact":
+        schema = schema.stated()
     if style == "track":
         return render_track(schema, _lowered(marked), all_columns)
     return _RENDERERS[style](schema, _lowered(marked), samples)

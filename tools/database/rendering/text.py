@@ -58,9 +58,9 @@ def filled(column: ColumnSchema) -> list[Cell]:
     return [value for value in column.samples if not isinstance(value, str) or value.strip()]
 
 
-def remark(comment: str) -> str:
+def remark(comment: str, longest: int = _LONGEST_COMMENT) -> str:
     """A comment from the schema in quotes; empty if there is none."""
-    return '"' + one_line(comment, _LONGEST_COMMENT).replace('"', "'") + '"' if comment else ""
+    return '"' + one_line(comment, longest).replace('"', "'") + '"' if comment else ""
 
 
 def one_line(text: str, longest: int) -> str:

@@ -21,6 +21,7 @@ class Relation:
         columns: With no samples but an enumeration's labels.
         kind: `view` for materialised views too: they repeat what tables hold.
         estimate: Rows by the server's statistics; None where it has none, or may not tell.
+        definition: A view's query; empty where the server does not tell, or where not all of the view may be seen.
     """
 
     schema: str
@@ -30,6 +31,7 @@ class Relation:
     kind: Literal["table", "view"] = "table"
     comment: str = ""
     estimate: int | None = None
+    definition: str = ""
 
 
 @dataclass(frozen=True)

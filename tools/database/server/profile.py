@@ -1,25 +1,32 @@
-"""The schema with what the tables hold: counts and samples, from few rows and within a bound on time."""
+"""The schema with what the tables hold: counts and samples, from few rows and by few queries.
+
+Work is counted in queries, each of few rows: what is found of a database is the same however busy the server is, and so
+is the prompt that shows it. Time alone ends what hangs.
+"""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError
+from ..codes import Rows, few_rows, with_codes
 from ..column_kinds import column_kind
-from ..infer_keys import infer_keys
+from ..infer_keys import infer_keys, with_likely_keys
 from ..schema import ColumnSchema, Schema, TableSchema
 from ..table import Cell
+from ..text_forms import telling
 from .catalogue import Catalogue, Relation
 from .connection import Backend, ConnectionLost, ServerConnection
 
 _ROWS = 200
 _SAMPLES = 8
-# For all tables together, and for one: a view can take any time.
-_SECONDS = 1.5
-_SECONDS_A_QUERY = 0.25
+# For all tables together, on a usual server; two for each table, one for each key that is likely.
+_QUERIES = 1_000
+# For what hangs, as a view may: no other query comes near it. After so many of them nothing more is looked at.
+_SECONDS_A_QUERY = 1.0
+_LATE = 4
 _INCLUDED_ROWS = 1_000
 _COUNTED_ROWS = 100_000
 
@@ -31,7 +38,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
         connection: In a transaction of the session's person, so that samples and counts obey its policies.
         backend: The kind of server.
         catalogue: What the session may read.
-        patience: How many times as long as on a usual server it may take.
+        patience: How many times as long as on a usual server a query takes; so many fewer are asked.
     """
     profiler = _Profiler(connection, backend, patience)
     tables = [profiler.table(relation) for relation in catalogue.relations]
@@ -40,26 +47,35 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
     def includes(table: str, column: str, ref_table: str, ref_column: str) -> bool:
         return profiler.includes(relations[table], column, relations[ref_table], ref_column)
 
+    def unique(table: str, column: str) -> tuple[int, int] | None:
+        return profiler.uniqueness(relations[table], column)
+
+    tables = with_likely_keys(tables, catalogue.foreign_keys, unique)
     keys = (*catalogue.foreign_keys, *infer_keys(tables, catalogue.foreign_keys, includes))
+    tables = with_codes(tables, keys, profiler.rows_of)
     return Schema(backend.database, tuple(tables), keys, catalogue.version, dialect=backend.dialect)
 
 
 @dataclass
 class _Profiler:
-    """Looks at table after table until its time is used up; later tables then have no samples."""
+    """Looks at table after table until its queries are used up; later tables then have no samples."""
 
     connection: ServerConnection
     backend: Backend
     patience: float
 
     def __post_init__(self) -> None:
-        self._until = time.monotonic() + _SECONDS * self.patience
+        self.rows_of: dict[str, Rows] = {}
+        self._left = int(_QUERIES / self.patience)
+        self._late = 0
         self._begin()
 
     def table(self, relation: Relation) -> TableSchema:
         rows = self._rows(self.backend.sample(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
+        if complete and rows:
+            self.rows_of[relation.shown] = few_rows([column.name for column in relation.columns], rows)
         return TableSchema(
             relation.shown,
             tuple(
@@ -69,6 +85,7 @@ class _Profiler:
             relation.kind,
             len(rows) if complete and rows is not None else self._count(relation),
             relation.comment,
+            definition=relation.definition,
         )
 
     def _count(self, relation: Relation) -> int | None:
@@ -79,6 +96,18 @@ class _Profiler:
         rows = self._rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate
+
+    def uniqueness(self, relation: Relation, column: str) -> tuple[int, int] | None:
+        """How many of the first rows there are, and how many values of a column are in them."""
+        name, source = self.backend.quoted(column), self.backend.source(relation)
+        rows = self._rows(
+            f"SELECT count(*), count(DISTINCT part.v) FROM"
+            f" (SELECT {name} AS v FROM {source} LIMIT {_COUNTED_ROWS}) AS part"
+        )
+        if not rows:
+            return None
+        seen, distinct = rows[0]
+        return (seen, distinct) if isinstance(seen, int) and isinstance(distinct, int) else None
 
     def includes(self, relation: Relation, column: str, target: Relation, ref_column: str) -> bool:
         """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
@@ -93,9 +122,10 @@ class _Profiler:
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 
     def _rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
-        """The rows of a query; None if there was no time for it, or it failed."""
-        if time.monotonic() > self._until:
+        """The rows of a query; None if it was one too many, took too long, or failed."""
+        if self._left <= 0 or self._late >= _LATE:
             return None
+        self._left -= 1
         try:
             return self.connection.rows(sql)
         except self.connection.errors as error:
@@ -104,6 +134,7 @@ class _Profiler:
                 raise failed from None
             if not isinstance(failed, QueryError):
                 raise failed from None
+            self._late += failed.kind == "timeout"
             self.connection.end()
             self._begin()
             return None
@@ -116,7 +147,7 @@ class _Profiler:
 def _column(column: ColumnSchema, values: Sequence[Cell], *, seen: bool, complete: bool) -> ColumnSchema:
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
-    samples = column.samples or tuple([value for value, _ in counts.most_common(_SAMPLES)])
+    samples = column.samples or telling([value for value, _ in counts.most_common()], _SAMPLES)
     return replace(
         column,
         kind=column.kind if column.kind != "other" else column_kind(column.type, samples),

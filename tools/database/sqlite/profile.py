@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from typing import Any
 
+from ..codes import Rows, few_rows
 from ..fetch import size_of
 from ..quoting import quoted
 from ..table import Cell
+from ..text_forms import telling
 from ..watchdog import WATCHDOG, RunningQuery
 from .connection import NOT_UTF8, SQLITE_ERRORS, lenient_text
 
@@ -60,10 +62,12 @@ class TableProfile:
     Attributes:
         columns: By name; of others nothing was seen.
         row_count: None where counting takes too long.
+        rows: All rows by the columns looked at, if there are few; see `codes.few_rows`.
     """
 
     columns: Mapping[str, ColumnProfile]
     row_count: int | None = None
+    rows: Rows = ()
 
 
 @dataclass
@@ -102,13 +106,21 @@ class Profiler:
                 ColumnProfile(profile.samples, self._distinct(table, column, reading), profile.nulls)
                 for column, profile in zip(columns, profiles, strict=True)
             ]
-        return TableProfile(dict(zip(columns, profiles, strict=True)), row_count)
+        few = few_rows(columns, rows) if complete else ()
+        return TableProfile(dict(zip(columns, profiles, strict=True)), row_count, few)
+
+    def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
+        """How many of a table's first rows there are, and how many values of a column are in them."""
+        name = quoted(column)
+        sql = f"SELECT count(*), count(DISTINCT v) FROM (SELECT {name} AS v FROM {quoted(table)} LIMIT {_ROWS})"
+        return self._first_row(sql)
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
         """Whether values of a column, as far as looked at, all stand in another one; False where there are none."""
         name, ref_name = quoted(column), quoted(ref_column)
+        # IN makes an index of what has none, once.
         sql = (
-            f"SELECT count(*) > 0 AND sum(EXISTS (SELECT 1 FROM {quoted(ref_table)} WHERE {ref_name} = v)) = count(*)"
+            f"SELECT count(*) > 0 AND sum(v IN (SELECT {ref_name} FROM {quoted(ref_table)})) = count(*)"
             f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quoted(table)} LIMIT {_ROWS})"
             f" WHERE {name} IS NOT NULL)"
         )
@@ -117,11 +129,8 @@ class Profiler:
     def _column(self, values: Sequence[Cell], complete: bool) -> ColumnProfile:
         counts = Counter(values)
         nulls = counts.pop(None, 0) > 0
-        if len(counts) == len(values):
-            most = tuple(islice(counts, _SAMPLES))
-        else:
-            most = tuple([value for value, _ in counts.most_common(_SAMPLES)])
-        return ColumnProfile(most, len(counts) if complete else None, nulls)
+        ranked = counts if len(counts) == len(values) else [value for value, _ in counts.most_common()]
+        return ColumnProfile(telling(ranked, _SAMPLES), len(counts) if complete else None, nulls)
 
     def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         """The first rows within the bounds, and whether these are all."""
@@ -179,7 +188,12 @@ class Profiler:
         return self._number(f"SELECT count(DISTINCT {quoted(column)}) FROM {quoted(table)}", reading)
 
     def _number(self, sql: str, reading: int = 0) -> int | None:
-        """The single number that a query gives; None if that is too much work.
+        """The single number that a query gives; None if that is too much work; see `_first_row`."""
+        row = self._first_row(sql, reading)
+        return None if row is None else row[0]
+
+    def _first_row(self, sql: str, reading: int = 0) -> Any:
+        """The first row that a query gives; None if that is too much work.
 
         Args:
             sql: The query.
@@ -191,7 +205,7 @@ class Profiler:
         work = _Work(min(_STEPS_A_QUERY, self._left))
         with self._within(work):
             try:
-                return self.connection.execute(sql).fetchone()[0]
+                return self.connection.execute(sql).fetchone()
             except SQLITE_ERRORS:
                 return None
             finally:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+from ..codes import Rows, with_codes
 from ..column_kinds import column_kind
 from ..egress import Egress, Leaving
-from ..infer_keys import infer_keys
+from ..infer_keys import infer_keys, with_likely_keys
 from ..quoting import quoted
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .catalogue import Catalogue, Entry
@@ -55,6 +56,7 @@ def read_schema(
     keys = _resolved(declared, {table.name.lower(): table for table in bare})
     leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
     tables: list[TableSchema] = []
+    rows: dict[str, Rows] = {}
     for entry in catalogue.visible:
         looked_at = [column.name for column in columns[entry.name] if not leaving.unread(entry.name, column.name)]
         try:
@@ -70,6 +72,7 @@ def read_schema(
             # The order in which values were met can be that of what is not looked at.
             profile = replace(profile, columns={name: _sorted(seen) for name, seen in profile.columns.items()})
         tables.append(_table(entry, columns[entry.name], profile, catalogue))
+        rows[entry.name] = profile.rows
     read = {table.name for table in tables}
     keys = [key for key in keys if key.table in read and key.ref_table in read]
 
@@ -77,7 +80,13 @@ def read_schema(
         looks = not (leaving.unread(table, column) or leaving.unread(ref_table, ref_column))
         return looks and profiler.includes(table, column, ref_table, ref_column)
 
+    tables = with_likely_keys(
+        tables,
+        keys,
+        lambda table, column: None if leaving.unread(table, column) else profiler.uniqueness(table, column),
+    )
     keys += infer_keys(tables, keys, includes)
+    tables = with_codes(tables, keys, rows)
     return Schema(name, tuple(tables), tuple(keys), _version(catalogue, tables))
 
 
@@ -117,6 +126,7 @@ def _table(entry: Entry, columns: Sequence[_Column], profile: TableProfile, cata
         cast("Literal['table', 'view', 'virtual']", entry.kind),
         profile.row_count,
         comment,
+        definition=(entry.sql or "") if entry.kind == "view" else "",
     )
 
 

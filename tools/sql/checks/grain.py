@@ -128,7 +128,7 @@ def _equalities(scope: Scope, resolution: Resolution) -> tuple[set[_Column], lis
 
 def _is_single(source: Source, bound: set[_Column]) -> bool:
     """Whether what binds a source's columns leaves one row of it."""
-    key = source.table.primary_key if source.table is not None else ()
+    key = source.table.key if source.table is not None else ()
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 
 
@@ -151,7 +151,7 @@ def _grouped_by(source: Source, scope: Scope, resolution: Resolution) -> bool:
 def _is_key(grouped: Source, column: str, source: Source, scope: Scope, resolution: Resolution) -> bool:
     """Whether a column that is grouped by tells the rows of a source apart, itself or by what it equals."""
     assert source.table is not None
-    key = tuple(map(fold, source.table.primary_key))
+    key = tuple(map(fold, source.table.key))
     if len(key) != 1:
         return grouped is source
     own = (id(source), key[0])
@@ -163,7 +163,8 @@ def _is_key(grouped: Source, column: str, source: Source, scope: Scope, resoluti
 def _probe(scope: Scope, source: Source, resolution: Resolution, tree: exp.Expr) -> str | None:
     """A query that gives a row if a group has a row of the source twice; None where none can be written."""
     assert source.table is not None
-    columns = source.table.primary_key
+    # A key that is merely likely proves nothing.
+    columns = source.table.key if source.table.key_is_known else ()
     if not columns and resolution.rules.is_sqlite and source.table.kind == "table":
         columns = ("rowid",)
     if not columns or _is_correlated(scope, resolution) or not isinstance(source.node, exp.Table):

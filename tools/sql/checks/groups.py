@@ -129,7 +129,7 @@ def _owns_fixed_key(reference: Reference, fixed: set[_Key]) -> bool:
     source = reference.source
     if source is None or source.table is None:
         return source is None or not source.columns
-    key = source.table.primary_key
+    key = source.table.key
     return bool(key) and all((id(source), fold(column)) in fixed for column in key)
 
 

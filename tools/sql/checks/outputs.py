@@ -74,7 +74,7 @@ def _may_be_number(item: exp.Expr, resolution: Resolution) -> bool:
     column = base_column(item, resolution)
     if column is None:
         return not isinstance(item, exp.Star | exp.Literal)
-    return column[1].kind == "number" and not column[1].primary_key
+    return column[1].kind == "number" and not (column[1].primary_key or column[1].likely_key)
 
 
 def _extra_count(question: str, top: Scope, resolution: Resolution) -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from ...database.schema import ColumnSchema
+from ...database.text_forms import TextForm, text_form
 from ..conditions import base_column, conjuncts, limit_count, own_references
 from ..findings import Finding
 from ..scope import Resolution, Scope
@@ -35,23 +36,35 @@ def _unordered_limit(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
 
 
 def _text_order(scope: Scope, resolution: Resolution) -> Iterator[Finding]:
-    """Numbers held as text, put in order: '10' comes before '9'."""
+    """Numbers and dates held as text, put in order or compared: '10' comes before '9'."""
     order = scope.select.args.get("order")
     terms = [term.this for term in order.expressions] if order is not None else []
-    extremes = [node.this for node in scope.select.find_all(exp.Max, exp.Min) if node.this is not None]
-    for node in (*terms, *extremes):
+    told: set[str] = set()
+    for node in (*terms, *_compared(scope)):
         found = base_column(node, resolution)
-        if found is not None and found[0].owner is scope and _holds_numbers_as_text(found[1]):
-            place = resolution.text(node)
-            message = f"{place} holds numbers as text, which are put in order letter by letter: '10' before '9'."
-            yield Finding("text_order", "info", message, place, f"order by CAST({place} AS REAL)")
+        form = text_form(found[1]) if found is not None and found[0].owner is scope else ""
+        place = resolution.text(node)
+        if form and place not in told:
+            told.add(place)
+            message = f"Should {place}, which holds {_HELD[form]}, be ordered and compared as what it means?"
+            better = f"order and compare by CAST({place} AS REAL)" if form == "numbers" else ""
+            yield Finding("text_order", "info", message, place, better)
 
 
-def _holds_numbers_as_text(column: ColumnSchema) -> bool:
-    texts = [sample for sample in column.samples if isinstance(sample, str)]
-    whole = [text.strip().partition(".")[0].lstrip("-") for text in texts]
-    numbers = bool(texts) and len(texts) == len(column.samples) and all(map(str.isdecimal, whole))
-    return numbers and len(set(map(len, whole))) > 1
+_HELD: Mapping[TextForm, str] = {
+    "numbers": "numbers as text, where '10' comes before '9'",
+    "signed": "numbers as text with signs or separators, which go letter by letter and are cut off by a cast",
+    "dates": "dates as text in a form that does not sort by date",
+    "mixed_dates": "dates as text in several forms, which do not sort by date",
+}
+
+
+def _compared(scope: Scope) -> Iterator[exp.Expr]:
+    """What is compared by its order; beside a number, a text is another check's affair."""
+    for node in scope.select.find_all(exp.Max, exp.Min, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
+        sides = [side for name in ("this", "expression", "low", "high") if (side := node.args.get(name)) is not None]
+        if not any(isinstance(side, exp.Literal) and not side.is_string for side in sides):
+            yield from sides
 
 
 def _padded_keys(scope: Scope, resolution: Resolution) -> Iterator[Finding]:

@@ -1,0 +1,96 @@
+"""Keys that nobody declared, what codes mean, and views: what the schema tells of them, and the papers' forms."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database, Schema, render_schema
+from tableturn.tools.sql import check
+
+_SCRIPT = """
+CREATE TABLE customers (customer_id INTEGER, name TEXT);
+CREATE TABLE orders (id INTEGER, customer_id INTEGER, status_cd INTEGER, total REAL);
+CREATE TABLE order_status (code INTEGER, label TEXT, note TEXT);
+CREATE TABLE has_pet (pet_id INTEGER, customer_id INTEGER);
+CREATE TABLE pet (pet_id INTEGER, name TEXT);
+CREATE TABLE log (id INTEGER, text TEXT);
+CREATE VIEW cancelled AS SELECT id, total FROM orders WHERE status_cd = 90;
+INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bo'), (3, 'Cy');
+INSERT INTO orders VALUES (10, 1, 10, 5), (11, 1, 90, 7), (12, 2, 20, 9);
+INSERT INTO order_status VALUES (90, 'cancelled', NULL), (10, 'new', NULL), (20, 'paid', NULL);
+INSERT INTO has_pet VALUES (1, 1), (2, 1);
+INSERT INTO pet VALUES (1, 'Rex'), (2, 'Tom');
+INSERT INTO log VALUES (1, 'a'), (1, 'b');
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "undeclared.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(_SCRIPT)
+    return file
+
+
+@pytest.fixture
+def schema(path: Path) -> Schema:
+    with Database.open(path) as database:
+        return database.schema()
+
+
+def test_a_column_named_like_a_key_is_one_where_its_values_are_unique(schema: Schema) -> None:
+    keys = {table.name: table.key for table in schema.tables if table.kind == "table"}
+    assert keys == {
+        "customers": ("customer_id",),
+        "orders": ("id",),
+        "order_status": ("code",),
+        "has_pet": (),
+        "pet": ("pet_id",),
+        "log": (),
+    }
+    assert not any(table.primary_key for table in schema.tables)
+    assert all(table.key_is_known for table in schema.tables if table.key)
+
+
+def test_references_lead_to_likely_keys(schema: Schema) -> None:
+    found = {(key.table, key.columns[0], key.ref_table) for key in schema.foreign_keys if key.inferred}
+    assert found == {
+        ("orders", "customer_id", "customers"),
+        ("orders", "status_cd", "order_status"),
+        ("has_pet", "pet_id", "pet"),
+        ("has_pet", "customer_id", "customers"),
+    }
+
+
+def test_the_text_says_that_keys_are_probable_what_codes_mean_and_what_a_view_is(schema: Schema) -> None:
+    text = render_schema(schema)
+    assert "~* probably its key" in text
+    assert "orders(id~* number, customer_id number ~> customers.customer_id, " in text
+    assert "status_cd number ~> order_status.code {10 = 'new', 20 = 'paid', 90 = 'cancelled'}" in text
+    assert 'defined by "CREATE VIEW cancelled AS SELECT id, total FROM orders WHERE status_cd = 90"' in text
+    alone = schema.part([("orders", ["id", "status_cd"])])
+    assert "status_cd number -> order_status.code {10 = 'new'" in render_schema(alone), "also without its table"
+
+
+def test_the_papers_forms_have_none_of_it(schema: Schema) -> None:
+    for style in ("credit", "track", "craft", "frames", "ddl"):
+        text = render_schema(schema, style)
+        assert not any(word in text for word in ("cancelled'}", "90 =", "FOREIGN", "merge(", "customer_id = "))
+
+
+def test_what_may_not_leave_tells_of_no_key_and_no_code(path: Path) -> None:
+    with Database.open(path, egress={"columns": {"order_status.label": "none", "customers.customer_id": "none"}}) as it:
+        schema = it.schema()
+    assert schema.table("customers").key == ()  # pyright: ignore[reportOptionalMemberAccess]
+    assert "cancelled'" not in render_schema(schema)
+    assert "status_cd = 90" not in render_schema(schema)
+
+
+def test_rows_that_a_join_repeats_are_known_by_likely_keys(schema: Schema) -> None:
+    once = "SELECT sum(o.total) FROM orders o JOIN customers c ON o.customer_id = c.customer_id"
+    assert not [one for one in check(once, schema) if one.kind == "repeated_rows"]
+    often = "SELECT sum(o.total) FROM orders o JOIN has_pet h ON o.customer_id = h.customer_id"
+    assert [one.proof for one in check(often, schema) if one.kind == "repeated_rows"] == [False]
