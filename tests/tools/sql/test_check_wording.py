@@ -136,6 +136,7 @@ RIGHT = [
     ("Are there more than 5 customers?", "SELECT count(*) FROM customer"),
     ("I run more than 10 shops. Which products are there?", "SELECT name FROM product"),
     ("orders over 10", "SELECT id FROM orders WHERE 10 < total"),
+    ("customers with at least one order", "SELECT DISTINCT customer_id FROM orders"),
     ("List all products, even those above 2", "SELECT name FROM product"),
     (
         "How many customers have at least 3 orders?",

@@ -57,7 +57,14 @@ def comparison_findings(question: str, tree: exp.Expr, resolution: Resolution) -
         return
     how, numbers = asked[0][0], {number for _, number in asked}
     plain = not turns(question) and is_flat(tree) and reads_tables(resolution)
-    if plain and len(asked) == 1 and _picks_nothing(tree) and not _ELSEWHERE.search(question):
+    # At least one is what a join leaves.
+    if (
+        plain
+        and len(asked) == 1
+        and numbers.isdisjoint({"0", "1"})
+        and _picks_nothing(tree)
+        and not _ELSEWHERE.search(question)
+    ):
         message = f"The question names a number, {asked[0][1]}, but the query has no condition."
         yield Finding("question_contradicted", "warning", message, "", "add the condition", proof=True)
         return
