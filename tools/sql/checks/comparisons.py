@@ -27,8 +27,18 @@ _PHRASES: Mapping[str, re.Pattern[str]] = {
     ),
     "equal": re.compile(rf"\bexactly {_N}"),
 }
-_TURNED = {"more": (exp.LT, exp.LTE), "less": (exp.GT, exp.GTE), "equal": (exp.NEQ,)}
-_FLIPPED = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE, exp.NEQ: exp.NEQ}
+_TURNED: Mapping[str, tuple[type[exp.Expr], ...]] = {
+    "more": (exp.LT, exp.LTE),
+    "less": (exp.GT, exp.GTE),
+    "equal": (exp.NEQ,),
+}
+_FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+    exp.NEQ: exp.NEQ,
+}
 
 _NEGATION = re.compile(r"\b(?:not?|never|none|neither|nor|without|except|only|all|every)\b|n't\b")
 """Words after which the opposite comparison may be right."""
