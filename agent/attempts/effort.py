@@ -14,7 +14,7 @@ MORE_DRAFTS = 2
 """Drafts that are added to one that is in doubt: with it, two can outvote one."""
 
 UNSURE = 0.5
-"""A reply that is no surer than this of its query is taken to be unsure."""
+"""A reply that is no surer than this of its query calls it as likely wrong as right."""
 
 
 def drafts(settings: Settings) -> int:

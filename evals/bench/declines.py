@@ -4,11 +4,16 @@
 
 asks what FILE does not have yet (120 turns, each after the gold queries of the turns before it) and stores it; without
 `--model` only FILE is read. Without `--replies` that is `data/decline_replies.jsonl`.
+
+The data's label says that the person who played the system could not answer, which says little of the database. In
+`data/decline_labels.jsonl` a reader says of each question so labelled whether the schema and the conversation hold an
+answer, and why; that was read before any reply.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
@@ -28,6 +33,8 @@ from .stored import UNSTORED, stored_model
 
 STORED = Path(__file__).parent / "data" / "decline_replies.jsonl"
 
+LABELS = Path(__file__).parent / "data" / "decline_labels.jsonl"
+
 QUESTIONS = 60
 """Of each sort."""
 
@@ -46,12 +53,19 @@ _SORTS: Mapping[str, Outcome] = {"unanswerable": "decline", "answerable": "answe
 
 
 def run(options: BenchOptions) -> dict[str, object]:
-    """Of each sort, the number of questions `n` and the rate `declined`; asking back is not declining."""
+    """Of each sort, the number of questions `n` and the rate `declined`; asking back is not declining.
+
+    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
+    the reader finds an answer to.
+    """
     dataset = load_dataset("cosql-acts", "train", options.folder)
     most = min(options.limit or QUESTIONS, QUESTIONS)
     chosen = {sort: balanced(dataset, outcome, most) for sort, outcome in _SORTS.items()}
     model = stored_model(options.replies or STORED, options.model, options.base_url)
     found = asyncio.run(_answered(dataset, [turn for turns in chosen.values() for turn in turns], model))
+    read = {label["question"]: label["verdict"] for label in map(json.loads, LABELS.read_text("utf-8").splitlines())}
+    for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
+        chosen[sort] = [turn for turn in chosen["unanswerable"] if read.get(turn.id) == verdict]
     return {sort: _figures(turns, found) for sort, turns in chosen.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.model.record import Record, add_record, recorded
+from tableturn.agent.model.record import Record, Recorded, add_record, recorded
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 
@@ -93,12 +93,30 @@ def test_a_model_that_is_known_to_be_weak_is_asked_twice(shop: Path, tmp_path: P
             return agent.ask("How many orders are there?").usage.llm_calls
 
     assert calls() == 1, "there is no record"
-    kept(path, 3, 10)
+    kept(path, 8, 10)
     assert calls() == 1, "too little is known"
     kept(path, 3, 10)
     assert calls() == 2
     settings["effort"] = "low"
     assert calls() == 1
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "weak"),
+    [
+        (0, 0, False),
+        (0, 1, False),
+        (1, 2, False),
+        (7, 10, False),
+        (6, 10, True),
+        (86, 102, True),
+        (88, 102, False),
+        (8_800, 10_200, True),
+        (9_300, 10_200, False),
+    ],
+)
+def test_a_model_is_weak_where_its_record_rules_out_that_it_is_strong(right: int, n: int, *, weak: bool) -> None:
+    assert Recorded(right, n).weak is weak
 
 
 def test_a_record_counts_verdicts_before_gold_and_no_approvals(tmp_path: Path) -> None:

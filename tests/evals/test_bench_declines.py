@@ -40,12 +40,23 @@ def careful(body: dict[str, object]) -> Behaviour:
     return says("Cannot answer: no temperatures." if WEATHER in prompt else "```sql\nSELECT 1\n```\nSure: 90")
 
 
-def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(root: Path, tmp_path: Path) -> None:
+def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     replies = tmp_path / "replies.jsonl"
+    (turn,) = declines.balanced(load_dataset("cosql-acts", "train", root), "decline", 5)
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps({"question": turn.id, "verdict": "unanswerable", "why": "no temperatures"}))
+    monkeypatch.setattr(declines, "LABELS", labels)
     with OpenAIServer(careful) as server:
         asked = declines.run(BenchOptions(root, replies=replies, model="openai:m", base_url=server.base_url))
         (warm,) = [prompt for prompt in server.prompts if WEATHER in prompt]
-    assert asked == {"unanswerable": {"n": 1, "declined": 1.0}, "answerable": {"n": 2, "declined": 0.0}}
+    assert asked == {
+        "unanswerable": {"n": 1, "declined": 1.0},
+        "answerable": {"n": 2, "declined": 0.0},
+        "unanswerable_verified": {"n": 1, "declined": 1.0},
+        "unanswerable_doubted": {"n": 0, "declined": None},
+    }
     assert QUESTIONS[2][1] in warm
     assert declines.run(BenchOptions(root, replies=replies)) == asked
     replies.write_text(replies.read_text().partition("\n")[2])

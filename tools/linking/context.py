@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ..database import Database, Limits
@@ -59,10 +60,25 @@ def base_turn(
 NEARER = 0.35
 """How much more relevant an earlier turn has to be than the last one to be the base in its place."""
 
-AFRESH = 0.35
-"""Relevance of the last turn below which a question that points at nothing before it starts afresh."""
+AFRESH = 0.8
+"""Relevance of every turn below which a question that points at nothing before it starts afresh.
+
+Of 200 such questions in CoSQL's training dialogues 16 fall below; the latest query shares a sixth of its schema items
+with theirs on average.
+"""
 
 _POINTING = ("those", "their", "this", "also", "instead")
+
+_GOES_BACK = re.compile(
+    r"^\W*(?:\w+\W+){0,4}?back\s+to\b"
+    r"|\bearlier\s+(?:question|query|list|result|answer|one)\b"
+    r"|\b(?:first|original|initial)\s+(?:question|query|list|answer)\b",
+    re.IGNORECASE,
+)
+"""Says that an earlier turn than the last is meant."""
+
+_EARLIER_ONE = re.compile(r"\b(?:first|second|third|former|original)\s+ones?\b|\bthe\s+former\b", re.IGNORECASE)
+"""May say so, or mean a row of the last result."""
 
 
 def latest_base(
@@ -75,6 +91,7 @@ def latest_base(
 ) -> PastTurn | None:
     """The last turn with SQL that runs, unless another is clearly nearer; None where the question starts afresh.
 
+    A pronoun points at the last turn, however near another one is; only words that name an earlier one go further back.
     See `base_turn` for the arguments.
     """
     now = [((item.table, item.column), item.p) for item in items]
@@ -83,21 +100,32 @@ def latest_base(
         for turn in history
         if turn.sql and _parses(turn.sql, dialect)
     ]
-    said = cues(question)
-    points = any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS
-    able: set[str] = set()
     while relevant:
-        nearest, last = max(relevant, key=lambda entry: entry[0]), relevant[-1]
-        if not points and nearest[0] < AFRESH:
-            return None
-        clearly = nearest[0] > last[0] + NEARER
-        # Looking takes a query: only those on which the choice depends are looked at.
-        looked_at = (last,) if not clearly and (points or last[0] >= AFRESH) else (last, nearest)
-        able |= {turn.sql for _, turn in looked_at if turn.sql not in able and (runs is None or runs(turn.sql))}
-        if all(turn.sql in able for _, turn in looked_at):
-            return nearest[1] if clearly else last[1]
-        relevant = [entry for entry in relevant if entry not in looked_at or entry[1].sql in able]
+        chosen = _meant(question, relevant)
+        # Looking takes a query: only what is chosen is looked at.
+        if chosen is None or runs is None or runs(chosen.sql):
+            return chosen
+        relevant = [entry for entry in relevant if entry[1].sql != chosen.sql]
     return None
+
+
+def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
+    """The turn to start from; `relevant` holds at least one, oldest first."""
+    *earlier, last = relevant
+    if earlier and _GOES_BACK.search(question):
+        return max(earlier, key=_relevance)[1]
+    nearest = max(relevant, key=_relevance)
+    clearly = nearest[0] > last[0] + NEARER
+    said = cues(question)
+    if any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
+        return nearest[1] if clearly and _EARLIER_ONE.search(question) else last[1]
+    if nearest[0] < AFRESH:
+        return None
+    return nearest[1] if clearly else last[1]
+
+
+def _relevance(entry: tuple[float, PastTurn]) -> float:
+    return entry[0]
 
 
 _ELLIPSIS = 4

@@ -15,7 +15,7 @@ from .checks import PITFALLS, check
 from .constants import Constants, constants
 from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
-from .findings import Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
+from .findings import OF_WORDS, Asked, ColumnValues, Finding, FindingKind, Mention, Severity, question_alone
 from .form import Form, form
 from .items import ALL_COLUMNS, UsedItems, used_items
 from .literals import Contents, SearchedLiteral, searched_literals
@@ -30,6 +30,7 @@ from .vectors import FEATURES, vectorize
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
+    "OF_WORDS",
     "PITFALLS",
     "Asked",
     "ColumnValues",

@@ -31,6 +31,9 @@ FindingKind = (
 )
 """A query error that running the query would give, or a doubt about one that runs."""
 
+OF_WORDS: frozenset[FindingKind] = frozenset({"output_columns", "unused_value", "question_contradicted"})
+"""Kinds that read the question's words: a question to the reader, never an order."""
+
 Severity = Literal["error", "warning", "info"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Database
-from tableturn.tools.linking import PastTurn, SchemaItem, base_turn, still_runs
+from tableturn.tools.linking import PastTurn, SchemaItem, base_turn, latest_base, still_runs
 from tableturn.tools.linking.context import divergence, relevance
 
 SINGER, DOG = ("singer", None), ("dog", "breed")
@@ -47,6 +47,37 @@ def test_sql_that_does_not_run_is_skipped() -> None:
 
 def test_sql_that_does_not_parse_and_turns_without_sql_are_skipped() -> None:
     assert base_turn("And?", ITEMS, (turn("x", ""), turn("y", "SELEC oops FROM"))) is None
+
+
+ORDERS = turn("Which orders were paid late?", "SELECT id FROM orders WHERE late", ("orders", None, 0.9))
+CUSTOMERS = turn("Which customers live in Paris?", "SELECT name FROM customers", ("customers", None, 0.9))
+OF_PARIS = turn("Which of them are older than 40?", "SELECT name FROM customers WHERE age > 40", ("age", None, 0.9))
+
+
+@pytest.mark.parametrize(
+    ("question", "history", "base"),
+    [
+        ("How many orders did they place?", (ORDERS, CUSTOMERS, OF_PARIS), OF_PARIS),
+        ("Which of their orders were paid late?", (ORDERS, CUSTOMERS), CUSTOMERS),
+        ("And paid late?", (ORDERS, CUSTOMERS), CUSTOMERS),
+        ("Go back to the orders that were paid late and count those", (ORDERS, OF_PARIS, CUSTOMERS), ORDERS),
+        ("Sort the first list by day", (ORDERS, CUSTOMERS, OF_PARIS), ORDERS),
+        ("Of the first ones, which orders were paid late?", (ORDERS, CUSTOMERS), ORDERS),
+        ("Which orders were paid late in May?", (ORDERS, CUSTOMERS), ORDERS),
+        ("Which of the orders is the first one?", (CUSTOMERS, ORDERS), ORDERS),
+        ("List xylophone strings bought yesterday morning", (CUSTOMERS, OF_PARIS), None),
+    ],
+)
+def test_the_last_turn_is_the_base_unless_another_is_clearly_meant(
+    question: str, history: tuple[PastTurn, ...], base: PastTurn | None
+) -> None:
+    items = (SchemaItem("orders", None, 0.9),)
+    assert latest_base(question, items, history) == base
+
+
+def test_a_last_query_that_does_not_run_gives_way_to_the_one_before() -> None:
+    assert latest_base("And those?", ITEMS, (DOGS, SINGERS), runs=lambda sql: "dog" in sql) is DOGS
+    assert latest_base("And those?", ITEMS, (DOGS, SINGERS), runs=lambda _: False) is None
 
 
 def test_relevance_is_between_0_and_2() -> None:

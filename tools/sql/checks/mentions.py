@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from ..conditions import literal, operands
 from ..constants import constants
 from ..findings import Asked, Finding, Mention
 from ..scope import Resolution
+from .words import reads_tables
 
 
 def mention_findings(asked: Asked, sql: str, resolution: Resolution, schema: Schema) -> Iterator[Finding]:
@@ -44,10 +46,55 @@ def mention_findings(asked: Asked, sql: str, resolution: Resolution, schema: Sch
         )
         advice = f"look for {one.value!r}"
         searched = _searched(resolution, schema)
-        proof = _is_value(asked.question, start, end) and not any(
-            mention.table.lower() in searched for mention in meant
+        certain = (
+            _is_value(asked.question, start, end)
+            and not any(mention.table.lower() in searched for mention in meant)
+            and _surely_unused(asked.question, start, end, meant, resolution)
         )
-        yield Finding("unused_value", "warning", message, "", advice, proof=proof)
+        yield Finding("unused_value", "warning", message, "", advice, certain)
+
+
+_LABELS = re.compile(r"\b(?:alias|column|heading|label|header)\s+(?:it\s+|as\s+|named\s+|called\s+)?$", re.IGNORECASE)
+"""Before a quoted text that is a name for what the query gives."""
+
+_ADDRESSED = re.compile(
+    r"(?:\b(?:for|to|me|us|thanks|thank you|hi|hello|dear|please|send|give|tell|email|i am|i'm|name is)|,)"
+    r"\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Before a name of somebody who is spoken to, or for."""
+
+_MANNER = re.compile(r"\b(?:in|by|as)\s+(?:the\s+)?$", re.IGNORECASE)
+"""Before a language or a format."""
+
+
+def _surely_unused(question: str, start: int, end: int, meant: Sequence[Mention], resolution: Resolution) -> bool:
+    """Whether the query looks for no constant at all, though the question quotes one or names one of its tables.
+
+    A column of one value only needs no condition, and what a query picks by something else may come to the same.
+    """
+    before, after = question[:start].rstrip(_QUOTES), question[end:]
+    quoted = len(before) < start
+    named = _LABELS if quoted else _ADDRESSED
+    if _WIDENS.search(question) or named.search(before) or (not quoted and after.startswith(",")):
+        return False
+    constants_there = any(
+        not isinstance(found.parent, exp.Limit | exp.Fetch)
+        for scope in resolution.scopes
+        for found in scope.select.find_all(exp.Literal)
+    )
+    if constants_there or not reads_tables(resolution):
+        return False
+    tables = [source.table for scope in resolution.scopes for source in scope.sources if source.table is not None]
+    columns = [table.column(mention.column) for mention in meant for table in tables if table.name == mention.table]
+    if not columns:
+        sure = " " in question[start:end] or question[start:end].isdecimal()
+        return quoted or (sure and not _MANNER.search(before))
+    return all(column is not None and column.distinct != 1 for column in columns)
+
+
+_WIDENS = re.compile(r"\b(?:also|too|even|includ\w*|regardless|whether|if)\b", re.IGNORECASE)
+"""Words that set a condition aside."""
 
 
 def _searched(resolution: Resolution, schema: Schema) -> set[str]:
