@@ -97,6 +97,8 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
     Raises:
         KnowledgeError: It does not fit.
     """
+    if entry.fault:
+        raise KnowledgeError(entry.fault)
     about = tuple(_item(item, schema) for item in entry.about)
     if entry.kind == "join":
         key = _key(entry, schema)
