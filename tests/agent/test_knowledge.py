@@ -238,3 +238,13 @@ def test_a_change_in_a_file_underneath_is_seen_at_once(shop: Path, known: Path) 
         agent.ask("How many loyal customers?")
     assert "ordered twice" in model.prompts[0]
     assert "ordered three times" in model.prompts[1]
+
+
+def test_the_offline_translator_says_which_definitions_it_does_not_read(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        assert any("“regular”" in note for note in agent.ask("How many regular customers are there?").notes)
+        agent.note("city means the place of the order")
+        answer = agent.ask("How many customers are there by city?")
+        assert answer.sql, "it reads the column of that name"
+        assert any("not understood" in note and "“city”" in note for note in answer.notes)
+        assert not any("not understood" in note for note in agent.ask("How many customers are there?").notes)
