@@ -93,10 +93,14 @@ def build_graph(
     if commands:
         builder.add_node("learn", _Node("learn", learn, resources))
         builder.add_edge("learn", END)
-        builder.add_conditional_edges(START, lambda state: "learn" if command_of(state) else "rephrase", list(_FIRST))
+        builder.add_conditional_edges(START, _first, list(_FIRST))
     else:
         builder.add_edge(START, "rephrase")
     return builder.compile(checkpointer=undoable(checkpointer) if checkpointer else None, name="tableturn")
+
+
+def _first(state: AgentState) -> str:
+    return "learn" if command_of(state) else "rephrase"
 
 
 def _next(state: AgentState) -> str | list[Send]:

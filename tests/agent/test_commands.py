@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -29,7 +29,7 @@ class Server:
 
     def say(self, text: str, **context: Any) -> str:
         given: Any = {"messages": [HumanMessage(text)]}
-        self.state = self._graph.invoke(given, self._config, context=context or None)
+        self.state = self._graph.invoke(given, self._config, context=cast("Any", context or None))
         return self.state["messages"][-1].text
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -90,7 +90,7 @@ class KnowledgeWriter:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _alone(path: Path) -> Generator[None]:
     """Holds back others who add to a file of the same folder, between reading and writing.
 
     The folder is locked: the file itself is another one after each change, and a lock file would be left in Git.
