@@ -75,7 +75,7 @@ pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
 
 studio: setup
-	$(BIN)/langgraph dev --no-browser
+	TABLETURN_COMMANDS=$${TABLETURN_COMMANDS:-on} $(BIN)/langgraph dev --no-browser
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .langgraph_api

@@ -27,6 +27,7 @@ from .nodes.clarify import clarify
 from .nodes.critique import critique
 from .nodes.execute import execute
 from .nodes.generate import generate
+from .nodes.learn import command_of, learn
 from .nodes.link import link
 from .nodes.reason import reason
 from .nodes.rephrase import rephrase
@@ -60,8 +61,16 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 """Every node, with the nodes that it may choose to come next."""
 
 
+_FIRST = ("rephrase", "learn")
+"""Nodes that begin a run: the state's turn is that of the run before."""
+
+
 def build_graph(
-    resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None, *, show_state: bool = False
+    resources: Resources,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    *,
+    show_state: bool = False,
+    commands: bool = False,
 ) -> AgentGraph:
     """The compiled graph.
 
@@ -70,6 +79,8 @@ def build_graph(
         checkpointer: Any LangGraph checkpointer; None inside a parent graph or a server, which bring their own.
         show_state: Give the whole state as output, as for debugging in Studio. Otherwise only the messages and the
             answer come out, so that no other key of a parent graph's state is touched.
+        commands: Take messages that begin with a slash for commands, by which whoever may send messages approves,
+            corrects and defines. Without, they are questions.
     """
     output = AgentState if show_state else AgentOutput
     builder = StateGraph(AgentState, Settings, input_schema=AgentInput, output_schema=output)
@@ -79,8 +90,17 @@ def build_graph(
             builder.add_edge(name, followers[0])
         else:
             builder.add_conditional_edges(name, _next, list(followers))
-    builder.add_edge(START, "rephrase")
+    if commands:
+        builder.add_node("learn", _Node("learn", learn, resources))
+        builder.add_edge("learn", END)
+        builder.add_conditional_edges(START, _first, list(_FIRST))
+    else:
+        builder.add_edge(START, "rephrase")
     return builder.compile(checkpointer=undoable(checkpointer) if checkpointer else None, name="tableturn")
+
+
+def _first(state: AgentState) -> str:
+    return "learn" if command_of(state) else "rephrase"
 
 
 def _next(state: AgentState) -> str | list[Send]:
@@ -161,7 +181,7 @@ def _check_rights(name: str, state: AgentState, resources: Resources) -> None:
     Raises:
         TableturnError: It was begun under others.
     """
-    goes_on = name != "rephrase" or clarified_turn(state) is not None
+    goes_on = name not in _FIRST or (name == "rephrase" and clarified_turn(state) is not None)
     if goes_on and not resources.may_read(turn_of(state).rights):
         raise TableturnError(
             "this turn was begun under other permissions, or by somebody else: ask the question again instead"
@@ -173,7 +193,7 @@ def _query_number(name: str, state: AgentState) -> int:
 
     A draft that could not be had keeps its number, and a second try has that of the first.
     """
-    if name == "rephrase":
+    if name in _FIRST:
         return 0  # the state is still that of the turn before
     if name == "candidate":
         return turn_of(state).candidate
@@ -185,7 +205,7 @@ def _query_number(name: str, state: AgentState) -> int:
 
 def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     """What the node may spend; drafts side by side share what is left."""
-    if name == "rephrase" and clarified_turn(state) is None:
+    if name == "learn" or (name == "rephrase" and clarified_turn(state) is None):
         return left_of(settings, {})  # what was spent is of another turn
     usage = usage_of(state)
     if name == "candidate":

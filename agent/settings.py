@@ -261,7 +261,7 @@ class Settings(BaseModel):
         le=2_000_000,
         description="Budget of one prompt; what does not fit is left out and said.",
     )
-    request_seconds: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for one reply of a model.")
+    request_seconds: float = Field(default=60.0, gt=0, le=86_400, description="Longest wait for one reply of a model.")
     request_retries: int = Field(
         default=2, ge=0, le=10, description="Times a failed request is sent again (rate limits, server errors, resets)."
     )

@@ -156,9 +156,14 @@ class SQLAgent:
         Raises:
             SettingsError: The permissions say nothing of this person.
         """
-        agent = SQLAgent.__new__(SQLAgent)
         resources = self.resources.others.of(Identity(user) if isinstance(user, str) else user)
-        agent._set_up(resources, self._checkpointer, lambda: None)
+        return SQLAgent.over(resources, self._checkpointer)
+
+    @classmethod
+    def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
+        """An agent over resources that somebody else opened, and closes."""
+        agent = cls.__new__(cls)
+        agent._set_up(resources, checkpointer or InMemorySaver(), lambda: None)
         return agent
 
     def ask(

@@ -7,7 +7,8 @@ URL (`TABLETURN_EMBEDDING` its embedding): few-shot examples come from it, and a
 `"save": true` leaves its answer there. `TABLETURN_PERMISSIONS` names a permissions file, of which the server's
 conversations get `[users.NAME]` for the name in `TABLETURN_USER`, else `[default]`; `allow` and `deny` of a run's
 context narrow that further. `TABLETURN_KNOWLEDGE` names the knowledge file, or `off` (docs/knowledge.md); without it
-the one beside the database is read, if there is one.
+the one beside the database is read, if there is one. With `TABLETURN_COMMANDS` set to `on`, as `make studio` sets it,
+messages that begin with a slash are the terminal's commands: /approve, /correct, /note, /accept, /forget.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ EMBEDDING_VARIABLE = "TABLETURN_EMBEDDING"
 PERMISSIONS_VARIABLE = "TABLETURN_PERMISSIONS"
 USER_VARIABLE = "TABLETURN_USER"
 KNOWLEDGE_VARIABLE = "TABLETURN_KNOWLEDGE"
+COMMANDS_VARIABLE = "TABLETURN_COMMANDS"
 
 
 def _sample() -> Path:
@@ -64,7 +66,7 @@ def _build() -> AgentGraph:
         identity=Identity(os.environ.get(USER_VARIABLE, "")),
         knowledge=os.environ.get(KNOWLEDGE_VARIABLE) or None,
     )
-    return build_graph(opened.resources, show_state=True)
+    return build_graph(opened.resources, show_state=True, commands=os.environ.get(COMMANDS_VARIABLE) == "on")
 
 
 _GRAPH = _build()

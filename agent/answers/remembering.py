@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from ...tools.database import Table
 from ...tools.errors import KnowledgeError, QueryError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.knowledge import Entry, Knowledge
-from ...tools.knowledge.fragment import read_fragment
+from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
 from ...tools.knowledge.propose import proposals
 from ..records import AnswerRecord, AttemptView, Result, plain_result
 from .learning import Saved, save_answer
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 _MEANS = re.compile(
-    r"^\s*[\"“'`]?(.{1,80}?)[\"”'`]?\s*(?:\bmeans\b|\bis when\b|\bstands for\b|:(?=\s)|(?<![<>!=])=(?!=))\s*(.+)$", re.S
+    r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
+    r"\s*(?P<how>\bmeans\b|\bis when\b|\bstands for\b|:(?=\s)|(?<![<>!=])=(?!=))\s*(?P<meaning>.+)$",
+    re.S,
 )
 """`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
+
+LONGEST = 1_500
+"""Characters of a note: what is longer finds no room in a prompt."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +51,28 @@ def noted(text: str, resources: Resources) -> Entry:
     """What a note means as an entry: `WORD means MEANING`, or a rule of the house.
 
     Raises:
-        KnowledgeError: There are no words in it.
+        KnowledgeError: There are no words in it, too many, or what stands after `=` is no SQL of this database.
     """
-    words = " ".join(text.split())
+    words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
         raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
+    if len(words) > LONGEST:
+        raise KnowledgeError(f"the note has more than {LONGEST:,} characters: divide it")
     found = _MEANS.match(words)
     if found is None:
         return Entry("convention", words, words)
-    name, meaning = found[1].strip(), found[2].strip()
+    name, meaning = (found["quoted"] or found["plain"]).strip(), found["meaning"].strip()
+    schema = resources.database.schema()
     try:
-        fragment = read_fragment(meaning, resources.database.schema())
-    except KnowledgeError:
+        fragment = read_fragment(meaning, schema)
+        kind = fragment_kind(parse_fragment(fragment.sql, schema.dialect))
+        if kind is None:
+            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
+    except KnowledgeError as error:
+        if found["how"] == "=":
+            raise KnowledgeError(f"not kept: {error}; a meaning in words is written {name} means ...") from None
         return Entry("term", name, meaning)
-    computes = re.match(r"\s*(?:SUM|COUNT|AVG|MIN|MAX|TOTAL)\s*\(", meaning, re.IGNORECASE)
-    return Entry("metric" if computes else "term", name, "" if computes else meaning, fragment.sql)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql)
 
 
 def remember(entry: Entry, resources: Resources) -> Entry:
@@ -71,6 +84,9 @@ def remember(entry: Entry, resources: Resources) -> Entry:
     if resources.knowledge is None:
         raise KnowledgeError("this agent was opened without knowledge")
     known = resources.knowledge.now()
+    if any(_same(entry, hidden) for hidden in resources.knowledge.hidden()):
+        # Why would tell what it means; that the name is taken cannot be helped.
+        raise KnowledgeError(f"not kept: {entry.name!r} cannot be defined here; choose another name")
     alone = Knowledge.of(((entry,),), resources.database)
     if alone.problems:
         raise KnowledgeError(f"not kept: {alone.problems[0].why}")
@@ -82,6 +98,14 @@ def remember(entry: Entry, resources: Resources) -> Entry:
         )
         raise KnowledgeError(f"not kept: {why}")
     return resources.knowledge.writer().add(entry)
+
+
+def _same(entry: Entry, other: Entry) -> bool:
+    """Whether two entries define the same, or would contradict each other."""
+    named = {"term", "metric"}
+    if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
+        return True
+    return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
 
 
 def corrected(answer: AnswerRecord, sql: str, resources: Resources, settings: Settings, question: str) -> Corrected:
@@ -147,7 +171,9 @@ def forget(name: str, resources: Resources) -> str:
         KnowledgeError: There is neither.
     """
     wanted = " ".join(name.split())
-    if resources.knowledge is not None and resources.knowledge.writer().remove(wanted):
+    knowledge = resources.knowledge
+    hidden = {entry.name.lower() for entry in knowledge.hidden()} if knowledge else set[str]()
+    if knowledge is not None and wanted.lower() not in hidden and knowledge.writer().remove(wanted):
         return f"the definition of {wanted!r}"
     store = resources.examples.own()
     if store is not None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ...tools.examples import Example
     from ...tools.knowledge import Knowledge
 
+_SERVER = "server"
+"""In the place of a file: what the server itself keeps."""
+
 app = typer.Typer(help="What words mean here: check, export, suggest.", no_args_is_help=True)
 
 
@@ -103,11 +106,11 @@ def export(
 def suggest(
     db: DbOption,
     source: Annotated[
-        list[Path],
+        list[str],
         typer.Option(
             "--from",
-            help="A file of SQL, or of conversations that `chat --thread` kept; repeatable. Of PostgreSQL: "
-            "the queries of pg_stat_statements in a file.",
+            help="A file of SQL, or of conversations that `chat --thread` kept; or `server`, for the queries that the "
+            "database's server keeps (pg_stat_statements, performance_schema); repeatable.",
         ),
     ],
     least: Annotated[int, typer.Option("--least", min=1, help="Queries that a thing must come from.")] = 2,
@@ -126,7 +129,7 @@ def suggest(
 
     asker = Asker(allow, deny, permissions, user)
     with asker.open(located(db, schemas)) as database:
-        queries = [query for path in source for query in _queries(path, database)]
+        queries = [query for given in source for query in _queries(given, database)]
         found = suggested(queries, database.schema(), least)
     for suggestion in found:
         entry = suggestion.entry
@@ -183,15 +186,26 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
                     yield hit.example, ""
 
 
-def _queries(path: Path, database: Database) -> Iterator[str]:
-    """The queries of a file of SQL, or of kept conversations about this very database.
+def _queries(given: str, database: Database) -> Iterator[str]:
+    """The queries of a file of SQL, or of kept conversations about this very database, or of its server.
 
     Raises:
         KnowledgeError: It cannot be read.
+        DatabaseUnavailable: The server keeps none.
     """
+    from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.errors import KnowledgeError
-    from ...tools.knowledge.suggest import statements
+    from ...tools.knowledge.suggest import MOST, statements
 
+    if given == _SERVER:
+        if not isinstance(database.engine, ServerEngine):
+            raise KnowledgeError(f"{database.name} is no server and keeps no queries: give --from a file of SQL")
+        kept = database.engine.query_log(MOST)
+        if hidden := kept.count(UNREADABLE):
+            warn(f"{hidden} queries of other people may not be read by this login: GRANT pg_read_all_stats TO it")
+        yield from (query for query in kept if query != UNREADABLE)
+        return
+    path = Path(given)
     try:
         with path.open("rb") as file:
             head = file.read(16)

@@ -47,6 +47,11 @@ class SlashCommands:
         self.answers: list[Answer] = [last] if last else []
         self._offered: tuple[Entry, ...] = ()
 
+    @property
+    def offered(self) -> tuple[Entry, ...]:
+        """What the last correction teaches, for /accept."""
+        return self._offered
+
     def run(self, line: str) -> str:
         """What there is to say to a command.
 

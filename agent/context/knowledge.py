@@ -45,6 +45,21 @@ def definitions_for(
     return knowledge.find(text, linked, budget * _CHARACTERS)
 
 
+def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
+    """What to say of terms and metrics of the question where the translator reads no definitions.
+
+    Reads the schema, so call it within an effect.
+    """
+    if run.resources.knowledge is None or run.resources.translator(run.settings).reads_examples:
+        return ()
+    known = run.resources.knowledge.now()
+    found = known.find(f"{as_asked(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
+    names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
+    if not names:
+        return ()
+    return (f"not understood: the offline translator reads no definitions, and {', '.join(names)} has one",)
+
+
 def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
     """The first word of a question that nothing explains and nobody was asked about; empty where there is none.
 

@@ -13,7 +13,14 @@ from ...tools.values import ValueMatch, likely
 from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
-from ..context.knowledge import ASKED, definitions_for, problems_note, unheld_in, unknown_word
+from ..context.knowledge import (
+    ASKED,
+    definitions_for,
+    problems_note,
+    unheld_in,
+    unknown_word,
+    unread_definitions,
+)
 from ..context.verified import verified_answer, verified_note
 from ..effects import Body, Done, do, wait_for
 from ..model.budget import seconds_left
@@ -94,6 +101,7 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         turn = replace(turn, candidates=1, examples=(verified.example,))
         note = verified_note(verified)
         return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, note])
+    notes += yield from do(lambda: unread_definitions(turn, run))
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
     if word := (yield from do(lambda: unknown_word(turn, values, said, run))):
         return _asked(turn, word, notes)

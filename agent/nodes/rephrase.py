@@ -18,7 +18,7 @@ from ...tools.linking import PastTurn
 from ..context.annotate import annotate
 from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
-from ..context.knowledge import definitions_for
+from ..context.knowledge import definitions_for, unread_definitions
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
 from ..presets import PAPERS
@@ -52,6 +52,8 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     update = yield from (_read(turn, history, run) if turn.question else _again(turn, history, run))
     notes += update["notes"]
+    if update["next"] == "respond":
+        notes += yield from do(lambda: unread_definitions(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,13 @@ from ...tools.knowledge.write import KnowledgeWriter
 
 if TYPE_CHECKING:
     from ...tools.database import Database
-    from ...tools.knowledge import Knowledge
+    from ...tools.knowledge import Entry, Knowledge
     from ...tools.knowledge.read import Layers
 
 OFF = "off"
 """Given as a file: use none, also where there is one."""
 
-_Stamp = tuple[int, int]
+_Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class KnowledgeSource:
@@ -36,7 +37,7 @@ class KnowledgeSource:
         self._given = None if given is None else Path(given)
         self._off = given is not None and str(given) == OFF
         self._lock = threading.Lock()
-        self._held: tuple[Path, _Stamp, Layers] | None = None
+        self._held: tuple[Path, tuple[Path, ...], _Stamp, Layers] | None = None
         if self._given is not None and not self._off:
             self._read(self._given)
 
@@ -56,9 +57,7 @@ class KnowledgeSource:
             KnowledgeError: It is wrong.
         """
         path = self.path(database)
-        if path is None or _stamp(path) is None:
-            return None
-        return self._read(path)
+        return None if path is None or not path.exists() else self._read(path)
 
     def writer(self, database: Database) -> KnowledgeWriter:
         """Adds to the file, in the name of whoever asks.
@@ -72,13 +71,14 @@ class KnowledgeSource:
         return KnowledgeWriter(path, database.session.identity.name)
 
     def _read(self, path: Path) -> tuple[_Stamp, Layers]:
-        stamp = _stamp(path)
-        if stamp is None:
+        if not path.exists():
             raise KnowledgeError(f"there is no knowledge file {path}")
         with self._lock:
-            if self._held is None or self._held[:2] != (path, stamp):
-                self._held = path, stamp, read_knowledge(path)
-            return self._held[1], self._held[2]
+            if self._held is None or self._held[0] != path or self._held[2] != _stamp(self._held[1]):
+                files: list[Path] = []
+                layers = read_knowledge(path, files)
+                self._held = path, tuple(files), _stamp(files), layers
+            return self._held[2:]
 
 
 class PersonKnowledge:
@@ -108,15 +108,32 @@ class PersonKnowledge:
                 self._made = key, Knowledge.of(layers, self._database)
             return self._made[1]
 
+    def hidden(self) -> tuple[Entry, ...]:
+        """Entries of the files that this person may not see: nor may that person replace them or take them out.
+
+        Raises:
+            KnowledgeError: The file is wrong.
+        """
+        if not self._database.session.policy.permissions:
+            return ()
+        found, seen = self.source.layers(self._database), self.now()
+        visible = {(entry.kind, entry.name.lower()) for entry in seen.entries} if seen else set[tuple[str, str]]()
+        layers = found[1] if found else ()
+        return tuple(entry for layer in layers for entry in layer if (entry.kind, entry.name.lower()) not in visible)
+
     def writer(self) -> KnowledgeWriter:
         """See `KnowledgeSource.writer`."""
         return self.source.writer(self._database)
 
 
-def _stamp(path: Path) -> _Stamp | None:
-    """Tells one state of a file from the next; None where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+def _stamp(paths: Iterable[Path]) -> _Stamp:
+    """Tells one state of files from the next; of one that is not there, None."""
+
+    def of(path: Path) -> tuple[int, int] | None:
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+    return tuple(map(of, paths))

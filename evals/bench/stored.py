@@ -19,10 +19,6 @@ from ...tools.errors import ModelError, SettingsError
 from ...tools.record_files import read_lines
 from ..runner.model import kept_model
 
-_PATIENT = Settings(request_seconds=3600, request_retries=0)
-"""For servers behind which people answer."""
-
-
 UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
 
 
@@ -36,6 +32,7 @@ class ReplyFile(BaseCache):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._replies: dict[str, str] = {}
+        self._missed: set[str] = set()
         try:
             records = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
             for record in records:
@@ -46,15 +43,24 @@ class ReplyFile(BaseCache):
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """See `BaseCache`."""
-        reply = self._replies.get(_digest(prompt))
+        key = _digest(prompt)
+        reply = self._replies.get(key)
+        if reply is None:
+            self._missed.add(key)
         return None if reply is None else [ChatGeneration(message=AIMessage(reply))]
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         """See `BaseCache`; the reply is on disk when this returns."""
         key, reply = _digest(prompt), return_val[0].text
         self._replies[key] = reply
+        self._missed.discard(key)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"prompt": key, "reply": reply}) + "\n")
+
+    @property
+    def missing(self) -> int:
+        """How many requests there were that have no reply, neither stored nor asked for."""
+        return len(self._missed)
 
     def clear(self, **kwargs: Any) -> None:
         """Stored replies are not thrown away."""
@@ -86,13 +92,16 @@ class Nobody(BaseChatModel):
         raise ModelError(UNSTORED)
 
 
-def stored_model(replies: Path | None, model: str | None, base_url: str | None) -> BaseChatModel:
+def stored_model(
+    replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
+) -> BaseChatModel:
     """A chat model that says what is stored, and asks, and stores, what is not.
 
     Args:
         replies: The file; it is made where there is none and somebody is asked.
         model: Whom to ask; None asks nobody.
         base_url: Of an OpenAI-compatible server.
+        seconds: How long one reply may take: people may answer.
 
     Raises:
         SettingsError: There is no file to read, or it is damaged.
@@ -101,8 +110,26 @@ def stored_model(replies: Path | None, model: str | None, base_url: str | None) 
     if replies is None or (model is None and not replies.exists()):
         raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to have it made")
     kept = ReplyFile(replies)
-    found = kept_model(model, base_url, _PATIENT, kept) if model is not None else None
+    found = (
+        kept_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), kept)
+        if model is not None
+        else None
+    )
     return found or Nobody(cache=kept)
+
+
+def check_all_stored(model: BaseChatModel) -> None:
+    """Nothing is measured where a reply is missing: a turn goes on without one, and its answer is another.
+
+    Raises:
+        ModelError: Some requests got none.
+    """
+    kept = model.cache
+    if isinstance(kept, ReplyFile) and kept.missing:
+        raise ModelError(
+            f"{kept.missing} requests got no reply: pass --model, and --base-url, to ask for them, or run again; "
+            "what is stored is not asked for a second time"
+        )
 
 
 def _digest(prompt: str) -> str:

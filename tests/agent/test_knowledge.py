@@ -197,3 +197,54 @@ def test_a_refused_answer_is_not_corrected(shop: Path, tmp_path: Path) -> None:
     assert answer.answered
     with SQLAgent(shop, model=writes("SELECT 1")) as agent, pytest.raises((ExampleRefused, SettingsError)):
         agent.correct(answer, "SELECT 2")
+
+
+def test_what_a_person_may_not_see_that_person_neither_replaces_nor_takes_out(shop: Path, known: Path) -> None:
+    text = known.read_text()
+    with SQLAgent(shop, model=writes("SELECT 1"), deny=["orders.total"], user="mallory") as agent:
+        with pytest.raises(KnowledgeError, match="cannot be defined here") as refused:
+            agent.note("revenue = COUNT(orders.id)")
+        assert "total" not in str(refused.value)
+        with pytest.raises(KnowledgeError, match="cannot be defined here"):
+            agent.note("revenues means whatever I like")
+        with pytest.raises(KnowledgeError, match="no definition"):
+            agent.forget("revenue")
+        assert agent.note("big spender means Ann").author == "mallory"
+        assert agent.forget("big spender")
+    assert known.read_text().strip() == text.strip()
+
+
+def test_notes_with_an_equals_sign_are_sql_or_not_kept(shop: Path, known: Path) -> None:
+    text = known.read_text()
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        for wrong in ("big = orders.totl > 5", "net = orders.total - 1", "sum = SUM(orders.total", "a = many orders"):
+            with pytest.raises(KnowledgeError, match="a meaning in words is written"):
+                agent.note(wrong)
+        with pytest.raises(KnowledgeError, match="divide it"):
+            agent.note("long means " + "very " * 400)
+        assert known.read_text().strip() == text.strip()
+        assert agent.note('"ratio: x" means\x07 orders.total - 1').name == "ratio: x"
+        assert agent.note("mean order = ROUND(AVG(orders.total), 1)").kind == "metric"
+
+
+def test_a_change_in_a_file_underneath_is_seen_at_once(shop: Path, known: Path) -> None:
+    notes = known.with_name("notes.md")
+    notes.write_text("- **loyal**: ordered twice\n")
+    known.write_text("extends: [notes.md]\n")
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model) as agent:
+        agent.ask("How many loyal customers?")
+        notes.write_text("- **loyal**: ordered three times\n")
+        agent.ask("How many loyal customers?")
+    assert "ordered twice" in model.prompts[0]
+    assert "ordered three times" in model.prompts[1]
+
+
+def test_the_offline_translator_says_which_definitions_it_does_not_read(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        assert any("“regular”" in note for note in agent.ask("How many regular customers are there?").notes)
+        agent.note("city means the place of the order")
+        answer = agent.ask("How many customers are there by city?")
+        assert answer.sql, "it reads the column of that name"
+        assert any("not understood" in note and "“city”" in note for note in answer.notes)
+        assert not any("not understood" in note for note in agent.ask("How many customers are there?").notes)

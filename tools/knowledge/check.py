@@ -13,7 +13,7 @@ from sqlglot import exp
 from ..database.schema import ForeignKey, Schema
 from ..errors import KnowledgeError, TableturnError
 from .entry import Entry, Item
-from .fragment import counted_where, find_column, find_table, parse_fragment, read_fragment
+from .fragment import counted_where, find_column, find_table, fragment_kind, parse_fragment, read_fragment
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -97,6 +97,8 @@ def _fitted(entry: Entry, schema: Schema, database: Database) -> Entry:
     Raises:
         KnowledgeError: It does not fit.
     """
+    if entry.fault:
+        raise KnowledgeError(entry.fault)
     about = tuple(_item(item, schema) for item in entry.about)
     if entry.kind == "join":
         key = _key(entry, schema)
@@ -131,10 +133,11 @@ def _unquoted(name: str) -> str:
 
 def _compile(entry: Entry, sql: str, tables: Sequence[str], schema: Schema, database: Database) -> None:
     tree = parse_fragment(sql, schema.dialect)
-    computes = any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc))
-    if computes != (entry.kind == "metric"):
+    if fragment_kind(tree) != entry.kind:
         wrong = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
-        raise KnowledgeError(wrong if entry.kind == "metric" else "a term's SQL is a condition on a row, no aggregate")
+        raise KnowledgeError(
+            wrong if entry.kind == "metric" else "a term's SQL is a condition on a row, no aggregate or value"
+        )
     sources = exp.select("1").from_(exp.to_table(tables[0]))
     sources.set("from_" if "from_" in sources.args else "from", exp.From(this=_table(tables[0])))
     for table in tables[1:]:
@@ -166,6 +169,8 @@ def _key(entry: Entry, schema: Schema) -> ForeignKey:
         ):
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         left, right = pair.this, pair.expression
+        if not (left.table and right.table):
+            raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
         tables = find_table(schema, left.table), find_table(schema, right.table)
         columns = find_column(schema, tables[0], left.name), find_column(schema, tables[1], right.name)
         ends.append(((tables[0], columns[0]), (tables[1], columns[1])))

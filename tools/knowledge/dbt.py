@@ -1,9 +1,7 @@
 """dbt's properties files (`schema.yml`): models, columns, tests, semantic models and metrics.
 
 https://docs.getdbt.com/reference/configs-and-properties and https://docs.getdbt.com/docs/build/semantic-models. Tests
-`relationships` are joins, `accepted_values` with descriptions are coded values; metrics of the types `simple` and
-`ratio` become expressions over the measures that they name. Expressions with Jinja in them are passed over, but for
-`{{ Dimension('entity__column') }}` in filters.
+`relationships` are joins, `accepted_values` with descriptions are coded values; for metrics see `dbt_metrics`.
 """
 
 from __future__ import annotations
@@ -12,42 +10,31 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from .dbt_metrics import MetricReader, quoted
 from .entry import Entry
 from .imports import listed, text
 
 _REF = re.compile(r"(?:ref|source)\(\s*['\"]([^'\"]+)['\"](?:\s*,\s*['\"]([^'\"]+)['\"])?\s*\)")
-_DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^)]*\)\s*\}\}")
-_AGGREGATES = {
-    "sum": "SUM({})",
-    "average": "AVG({})",
-    "avg": "AVG({})",
-    "min": "MIN({})",
-    "max": "MAX({})",
-    "count": "COUNT({})",
-    "count_distinct": "COUNT(DISTINCT {})",
-    "sum_boolean": "SUM(CASE WHEN {} THEN 1 ELSE 0 END)",
-}
 
 
 def from_dbt(content: Mapping[str, Any], source: str) -> tuple[Entry, ...]:
     """The entries of a properties file."""
     found = [entry for model in _models(content) for entry in _described(model, source)]
-    measures: dict[str, tuple[str, str]] = {}
+    reader = MetricReader(source)
+    metrics = [(metric, "") for metric in listed(content, "metrics")]
+    for model in listed(content, "models"):
+        metrics += [(metric, text(model, "name")) for metric in listed(model, "metrics")]
     for model in listed(content, "semantic_models"):
         table = _ref(text(model, "model")) or text(model, "name")
         if meaning := text(model, "description"):
             found.append(Entry("table", table, meaning, about=((table, ""),), source=source))
-        for measure in listed(model, "measures"):
-            sql = _measure(measure, table)
-            if sql:
-                measures[text(measure, "name")] = (sql, table)
+        reader.add_model(model, table)
         for dimension in listed(model, "dimensions"):
             column = text(dimension, "expr") or text(dimension, "name")
             meaning = text(dimension, "description")
             if meaning and column.isidentifier():
                 found.append(Entry("column", f"{table}.{column}", meaning, about=((table, column),), source=source))
-    found += [entry for metric in listed(content, "metrics") if (entry := _metric(metric, measures, source))]
-    return tuple(found)
+    return (*found, *reader.metrics(metrics))
 
 
 def _models(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -69,7 +56,7 @@ def _described(model: Mapping[str, Any], source: str) -> Iterator[Entry]:
         for kind, arguments in _tests(column):
             target = _ref(text(arguments, "to"))
             if kind == "relationships" and target:
-                on = f"{_quoted(table)}.{_quoted(name)} = {_quoted(target)}.{_quoted(text(arguments, 'field'))}"
+                on = f"{quoted(table)}.{quoted(name)} = {quoted(target)}.{quoted(text(arguments, 'field'))}"
                 yield Entry("join", on, sql=on, source=source)
             accepted = arguments.get("values")
             if kind == "accepted_values" and isinstance(accepted, list):
@@ -89,48 +76,6 @@ def _tests(column: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
                 yield kind, cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else arguments
 
 
-def _measure(measure: Mapping[str, Any], table: str) -> str:
-    """A measure's expression, qualified; empty where it is of a kind that we don't write."""
-    form = _AGGREGATES.get(text(measure, "agg"))
-    value = text(measure, "expr") or text(measure, "name")
-    if form is None or "{{" in value:
-        return ""
-    return form.format(f"{_quoted(table)}.{_quoted(value)}" if value.isidentifier() else value)
-
-
-def _metric(metric: Mapping[str, Any], measures: Mapping[str, tuple[str, str]], source: str) -> Entry | None:
-    name = text(metric, "name")
-    found = metric.get("type_params")
-    given = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
-    kind = text(metric, "type")
-    sql, table = "", ""
-    if kind == "simple":
-        sql, table = measures.get(_named(given.get("measure")), ("", ""))
-    elif kind == "ratio":
-        parts = [measures.get(_named(given.get(part)), ("", "")) for part in ("numerator", "denominator")]
-        if all(part for part, _ in parts):
-            sql, table = f"{parts[0][0]} * 1.0 / NULLIF({parts[1][0]}, 0)", parts[0][1]
-    if not sql:
-        return None
-    where = _DIMENSION.sub(r"\1", text(metric, "filter"))
-    if "{{" in where:
-        return None
-    means = text(metric, "description") or text(metric, "label")
-    label = text(metric, "label")
-    also = (label,) if label and label.lower() != name.lower() else ()
-    words = name.replace("_", " ")
-    about = ((table, ""),)
-    return Entry("metric", words, means, f"{sql}\n{where}" if where else sql, also, about, source=source)
-
-
-def _named(given: Any) -> str:
-    return given if isinstance(given, str) else text(cast("Mapping[str, Any]", given or {}), "name")
-
-
 def _ref(given: str) -> str:
     found = _REF.search(given)
     return (found[2] or found[1]) if found else ""
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'

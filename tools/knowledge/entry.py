@@ -30,6 +30,7 @@ class Entry:
         author: Who wrote it.
         added: When, in ISO 8601.
         source: The file that it comes from.
+        fault: Why it cannot be used, where that shows while its source is read.
     """
 
     kind: EntryKind
@@ -42,6 +43,7 @@ class Entry:
     author: str = ""
     added: str = ""
     source: str = ""
+    fault: str = ""
 
     @property
     def key(self) -> str:

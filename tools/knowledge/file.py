@@ -33,13 +33,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        """A field with nothing after it is not given: `terms:` alone is how a file is begun."""
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
 
 
 class _Written(_Part):

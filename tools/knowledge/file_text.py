@@ -17,6 +17,8 @@ def text_of(path: Path) -> str:
         KnowledgeError: It cannot be read, or is too large.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise KnowledgeError(f"cannot read the knowledge file {path}: it is no regular file")
         if path.stat().st_size > LARGEST:
             raise KnowledgeError(f"{path} has more than {LARGEST:,} bytes: divide it with `extends`")
         return path.read_text(encoding="utf-8-sig")

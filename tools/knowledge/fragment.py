@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlglot import exp
 
@@ -50,6 +51,15 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     return tree.expressions[0].unalias().copy()
 
 
+def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
+    """What SQL can define: a metric where it computes over rows, a term where it is a condition; None for neither."""
+    if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
+        return "metric"
+    inner = tree.unnest()
+    value = isinstance(inner, exp.Literal | exp.Neg | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.DPipe)
+    return None if value else "term"
+
+
 def outer_columns(tree: exp.Expr) -> Iterator[exp.Column]:
     """The columns that belong to the query around the fragment, not to a sub-query in it."""
     for column in list(tree.find_all(exp.Column)):
@@ -63,7 +73,7 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
     Args:
         sql: A condition or an expression.
         schema: What it is checked against.
-        about: Tables in which columns without a table are looked for first.
+        about: Tables in which columns without a table are looked for first; those that are read where it names none.
 
     Raises:
         KnowledgeError: It is none, or names what the schema lacks; the message has the nearest name.
@@ -77,14 +87,17 @@ def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragme
         columns.append((table, name))
     for table in tree.find_all(exp.Table):
         find_table(schema, table.name)
-    if not columns:
-        raise KnowledgeError(f"{sql!r} names no column: qualify columns by their tables, as in orders.total")
+    if not columns and not (about and fragment_kind(tree) == "metric"):
+        raise KnowledgeError(
+            f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
+            "of COUNT(*) say the table with `about`"
+        )
     # Names are quoted only where they must be: models copy what they see.
     naming = rules_of(schema.dialect).naming
     for identifier in tree.find_all(exp.Identifier):
         name = str(identifier.this)
         identifier.set("quoted", name.lower() in KEYWORDS or not naming.is_plain(name))
-    tables = tuple(dict.fromkeys(table for table, _ in columns))
+    tables = tuple(dict.fromkeys(table for table, _ in columns)) or tuple(dict.fromkeys(about))
     return Fragment(tree.sql(dialect=schema.dialect), tables, tuple(dict.fromkeys(columns)))
 
 
@@ -110,6 +123,9 @@ def find_table(schema: Schema, name: str) -> str:
     """
     found = schema.table(name)
     if found is None:
+        holders = [table.name for table in schema.tables if table.column(name) is not None]
+        if holders:
+            raise KnowledgeError(f"{name!r} is a column of {one_of(holders)}: qualify it by its table")
         raise KnowledgeError(f"there is no table {name!r}{_near(name, [table.name for table in schema.tables])}")
     return found.name
 

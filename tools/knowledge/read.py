@@ -22,20 +22,27 @@ Layers = tuple[tuple[Entry, ...], ...]
 """The entries of several files; of two that define the same, the later file's counts."""
 
 
-def read_knowledge(path: str | Path) -> Layers:
+def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     """The entries of a knowledge file and of the files that it extends, those beneath first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
 
+    Args:
+        path: The file.
+        files: Gets every file that is read, the first one first.
+
     Raises:
         KnowledgeError: A file is missing or wrong; the message names the file, the place and what to do.
     """
-    return tuple(_layers(Path(path), ()))
+    return tuple(_layers(Path(path), (), [] if files is None else files))
 
 
-def _layers(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[Entry, ...]]:
+def _layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
     if path.resolve() in above:
         raise KnowledgeError(f"{path} extends itself: take it out of `extends` of one of the files")
+    if path.resolve() in files:
+        return  # two files extend it: it lies beneath both
+    files.append(path.resolve())
     content = None if path.suffix.lower() in (".md", ".markdown") else load_yaml(text_of(path), str(path))
     imported = import_file(path, content)
     if imported is not None:
@@ -46,7 +53,7 @@ def _layers(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[Entry, ...]]:
         if below == DATABASE:
             yield (Entry("convention", DATABASE, source=DATABASE),)
         else:
-            yield from _layers(path.parent / below, (*above, path.resolve()))
+            yield from _layers(path.parent / below, (*above, path.resolve()), files)
     yield tuple(entries_of(file, path.name))
 
 
@@ -116,6 +123,8 @@ def entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
             yield entry("table", name, table, table.means, also=tuple(table.also), about=((name, ""),))
         for column, note in table.columns.items():
             values = tuple(note.values.items())
+            if not (note.means or note.also or values):
+                continue
             place = ((name, column),)
             also = tuple(note.also)
             yield entry("column", f"{name}.{column}", note, note.means, also=also, about=place, values=values)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any
 from ..errors import KnowledgeError
 from .entry import Entry
 from .file_text import text_of
+from .imports import import_file
 from .read import parse_file
 from .yaml_text import load_yaml
 
@@ -22,6 +26,8 @@ _lock = threading.Lock()
 
 class KnowledgeWriter:
     """Writes one knowledge file, whole or not at all; comments and order of what is there are kept.
+
+    Several threads and processes may do so at once.
 
     Args:
         path: The file; made where there is none.
@@ -34,6 +40,8 @@ class KnowledgeWriter:
 
     def add(self, entry: Entry) -> Entry:
         """Adds an entry, or puts it in the place of one of the same name, with author and time.
+
+        A rule or a join that stands there already is left as it is.
 
         Raises:
             KnowledgeError: The file is wrong, or cannot be written.
@@ -61,21 +69,69 @@ class KnowledgeWriter:
         yaml: Any = YAML()
         yaml.preserve_quotes = True
         yaml.width = 120
-        with _lock:
+        with _alone(self.path):
+            before = text_of(self.path) if self.path.exists() else ""
+            _check_ours(self.path, before)
             try:
-                content = yaml.load(text_of(self.path)) if self.path.exists() else None
+                content = yaml.load(before)
             except YAMLError as error:
                 raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
             content = {} if content is None else content
-            if not isinstance(content, dict):
-                raise KnowledgeError(f"{self.path} is no knowledge file")
             if not change(content):
                 return False
             stream = io.StringIO()
-            yaml.dump(content, stream)
+            if self.path.suffix.lower() == ".json":
+                json.dump(content, stream, ensure_ascii=False, indent=2)
+            else:
+                yaml.dump(content, stream)
             parse_file(load_yaml(stream.getvalue(), str(self.path)), str(self.path))
             _write(self.path, stream.getvalue())
         return True
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Holds back others who add to a file of the same folder, between reading and writing.
+
+    The folder is locked: the file itself is another one after each change, and a lock file would be left in Git.
+
+    Raises:
+        KnowledgeError: The folder cannot be made or opened.
+    """
+    with _lock:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            folder = os.open(path.resolve().parent, os.O_RDONLY)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        try:
+            with suppress(ImportError):  # not a POSIX system: threads alone are held back
+                import fcntl
+
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
+
+def _check_ours(path: Path, text: str) -> None:
+    """Refuses what is wrong already, and files of another kind.
+
+    Raises:
+        KnowledgeError: It may not be written to.
+    """
+    markdown = path.suffix.lower() in (".md", ".markdown")
+    content = None if markdown else load_yaml(text, str(path))
+    if markdown or import_file(path, content) is not None:
+        raise KnowledgeError(
+            f"{path} is not written to, it is of another kind: make a knowledge file with `extends: [{path.name}]` "
+            "and name that one"
+        )
+    parse_file(content, str(path))
+
+
+_TEXTS = (("conventions", "says"), ("joins", "on"), ("never", "use"))
+"""Lists, each with the field that a text alone stands for."""
 
 
 def _put(content: Any, entry: Entry, stamped: dict[str, str]) -> bool:
@@ -83,65 +139,113 @@ def _put(content: Any, entry: Entry, stamped: dict[str, str]) -> bool:
     match entry.kind:
         case "term":
             sql = {"sql": entry.sql} if entry.sql else {}
-            content.setdefault("terms", {})[entry.name] = {"means": entry.text or entry.name} | sql | also | stamped
+            _define(content, "terms", entry.name, {"means": entry.text or entry.name} | sql | also | stamped)
         case "metric":
             means = {"means": entry.text} if entry.text else {}
-            content.setdefault("metrics", {})[entry.name] = {"expression": entry.sql} | means | also | stamped
-        case "join":
-            content.setdefault("joins", []).append({"on": entry.sql or entry.name} | stamped)
-        case "convention":
-            content.setdefault("conventions", []).append({"says": entry.text} | stamped)
+            _define(content, "metrics", entry.name, {"expression": entry.sql} | means | also | stamped)
         case "column" | "table":
-            _describe(content.setdefault("tables", {}), entry, stamped)
+            _describe(_part(content, "tables", {}), entry, stamped)
+        case "join":
+            return _listed(content, "joins", {"on": entry.sql or entry.name} | stamped)
+        case "convention":
+            return _listed(content, "conventions", {"says": entry.text} | stamped)
         case "never":
-            content.setdefault("never", []).append({"use": entry.name, "why": entry.text} | stamped)
+            return _listed(content, "never", {"use": entry.name, "why": entry.text} | stamped)
     return True
+
+
+def _part(content: Any, name: str, empty: Any) -> Any:
+    """A part of a file, also where nothing stands after its name, or the name is not there yet."""
+    if content.get(name) is None:
+        content[name] = empty
+    return content[name]
+
+
+def _define(content: Any, kind: str, name: str, fields: dict[str, Any]) -> None:
+    """Writes a term or metric; of one that is there comments and other words stay, what it said goes."""
+    parts = _part(content, kind, {})
+    there = next((known for known in parts if _words(known) == _words(name)), name)
+    held = parts.get(there)
+    if not isinstance(held, dict):
+        parts[there] = fields
+        return
+    known: Any = held
+    for field in [field for field in known if field not in fields and field not in ("also", "about")]:
+        del known[field]
+    known.update(fields)
+
+
+def _listed(content: Any, kind: str, fields: dict[str, Any]) -> bool:
+    """Adds to a list what is not there."""
+    parts = _part(content, kind, [])
+    field = dict(_TEXTS)[kind]
+    if any(_words(_text(part, field)) == _words(fields[field]) for part in parts):
+        return False
+    parts.append(fields)
+    return True
+
+
+def _words(text: object) -> str:
+    return " ".join(str(text).lower().split())
+
+
+def _text(part: Any, field: str) -> object:
+    return part if isinstance(part, str) else part.get(field, "")
 
 
 def _describe(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
     table, column = entry.about[0]
     held = _opened(tables, table)
     if column:
-        held = _opened(held.setdefault("columns", {}), column)
+        held = _opened(_part(held, "columns", {}), column)
     if entry.text:
         held["means"] = entry.text
     if entry.also:
-        held["also"] = [*dict.fromkeys([*held.get("also", []), *entry.also])]
-    if entry.values:
-        held["values"] = {**held.get("values", {}), **dict(entry.values)}
+        held["also"] = [*dict.fromkeys([*(held.get("also") or []), *entry.also])]
+    values = _part(held, "values", {}) if entry.values else {}
+    for code, meaning in entry.values:
+        # Numbers and dates are no texts to the library that keeps comments.
+        values[next((known for known in values if str(known) == code), code)] = meaning
     held.update(stamped)
 
 
 def _opened(parts: Any, name: str) -> Any:
     """A description as a mapping, also where it is a text alone, or not there yet."""
-    known: Any = parts.get(name)
+    there = next((known for known in parts if _words(known) == _words(name)), name)
+    known: Any = parts.get(there)
     if not isinstance(known, dict):
-        known = parts[name] = {"means": known} if known else {}
-    return parts[name]
+        parts[there] = {"means": known} if known else {}
+    return parts[there]
 
 
 def _take_out(content: Any, name: str) -> bool:
-    wanted = " ".join(name.lower().split())
+    wanted = _words(name)
     for kind in ("terms", "metrics"):
         for known in list(content.get(kind) or {}):
-            if " ".join(str(known).lower().split()) == wanted:
+            if _words(known) == wanted:
                 del content[kind][known]
                 return True
-    for kind, field in (("conventions", "says"), ("joins", "on"), ("never", "use")):
+    for kind, field in _TEXTS:
         for number, part in enumerate(content.get(kind) or []):
-            text = part if isinstance(part, str) else part.get(field, "")
-            if " ".join(str(text).lower().split()) == wanted:
+            if _words(_text(part, field)) == wanted:
                 del content[kind][number]
                 return True
     return False
 
 
 def _write(path: Path, text: str) -> None:
+    # What a link points to is written, not the link; whoever may read the file may go on doing so.
+    path = path.resolve()
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(text, "utf-8")
+        with suppress(FileNotFoundError):
+            unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
         os.replace(unfinished, path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise KnowledgeError(f"cannot write {path}: {error.strerror}; name another file with --knowledge") from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> KnowledgeError:
+    return KnowledgeError(f"cannot write {path}: {error.strerror}; name another file with --knowledge")

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from tableturn.tools.database import Database, Identity, Limits, Session
 from tableturn.tools.database.server.address import in_schemas, parted, without_password
+from tableturn.tools.database.server.engine import UNREADABLE, ServerEngine
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
 
 from .servers import MARIADB, POSTGRES
@@ -420,3 +421,32 @@ def test_schemas_are_put_into_the_url() -> None:
     for url in ("shop.db", "sqlite:///shop.db", "postgresql://a@b/c?schema=s"):
         with pytest.raises(SettingsError, match="schemas"):
             in_schemas(url, "s")
+
+
+def test_what_the_server_keeps_of_queries_is_read_or_said_how(postgres: str) -> None:
+    with Database.open(postgres) as database:
+        assert isinstance(database.engine, ServerEngine)
+        with pytest.raises(DatabaseUnavailable, match="CREATE EXTENSION pg_stat_statements"):
+            database.engine.query_log(10)
+        # The extension itself needs a server that was started with it; a table of its name and columns stands in.
+        POSTGRES.run(postgres, "CREATE SCHEMA watch")
+        POSTGRES.run(postgres, "CREATE TABLE watch.pg_stat_statements (query text, dbid oid, calls bigint)")
+        POSTGRES.run(
+            postgres,
+            "INSERT INTO watch.pg_stat_statements SELECT q, d.oid, n FROM pg_database d,"
+            f" (VALUES ('SELECT 1', 3), ('{UNREADABLE}', 2), ('SELECT 2', 9)) AS told (q, n)",
+        )
+        assert database.engine.query_log(10) == ("SELECT 2", "SELECT 1", UNREADABLE)
+        assert database.engine.query_log(1) == ("SELECT 2",)
+        POSTGRES.run(postgres, "DROP SCHEMA watch CASCADE")
+
+
+def test_a_server_that_keeps_no_queries_says_what_to_set(mariadb: str) -> None:
+    ((kept,),) = MARIADB.run(mariadb, "SELECT @@performance_schema")
+    with Database.open(mariadb) as database:
+        assert isinstance(database.engine, ServerEngine)
+        if int(kept):
+            assert isinstance(database.engine.query_log(10), tuple)
+        else:
+            with pytest.raises(DatabaseUnavailable, match="performance_schema = ON"):
+                database.engine.query_log(10)

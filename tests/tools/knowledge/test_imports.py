@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 from tableturn.tools.database import Database
 from tableturn.tools.knowledge import Knowledge, read_knowledge
@@ -104,3 +105,58 @@ def test_ossie_out_and_in(tmp_path: Path, database: Database) -> None:
     (tmp_path / "plain.json").write_text(json.dumps(model))
     plain = of(tmp_path / "plain.json", database)
     assert any(entry.kind == "convention" and "Money is in euros" in entry.text for entry in plain.entries)
+
+
+METRICS = """
+models: [{name: visits, metrics: [{name: visitors, type: simple, agg: count_distinct, expr: customer_ref}]}]
+semantic_models:
+  - name: orders
+    model: ref('orders')
+    dimensions: [{name: progress, expr: state, type: categorical}, {name: buyer, expr: customer_id}]
+    measures:
+      - {name: total, agg: sum}
+      - {name: old, agg: sum, expr: old_total}
+      - {name: middle, agg: median, expr: total}
+metrics:
+  - {name: total, type: simple, type_params: {measure: {name: total, filter: "{{ Dimension('order__buyer') }} > 0"}}}
+  - {name: old_total_sum, type: simple, type_params: {measure: old}}
+  - name: growth
+    type: derived
+    filter: ["{{ Dimension('order__progress') }} = 'sent'"]
+    type_params: {expr: (total - before) / before, metrics: [total, {name: old_total_sum, alias: before}]}
+  - {name: share, type: ratio, type_params: {numerator: {name: total, filter: "total > 5"}, denominator: total}}
+  - {name: so_far, type: cumulative, type_params: {measure: total, window: 7 days}}
+  - {name: bought, type: conversion, type_params: {conversion_type_params: {entity: user}}}
+  - name: last_month
+    type: derived
+    type_params: {expr: total - p, metrics: [total, {name: total, alias: p, offset_window: 1 month}]}
+  - {name: typical, type: simple, type_params: {measure: middle}}
+  - {name: gone, type: simple, type_params: {measure: nothing}}
+  - {name: odd, type: simple, type_params: {measure: old}, filter: "{{ TimeDimension('x__y', 'day') + 1 }} > 2"}
+  - {name: loop, type: derived, type_params: {expr: pool, metrics: [pool]}}
+  - {name: pool, type: derived, type_params: {expr: loop, metrics: [loop]}}
+"""
+
+
+def test_metrics_of_dbt_are_compiled_from_others_or_told_by_name(tmp_path: Path, database: Database) -> None:
+    (tmp_path / "schema.yml").write_text(METRICS)
+    knowledge = of(tmp_path / "schema.yml", database)
+    found = {entry.name: entry.sql for entry in knowledge.entries if entry.kind == "metric"}
+    told = {problem.entry.name: problem.why for problem in knowledge.problems}
+    assert found["visitors"] == "COUNT(DISTINCT visits.customer_ref)"
+    assert found["total"] == "SUM(CASE WHEN orders.customer_id > 0 THEN orders.total END)"
+    assert found["share"].count("orders.total > 5") == 1
+    growth = found["growth"]
+    assert growth.count("orders.state = 'sent'") == 3
+    assert database.execute(f"SELECT {growth} FROM orders").rows == ((pytest.approx((15 - 18) / 18),),)
+    assert set(told) == {"so far", "bought", "last month", "typical", "gone", "odd", "loop", "pool"}
+    for name, why in [
+        ("so far", "'cumulative'"),
+        ("bought", "'conversion'"),
+        ("last month", "offset"),
+        ("typical", "'median'"),
+        ("gone", "'nothing'"),
+        ("odd", "Jinja"),
+        ("loop", "itself"),
+    ]:
+        assert why in told[name], name

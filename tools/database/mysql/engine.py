@@ -162,6 +162,12 @@ class MySQLBackend:
         """See `Backend`."""
         return warnings(connection)
 
+    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+        """See `ServerEngine.query_log`."""
+        from .query_log import read_log
+
+        return read_log(connection, most)
+
     def quoted(self, name: str) -> str:
         """See `Backend`."""
         return "`" + name.replace("`", "``") + "`"

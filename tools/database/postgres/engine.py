@@ -113,6 +113,12 @@ class PostgresBackend:
         """See `Backend`."""
         return warnings(connection)
 
+    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+        """See `ServerEngine.query_log`."""
+        from .query_log import read_log
+
+        return read_log(connection, most)
+
     def quoted(self, name: str) -> str:
         """See `Backend`."""
         return quoted(name)

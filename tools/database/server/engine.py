@@ -30,6 +30,9 @@ _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
 _PART_ROWS = 100_000
+UNREADABLE = "<insufficient privilege>"
+"""What PostgreSQL shows in the place of a query."""
+
 _CANCELLED = "the query was cancelled"
 
 R = TypeVar("R")
@@ -124,6 +127,19 @@ class ServerEngine:
             return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
 
         return self._with(limits.seconds, run, cancellation)
+
+    def query_log(self, most: int) -> tuple[str, ...]:
+        """Queries that were run on this database and that the server keeps, without their constants; commonest first.
+
+        Other people's queries that the login may not read are `UNREADABLE`.
+
+        Raises:
+            DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
+        """
+        read = getattr(self._backend, "query_log", None)
+        if read is None:
+            raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
+        return self._with(_CATALOGUE_SECONDS * self.patience, lambda connection: read(connection, most))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`: the server itself is asked."""

@@ -1,0 +1,97 @@
+"""Commands as messages: how a person teaches through LangGraph's server, which knows messages alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from tableturn.agent import SQLAgent
+from tableturn.agent.graph import AgentGraph, build_graph
+
+from tests.support.scripted import ScriptedModel, writes
+
+from .test_knowledge import KNOWN
+
+RIGHT = "SELECT count(*) FROM customers WHERE id IN (1, 3)"
+
+
+class Server:
+    """A thread of the graph, as a server runs it."""
+
+    def __init__(self, graph: AgentGraph) -> None:
+        self._graph = graph
+        self._config: Any = {"configurable": {"thread_id": "t"}}
+        self.state: dict[str, Any] = {}
+
+    def say(self, text: str, **context: Any) -> str:
+        given: Any = {"messages": [HumanMessage(text)]}
+        self.state = self._graph.invoke(given, self._config, context=cast("Any", context or None))
+        return self.state["messages"][-1].text
+
+
+@pytest.fixture
+def known(shop: Path) -> Path:
+    path = shop.with_name("shop.knowledge.yaml")
+    path.write_text(KNOWN)
+    return path
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return writes("SELECT count(*) FROM customers")
+
+
+@pytest.fixture
+def agent(shop: Path, tmp_path: Path, model: ScriptedModel, known: Path) -> Iterator[SQLAgent]:
+    del known
+    with SQLAgent(shop, model=model, examples=tmp_path / "store", user="ann") as opened:
+        yield opened
+
+
+def server(agent: SQLAgent, *, commands: bool = True) -> Server:
+    return Server(build_graph(agent.resources, InMemorySaver(), show_state=True, commands=commands))
+
+
+def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: ScriptedModel) -> None:
+    told = server(agent)
+    assert "there is no answer to approve" in told.say("/approve")
+    assert "remembered in shop.knowledge.yaml" in told.say("/note XQR means the last quarter")
+    assert "author: ann" in known.read_text()
+    assert model.prompts == [], "no command is a question"
+    told.say("How many loyal customers are there?")
+    assert "the last quarter" not in model.prompts[-1]
+    corrected = told.say(f"/correct {RIGHT}")
+    assert "2 customers" in corrected
+    assert "with /accept N" in corrected
+    assert told.state["answer"]["sql"] == RIGHT
+    assert "remembered" in told.say("/accept 1")
+    assert "loyal" in known.read_text()
+    assert "that is an example already" in told.say("/approve")
+    asked = len(model.prompts)
+    server(agent).say("How many loyal customers are there?")
+    assert len(model.prompts) == asked, "the verified query answers"
+    assert "forgot the definition of 'XQR'" in told.say("/forget XQR")
+    assert "there is no command /drop" in told.say("/drop everything")
+
+
+def test_commands_keep_to_the_rights_of_the_run(agent: SQLAgent, known: Path) -> None:
+    text, told = known.read_text(), server(agent)
+    assert "cannot be defined here" in told.say("/note revenue = COUNT(orders.id)", deny=["orders.total"])
+    told.say("How many customers are there?")
+    assert "no answer to correct" in told.say("/correct SELECT 1", deny=["orders.total"]), "it is of wider rights"
+    told.say("How many customers are there?", deny=["orders.total"])
+    refused = told.say("/correct SELECT max(total) FROM orders", deny=["orders.total"])
+    assert "total" in refused
+    assert told.state["answer"]["sql"] == "SELECT count(*) FROM customers"
+    assert known.read_text() == text
+
+
+def test_without_commands_a_slash_is_a_question(agent: SQLAgent, known: Path, model: ScriptedModel) -> None:
+    text = known.read_text()
+    server(agent, commands=False).say("/note loyal means ordered twice")
+    assert model.prompts
+    assert known.read_text() == text

@@ -1,0 +1,102 @@
+"""Adding to a knowledge file: what people wrote stays, and nothing that somebody else adds meanwhile is lost."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import stat
+from pathlib import Path
+
+import pytest
+from tableturn.tools.errors import KnowledgeError
+from tableturn.tools.knowledge import Entry, KnowledgeWriter, read_knowledge
+
+EACH = 12
+
+
+def _adding(path: Path, person: str) -> None:
+    for number in range(EACH):
+        KnowledgeWriter(path, person).add(Entry("term", f"{person} {number}", "something"))
+
+
+def test_what_several_processes_add_at_once_is_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "shop.knowledge.yaml"
+    context = multiprocessing.get_context("spawn")
+    people = [context.Process(target=_adding, args=(path, person)) for person in ("ann", "bo", "cy")]
+    for one in people:
+        one.start()
+    for one in people:
+        one.join()
+    (layer,) = read_knowledge(path)
+    assert len(layer) == 3 * EACH
+    assert [each.name for each in tmp_path.iterdir()] == [path.name], "no lock and no partial file is left"
+
+
+def test_a_term_is_replaced_whatever_its_capitals_and_comments_and_other_words_stay(tmp_path: Path) -> None:
+    path = tmp_path / "k.yaml"
+    path.write_text("terms:\n  Active:  # as the board has it\n    means: old\n    sql: a.b = 1\n    also: [live]\n")
+    KnowledgeWriter(path).add(Entry("term", "active", "new"))
+    text = path.read_text()
+    assert "# as the board has it" in text
+    ((entry,),) = read_knowledge(path)
+    assert (entry.name, entry.text, entry.sql, entry.also) == ("Active", "new", "", ("live",))
+
+
+def test_a_rule_that_is_there_is_not_written_twice(tmp_path: Path) -> None:
+    path = tmp_path / "k.yaml"
+    path.write_text("conventions:\n- A rule.  # why\n")
+    KnowledgeWriter(path).add(Entry("convention", "a Rule.", "a Rule."))
+    assert path.read_text() == "conventions:\n- A rule.  # why\n"
+
+
+def test_fields_with_nothing_after_them_are_as_good_as_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "k.yaml"
+    path.write_text("# begun\nterms:\nconventions:\ntables: {people: {columns: {age: }}}\n")
+    assert read_knowledge(path) == ((),)
+    KnowledgeWriter(path).add(Entry("term", "active", "new"))
+    assert path.read_text().startswith("# begun\nterms:\n  active:\n")
+
+
+def test_codes_that_look_like_numbers_are_written_over_and_keep_their_comments(tmp_path: Path) -> None:
+    path = tmp_path / "k.yaml"
+    path.write_text("tables:\n  people:\n    columns:\n      kind:\n        values:\n          1: one # first\n")
+    entry = Entry("column", "people.kind", about=(("people", "kind"),), values=(("1", "uno"), ("2", "due")))
+    KnowledgeWriter(path).add(entry)
+    assert "1: uno # first" in path.read_text()
+    ((read,),) = read_knowledge(path)
+    assert read.values == (("1", "uno"), ("2", "due"))
+
+
+def test_a_json_file_stays_json_and_a_link_and_rights_stay_what_they_are(tmp_path: Path) -> None:
+    held, link = tmp_path / "held.json", tmp_path / "link.json"
+    held.write_text('{"terms": {"a": "b"}}')
+    held.chmod(0o640)
+    link.symlink_to(held)
+    KnowledgeWriter(link, "ann").add(Entry("term", "c", "d"))
+    assert json.loads(held.read_text())["terms"]["c"]["author"] == "ann"
+    assert link.is_symlink()
+    assert stat.S_IMODE(held.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(("name", "text"), [("k.md", "- **a**: b\n"), ("schema.yml", "version: 2\nmodels: []\n")])
+def test_files_of_other_kinds_are_not_written_to(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(KnowledgeError, match=r"extends: \[" + name):
+        KnowledgeWriter(path).add(Entry("term", "c", "d"))
+    assert path.read_text() == text
+
+
+def test_a_page_of_aliases_is_not_unfolded_and_no_device_is_read(tmp_path: Path) -> None:
+    lines = ["conventions:", "- &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"- &{new} [{', '.join([f'*{old}'] * 10)}]" for old, new in zip("abcdefg", "bcdefgh", strict=True)]
+    path = tmp_path / "k.yaml"
+    path.write_text("\n".join(lines))
+    with pytest.raises(KnowledgeError, match="aliases"):
+        read_knowledge(path)
+    path.write_text("terms: &t {a: *t}")
+    with pytest.raises(KnowledgeError, match="aliases"):
+        read_knowledge(path)
+    path.write_text("extends: [/dev/zero]")
+    with pytest.raises(KnowledgeError, match="no regular file"):
+        read_knowledge(path)
