@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from ..errors import SettingsError
 
 Matrix = npt.NDArray[np.float64]
 Method = Literal["kmeans", "agglomerative", "spectral"]
@@ -88,6 +91,8 @@ def _clusters(few: Distinct, n: int, method: Method) -> Centroids:
         return lambda seed: list(few.rows)
     if n < 2:
         return lambda seed: [np.average(few.rows, axis=0, weights=few.weights)] if n else []
+    if find_spec("sklearn") is None:
+        raise SettingsError("choosing examples by diversity needs scikit-learn: pip install 'tableturn[evals]'")
     return {"kmeans": _kmeans, "agglomerative": _ward, "spectral": _spectral}[method](few, n)
 
 
