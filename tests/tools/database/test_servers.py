@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -412,6 +415,31 @@ def test_what_people_made_is_not_called(postgres: str, mariadb: str) -> None:
     POSTGRES.run(postgres, "DROP FUNCTION made(person)")
     with Database.open(mariadb) as database, pytest.raises(QueryError):
         database.execute("SELECT evil(1)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("SELECT age FROM person", "unknown_column"),
+        ("SELECT person.id FROM person, person AS p WHERE id = 1", "ambiguous_column"),
+        ("SELECT name, count(*) FROM person", "aggregate_misuse"),
+        ("SELECT sum(name) FROM person", "type_mismatch"),
+        ("SELECT (SELECT id FROM parcel)", "other"),
+    ],
+)
+def test_the_adapter_knows_the_codes_of_postgres(postgres: str, sql: str, kind: str) -> None:
+    url = postgres.replace("postgresql://", "sqlalchemy+postgresql+psycopg://")
+    with Database.open(url) as database, pytest.raises(QueryError) as caught:
+        database.execute(sql)
+    assert caught.value.kind == kind
+
+
+def test_the_adapter_knows_the_messages_of_sqlite(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as native:
+        native.execute("CREATE TABLE t (a)")
+    with Database.open(f"sqlalchemy+sqlite:///{tmp_path}/x.db") as database, pytest.raises(QueryError) as caught:
+        database.execute("SELECT b FROM t")
+    assert caught.value.kind == "unknown_column"
 
 
 def test_schemas_are_put_into_the_url() -> None:
