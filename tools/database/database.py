@@ -88,7 +88,7 @@ class Database:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the login may do that it should not, or what its kind cannot promise, and what to do; often nothing."""
+        """What the login may do that it should not, what its kind cannot promise, what was guessed; what to do."""
         return self.engine.warnings
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:

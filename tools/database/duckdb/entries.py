@@ -47,6 +47,7 @@ class Entry:
         query: What defines a view; empty where a part of the database is hidden, of which it may tell.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None where that is an attached one.
+        remarks: What was guessed of the file.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Entry:
     query: str = ""
     slow: bool = False
     path: Path | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def is_anew(self) -> bool:
