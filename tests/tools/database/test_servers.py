@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from tableturn.tools.database import Database, Identity, Limits, Session
 from tableturn.tools.database.server.address import in_schemas, parted, without_password
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
+from tableturn.tools.outgoing import Outgoing
 
 from .servers import MARIADB, POSTGRES
 
@@ -434,12 +432,33 @@ def test_the_adapter_knows_the_codes_of_postgres(postgres: str, sql: str, kind: 
     assert caught.value.kind == kind
 
 
-def test_the_adapter_knows_the_messages_of_sqlite(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "x.db")) as native:
-        native.execute("CREATE TABLE t (a)")
-    with Database.open(f"sqlalchemy+sqlite:///{tmp_path}/x.db") as database, pytest.raises(QueryError) as caught:
-        database.execute("SELECT b FROM t")
-    assert caught.value.kind == "unknown_column"
+@pytest.mark.parametrize("adapter", ["", "sqlalchemy+"])
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT name + 1 FROM Person", "Truncated incorrect DOUBLE value: 'Ada'"),
+        ("SELECT id / 0 FROM Person", "Division by 0"),
+        ("SELECT CAST(name AS DATE) FROM Person", "Incorrect datetime value: 'Ada'"),
+        ("SELECT CONCAT('x', n) + 1 FROM big LIMIT 9", "warnings in all"),
+        ("SELECT name FROM Person", ""),
+    ],
+)
+def test_what_the_server_warns_of_is_told(mariadb: str, adapter: str, sql: str, told: str) -> None:
+    url = mariadb if not adapter else mariadb.replace("mariadb://", "sqlalchemy+mariadb+pymysql://")
+    with Database.open(url) as database:
+        found = database.execute(sql)
+        assert told in " ".join(found.notes)
+        assert bool(found.notes) == bool(told)
+        assert len(found.notes) < 5
+        # The connection is as good as before.
+        assert database.execute("SELECT 1").rows == ((1,),)
+
+
+def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
+    sql = "SELECT count(*), max(name + 1) FROM Person"
+    with Database.open(mariadb, egress={"columns": {"Person.name": "statistics"}}) as database:
+        assert database.execute(sql).notes
+        assert Outgoing(database).execute(sql).notes == ()
 
 
 def test_schemas_are_put_into_the_url() -> None:

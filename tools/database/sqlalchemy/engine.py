@@ -14,7 +14,7 @@ import sqlalchemy
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlglot.dialects.dialect import Dialect
 
-from ...errors import DatabaseUnavailable, QueryFailed, SettingsError
+from ...errors import DatabaseUnavailable, SettingsError
 from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import ServerConnection
@@ -219,10 +219,6 @@ def _failures(kind: str) -> Any:
         from ..postgres.failures import failure
 
         return failure
-    if kind == "sqlite":
-        from ..sqlite.failures import classify
-
-        return lambda error, _: QueryFailed(str(error), classify(str(error)))
     return None
 
 
