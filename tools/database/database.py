@@ -121,7 +121,8 @@ class Database:
         """Runs one query.
 
         Args:
-            sql: One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
+            sql: One statement that reads: SELECT, VALUES or WITH; EXPLAIN on SQLite alone. Elsewhere `estimate` tells
+                what a plan costs.
             limits: What it may cost; `Limits()` if None.
             cancellation: Ends the query from another thread.
             sink: Takes the rows as they come, for results that are too large to be held; the table then has none.

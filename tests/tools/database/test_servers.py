@@ -115,6 +115,33 @@ def test_postgres_schema(postgres: str) -> None:
         assert ends == {("visit", "person"), ("sales.bill", "sales.person")}
 
 
+@pytest.mark.parametrize("adapter", ["", "+psycopg"])
+@pytest.mark.filterwarnings("error")
+def test_types_of_postgres_that_are_rare(adapter: str) -> None:
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in (
+        "CREATE DOMAIN price AS numeric CHECK (VALUE >= 0)",
+        "CREATE TYPE pair AS (a integer, b text)",
+        "CREATE TABLE odd (r int4range, m nummultirange, d daterange, p price, s point, c pair, v tsvector, b bit(3),"
+        " i interval, n inet, x xml, k money, l pg_lsn)",
+        "INSERT INTO odd VALUES ('[1,3)', '{[1,2)}', '[2024-01-01,2024-02-01)', 5, '(1,2)', (1, 'x'), 'a b', B'101',"
+        " '1 day', '10.0.0.1', '<a/>', 5, '0/0')",
+    ):
+        POSTGRES.run(url, statement)
+    prefix = "sqlalchemy+postgresql+psycopg://" if adapter else "postgresql://"
+    with Database.open(url.replace("postgresql://", prefix)) as database:
+        (table,) = database.schema().tables
+        kinds = {column.name: column.kind for column in table.columns}
+        assert {name: kinds[name] for name in "rmdsc"} == dict.fromkeys("rmdsc", "text")
+        assert kinds["i"] == "time"
+        assert "NULL" not in [column.type for column in table.columns]
+        if not adapter:
+            assert kinds["p"] == kinds["k"] == "number"
+        assert database.execute("SELECT p FROM odd").rows == ((5,),)
+
+
 def test_postgres_cells(postgres: str) -> None:
     with Database.open(postgres) as database:
         row = database.execute(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LABELS = 20
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
 _KINDS: tuple[tuple[str, ColumnKind], ...] = (
     ("BOOLEAN", "boolean"),
     ("DATE", "time"),
@@ -99,7 +100,7 @@ def _kind(declared: str) -> ColumnKind:
     for start, kind in _KINDS:
         if declared.startswith(start):
             return kind
-    return "number"
+    return "number" if _NUMBER.match(declared) else "other"
 
 
 def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
