@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import cast
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import create_engine
 from tableturn.tools.database import Database, Identity, Limits, Session
+from tableturn.tools.database.mysql.engine import MySQLBackend
+from tableturn.tools.database.postgres.engine import PostgresBackend
 from tableturn.tools.database.server.address import in_schemas, parted, without_password
-from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
+from tableturn.tools.database.server.connection import ServerConnection
+from tableturn.tools.database.sqlalchemy.engine import SQLAlchemyBackend
+from tableturn.tools.errors import (
+    DatabaseUnavailable,
+    QueryError,
+    QueryFailed,
+    QueryRejected,
+    ResultTooLarge,
+    SettingsError,
+)
 from tableturn.tools.outgoing import Outgoing
 
 from .servers import MARIADB, POSTGRES
@@ -479,6 +492,48 @@ def test_what_the_server_warns_of_is_told(mariadb: str, adapter: str, sql: str, 
         assert len(found.notes) < 5
         # The connection is as good as before.
         assert database.execute("SELECT 1").rows == ((1,),)
+
+
+_WRITES = (
+    "INSERT INTO kept VALUES (2)",
+    "UPDATE kept SET n = 2",
+    "DELETE FROM kept",
+    "CREATE TABLE made (n INTEGER)",
+    "DROP TABLE kept",
+    "ALTER TABLE kept ADD COLUMN m INTEGER",
+    "TRUNCATE TABLE kept",
+)
+
+
+def _connections(postgres: str, mariadb: str) -> Iterator[ServerConnection]:
+    """As engines make them, over logins that may do anything."""
+    yield PostgresBackend(parted(postgres), Session()).connect()
+    yield MySQLBackend(parted(mariadb), Session()).connect()
+    for url in (
+        postgres.replace("postgresql://", "postgresql+psycopg://"),
+        mariadb.replace("mariadb://", "mysql+pymysql://"),
+        mariadb.replace("mariadb://", "mariadb+pymysql://"),
+    ):
+        yield SQLAlchemyBackend(create_engine(url), (), Session()).connect()
+
+
+def test_the_server_alone_keeps_from_writing(postgres: str, mariadb: str) -> None:
+    """What slipped past every check of statements would still be refused, and change nothing."""
+    for server, url in ((POSTGRES, postgres), (MARIADB, mariadb)):
+        server.run(url, "CREATE TABLE kept (n INTEGER)")
+        server.run(url, "INSERT INTO kept VALUES (1)")
+    for connection in _connections(postgres, mariadb):
+        for statement in _WRITES:
+            connection.begin(5.0)
+            with pytest.raises(connection.errors) as caught:
+                connection.rows(statement)
+            connection.end()
+            failed = connection.failure(cast("Exception", caught.value))
+            assert isinstance(failed, QueryRejected), (type(connection), statement, failed)
+        connection.close()
+    for server, url in ((POSTGRES, postgres), (MARIADB, mariadb)):
+        assert server.run(url, "SELECT * FROM kept") == [(1,)]
+        server.run(url, "DROP TABLE kept")
 
 
 def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
