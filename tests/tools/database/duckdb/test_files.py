@@ -12,6 +12,8 @@ import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable
 
+from tests.support.command_line import tableturn
+
 pytest.importorskip("duckdb")
 
 _GERMAN = "Kunde;Betrag;Datum;;Betrag; Preis \nMüller;1.234,50;31.12.2024;x;5;1,5\nÖzil;2,50;01.02.2023;y;6;2,5\n"
@@ -362,3 +364,10 @@ def test_dates_in_json_that_are_not_iso_stay_text(tmp_path: Path) -> None:
     with Database.open(tmp_path / "t.json") as database:
         assert database.execute("SELECT a, b FROM t").rows == (("01-02-2024", "2024-02-01"),)
         assert database.execute("SELECT hour(c AT TIME ZONE 'UTC') FROM t").rows == ((10,),)
+
+
+def test_a_person_who_asks_is_told_of_guesses(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("id,day\n1,01/02/2024\n2,03/04/2024\n")
+    ran = tableturn("ask", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "How many sales are there?")
+    assert (ran.returncode, "2" in ran.stdout) == (0, True), ran.stderr
+    assert "tableturn: sales.day: read as day/month/year" in ran.stderr
