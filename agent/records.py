@@ -53,12 +53,14 @@ class Result:
         rows: Plain cells, each row as long as `columns`.
         truncated: Whether there were more rows than were fetched.
         withheld: Whether cells, or all of it, may not leave and are not here; see `tools.outgoing`.
+        notes: What the engine remarks on it.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[PlainCell, ...], ...]
     truncated: bool = False
     withheld: Withheld = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def row_count(self) -> int:
@@ -399,7 +401,7 @@ class AnswerRecord:
 def plain_result(table: Table) -> Result:
     """A database result as the state carries it."""
     rows = tuple(tuple(map(plain_cell, row)) for row in table.rows)
-    return Result(table.columns, rows, table.truncated, table.withheld)
+    return Result(table.columns, rows, table.truncated, table.withheld, table.notes)
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ QueryErrorKind = Literal[
     "ambiguous_column",
     "aggregate_misuse",
     "unknown_function",
+    "type_mismatch",
     "timeout",
     "too_large",
     "rejected",

@@ -105,7 +105,7 @@ class Outgoing:
         rows = tuple(
             tuple(cell if count else WITHHELD for cell, count in zip(row, counts, strict=True)) for row in table.rows
         )
-        return replace(table, rows=rows, withheld="cells")
+        return replace(table, rows=rows, withheld="cells", notes=())
 
     def _outputs(self, sql: str) -> list[exp.Expr]:
         """What a single SELECT puts out; nothing of other queries, and of what cannot be parsed."""

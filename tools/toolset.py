@@ -233,12 +233,12 @@ def as_tools(
 
 
 def table_text(table: Table) -> str:
-    """A result's first rows, tab-separated under their column names."""
+    """A result's first rows, tab-separated under their column names, and what the engine remarks on them."""
     lines = ["\t".join(table.columns)]
     lines += ["\t".join(map(_cell_text, row)) for row in table.rows[:ROWS_SHOWN]]
     if len(table.rows) > ROWS_SHOWN or table.truncated:
         lines.append(f"... ({len(table.rows)}{' or more' if table.truncated else ''} rows in all)")
-    return "\n".join(lines)
+    return "\n".join([*lines, *table.notes])
 
 
 def _cell_text(cell: object) -> str:

@@ -89,7 +89,7 @@ def remarks(attempt: Attempt, result: Result, status: Status) -> list[str]:
 
 def about(result: Result) -> list[str]:
     """What a reader should know of the rows themselves."""
-    found: list[str] = []
+    found = list(result.notes)
     if result.truncated:
         found.append(f"Only the first {result.row_count:,} rows are shown.")
     if is_empty(result) and result.rows:

@@ -132,6 +132,8 @@ def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Ge
     ) as agent:
         if choices.model is None and agent.resources.translator(agent.settings).name == "offline":
             warn(f"tableturn: {OFFLINE_LINE}")
+        for warning in agent.resources.database.warnings:
+            warn(f"tableturn: {warning}")
         _tell_problems(agent)
         yield agent
 

@@ -15,6 +15,8 @@ _BY_TYPE: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
     (re.compile(r"BLOB|BINARY|BYTE|IMAGE"), "binary"),
     (re.compile(r"INT(?!.*POINT)|REAL|FLOA|DOUB|NUM|DEC|MONEY|CURRENCY|SERIAL|YEAR"), "number"),
 )
+# Their names begin, or end, as those of numbers and times do.
+_COMPOUND = re.compile(r"RANGE$|^(MULTI)?POINT$|\]$")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TIME_LIKE = re.compile(
     rf"""\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
@@ -46,6 +48,8 @@ def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
     """
     seen = _kind_of_values(values)
     upper = declared.upper()
+    if _COMPOUND.search(upper):
+        return seen or "other"
     for pattern, kind in _BY_TYPE:
         if pattern.search(upper):
             return seen if seen is not None and _contradicted(kind, seen, values) else kind

@@ -88,7 +88,7 @@ class Database:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the login may do that it should not, or what its kind cannot promise, and what to do; often nothing."""
+        """What the login may do that it should not, what its kind cannot promise, what was guessed; what to do."""
         return self.engine.warnings
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
@@ -121,7 +121,8 @@ class Database:
         """Runs one query.
 
         Args:
-            sql: One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
+            sql: One statement that reads: SELECT, VALUES or WITH; EXPLAIN on SQLite alone. Elsewhere `estimate` tells
+                what a plan costs.
             limits: What it may cost; `Limits()` if None.
             cancellation: Ends the query from another thread.
             sink: Takes the rows as they come, for results that are too large to be held; the table then has none.

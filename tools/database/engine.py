@@ -51,7 +51,7 @@ class Engine(Protocol):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the login may do that it should not, or what cannot be promised here, and what to do; often nothing."""
+        """What the login may do that it should not, what cannot be promised or was guessed here, and what to do."""
         ...
 
     def state(self) -> str:

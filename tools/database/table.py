@@ -60,6 +60,7 @@ class Table:
         elapsed: Seconds from start to the last row fetched.
         withheld: Whether cells were left out because they may not leave (see `tools.outgoing`): `WITHHELD` stands for
             each.
+        notes: What the engine remarks on the result: values that it cut, or took for something that they are not.
     """
 
     columns: tuple[str, ...]
@@ -68,6 +69,7 @@ class Table:
     truncated: bool
     elapsed: float
     withheld: Withheld = ""
+    notes: tuple[str, ...] = ()
 
 
 PlainCell: TypeAlias = int | float | str | None

@@ -15,7 +15,6 @@ FindingKind = (
         "suspicious_join",
         "cartesian_product",
         "bare_column",
-        "type_mismatch",
         "unknown_value",
         "always_empty",
         "output_columns",

@@ -7,10 +7,23 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import create_engine
 from tableturn.tools.database import Database, Identity, Limits, Session
+from tableturn.tools.database.mysql.engine import MySQLBackend
+from tableturn.tools.database.postgres.engine import PostgresBackend
 from tableturn.tools.database.server.address import in_schemas, parted, without_password
+from tableturn.tools.database.server.connection import ServerConnection
 from tableturn.tools.database.server.engine import UNREADABLE, ServerEngine
-from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, ResultTooLarge, SettingsError
+from tableturn.tools.database.sqlalchemy.engine import SQLAlchemyBackend
+from tableturn.tools.errors import (
+    DatabaseUnavailable,
+    QueryError,
+    QueryFailed,
+    QueryRejected,
+    ResultTooLarge,
+    SettingsError,
+)
+from tableturn.tools.outgoing import Outgoing
 
 from .servers import MARIADB, POSTGRES
 
@@ -113,6 +126,33 @@ def test_postgres_schema(postgres: str) -> None:
         }
         ends = {(key.table, key.ref_table) for key in schema.foreign_keys}
         assert ends == {("visit", "person"), ("sales.bill", "sales.person")}
+
+
+@pytest.mark.parametrize("adapter", ["", "+psycopg"])
+@pytest.mark.filterwarnings("error")
+def test_types_of_postgres_that_are_rare(adapter: str) -> None:
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in (
+        "CREATE DOMAIN price AS numeric CHECK (VALUE >= 0)",
+        "CREATE TYPE pair AS (a integer, b text)",
+        "CREATE TABLE odd (r int4range, m nummultirange, d daterange, p price, s point, c pair, v tsvector, b bit(3),"
+        " i interval, n inet, x xml, k money, l pg_lsn)",
+        "INSERT INTO odd VALUES ('[1,3)', '{[1,2)}', '[2024-01-01,2024-02-01)', 5, '(1,2)', (1, 'x'), 'a b', B'101',"
+        " '1 day', '10.0.0.1', '<a/>', 5, '0/0')",
+    ):
+        POSTGRES.run(url, statement)
+    prefix = "sqlalchemy+postgresql+psycopg://" if adapter else "postgresql://"
+    with Database.open(url.replace("postgresql://", prefix)) as database:
+        (table,) = database.schema().tables
+        kinds = {column.name: column.kind for column in table.columns}
+        assert {name: kinds[name] for name in "rmdsc"} == dict.fromkeys("rmdsc", "text")
+        assert kinds["i"] == "time"
+        assert "NULL" not in [column.type for column in table.columns]
+        if not adapter:
+            assert kinds["p"] == kinds["k"] == "number"
+        assert database.execute("SELECT p FROM odd").rows == ((5,),)
 
 
 def test_postgres_cells(postgres: str) -> None:
@@ -413,6 +453,94 @@ def test_what_people_made_is_not_called(postgres: str, mariadb: str) -> None:
     POSTGRES.run(postgres, "DROP FUNCTION made(person)")
     with Database.open(mariadb) as database, pytest.raises(QueryError):
         database.execute("SELECT evil(1)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("SELECT age FROM person", "unknown_column"),
+        ("SELECT person.id FROM person, person AS p WHERE id = 1", "ambiguous_column"),
+        ("SELECT name, count(*) FROM person", "aggregate_misuse"),
+        ("SELECT sum(name) FROM person", "type_mismatch"),
+        ("SELECT (SELECT id FROM parcel)", "other"),
+    ],
+)
+def test_the_adapter_knows_the_codes_of_postgres(postgres: str, sql: str, kind: str) -> None:
+    url = postgres.replace("postgresql://", "sqlalchemy+postgresql+psycopg://")
+    with Database.open(url) as database, pytest.raises(QueryError) as caught:
+        database.execute(sql)
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("adapter", ["", "sqlalchemy+"])
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT name + 1 FROM Person", "Truncated incorrect DOUBLE value: 'Ada'"),
+        ("SELECT id / 0 FROM Person", "Division by 0"),
+        ("SELECT CAST(name AS DATE) FROM Person", "Incorrect datetime value: 'Ada'"),
+        ("SELECT CONCAT('x', n) + 1 FROM big LIMIT 9", "warnings in all"),
+        ("SELECT name FROM Person", ""),
+    ],
+)
+def test_what_the_server_warns_of_is_told(mariadb: str, adapter: str, sql: str, told: str) -> None:
+    url = mariadb if not adapter else mariadb.replace("mariadb://", "sqlalchemy+mariadb+pymysql://")
+    with Database.open(url) as database:
+        found = database.execute(sql)
+        assert told in " ".join(found.notes)
+        assert bool(found.notes) == bool(told)
+        assert len(found.notes) < 5
+        # The connection is as good as before.
+        assert database.execute("SELECT 1").rows == ((1,),)
+
+
+_WRITES = (
+    "INSERT INTO kept VALUES (2)",
+    "UPDATE kept SET n = 2",
+    "DELETE FROM kept",
+    "CREATE TABLE made (n INTEGER)",
+    "DROP TABLE kept",
+    "ALTER TABLE kept ADD COLUMN m INTEGER",
+    "TRUNCATE TABLE kept",
+)
+
+
+def _connections(postgres: str, mariadb: str) -> Iterator[ServerConnection]:
+    """As engines make them, over logins that may do anything."""
+    yield PostgresBackend(parted(postgres), Session()).connect()
+    yield MySQLBackend(parted(mariadb), Session()).connect()
+    for url in (
+        postgres.replace("postgresql://", "postgresql+psycopg://"),
+        mariadb.replace("mariadb://", "mysql+pymysql://"),
+        mariadb.replace("mariadb://", "mariadb+pymysql://"),
+    ):
+        yield SQLAlchemyBackend(create_engine(url), (), Session()).connect()
+
+
+def test_the_server_alone_keeps_from_writing(postgres: str, mariadb: str) -> None:
+    """What slipped past every check of statements would still be refused, and change nothing."""
+    for server, url in ((POSTGRES, postgres), (MARIADB, mariadb)):
+        server.run(url, "CREATE TABLE kept (n INTEGER)")
+        server.run(url, "INSERT INTO kept VALUES (1)")
+    for connection in _connections(postgres, mariadb):
+        for statement in _WRITES:
+            connection.begin(5.0)
+            with pytest.raises(connection.errors) as caught:
+                connection.rows(statement)
+            connection.end()
+            failed = connection.failure(caught.value)
+            assert isinstance(failed, QueryRejected), (type(connection), statement, failed)
+        connection.close()
+    for server, url in ((POSTGRES, postgres), (MARIADB, mariadb)):
+        assert server.run(url, "SELECT * FROM kept") == [(1,)]
+        server.run(url, "DROP TABLE kept")
+
+
+def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
+    sql = "SELECT count(*), max(name + 1) FROM Person"
+    with Database.open(mariadb, egress={"columns": {"Person.name": "statistics"}}) as database:
+        assert database.execute(sql).notes
+        assert Outgoing(database).execute(sql).notes == ()
 
 
 def test_schemas_are_put_into_the_url() -> None:

@@ -86,9 +86,9 @@ class DuckDBBackend:
         return self.state_of_contents()
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """See `Backend`: whatever the login, the files are open for reading only."""
+        """See `Backend`: files are open for reading only, but some may have been meant otherwise than they are read."""
         del connection
-        return ()
+        return self.instance().remarks
 
     def quoted(self, name: str) -> str:
         """See `Backend`."""

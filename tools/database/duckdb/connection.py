@@ -81,6 +81,10 @@ class DuckDBConnection:
         self._connection.execute(statement)
         return Rows(self._connection, limits)
 
+    def notes(self) -> tuple[str, ...]:
+        """See `ServerConnection`: there are none."""
+        return ()
+
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
         """See `ServerConnection`."""
         self._start_timer()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LABELS = 20
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT")
 _KINDS: tuple[tuple[str, ColumnKind], ...] = (
     ("BOOLEAN", "boolean"),
     ("DATE", "time"),
@@ -47,6 +48,7 @@ class Entry:
         query: What defines a view; empty where a part of the database is hidden, of which it may tell.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None where that is an attached one.
+        remarks: What was guessed of the file.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Entry:
     query: str = ""
     slow: bool = False
     path: Path | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def is_anew(self) -> bool:
@@ -97,7 +100,7 @@ def _kind(declared: str) -> ColumnKind:
     for start, kind in _KINDS:
         if declared.startswith(start):
             return kind
-    return "number"
+    return "number" if _NUMBER.match(declared) else "other"
 
 
 def visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:

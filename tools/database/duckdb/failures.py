@@ -26,7 +26,7 @@ _OFFERS = re.compile(
     r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
 )
 _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
-    ("unknown_function", re.compile(r"Function with name .* does not exist|No function matches")),
+    ("unknown_function", re.compile(r"Function with name .* does not exist")),
     ("unknown_table", re.compile(r"Table with name .* does not exist|(Schema|Catalog) .* does not exist")),
     ("ambiguous_column", re.compile(r"Ambiguous reference|ambiguous", re.IGNORECASE)),
     (
@@ -44,6 +44,15 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
         ),
     ),
     ("syntax", re.compile(r"syntax error|unterminated|Set operations can only apply|ORDER term out of range")),
+    (
+        "type_mismatch",
+        re.compile(
+            r"No function matches the given name and argument types|Could not choose a best candidate function"
+            r"|Cannot (mix|compare) values of type|Cannot deduce template type|Could not parse string"
+            r"|Could not convert|Unimplemented type for cast|can't be cast|field value out of range|Malformed JSON"
+            r"|Cannot extract field|Type mismatch"
+        ),
+    ),
 )
 
 
@@ -55,9 +64,11 @@ def failure(error: Exception, private: str = "") -> TableturnError:
         private: A name of our own that no message may show.
     """
     whole = str(error)
-    if TOO_LONG in _OFFERS.sub("", whole):
+    # What follows repeats the statement, whose own texts tell nothing of the error.
+    told = _OFFERS.sub("", whole)
+    if TOO_LONG in told:
         return ResultTooLarge("the query makes a text, or a list, that is too long: ask for less")
-    message = _SHOWN.sub("", _OFFERS.sub("", whole)) or whole
+    message = _SHOWN.sub("", told) or whole
     message = " ".join((message.replace(f"{private}.", "") if private else message).split())[:_LONGEST]
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
@@ -71,7 +82,7 @@ def failure(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, _kind(whole))
+    return QueryFailed(message, _kind(told))
 
 
 def _kind(message: str) -> QueryErrorKind | None:

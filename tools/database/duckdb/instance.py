@@ -30,7 +30,7 @@ from .entries import Entry, column, keys_between, visible
 from .failures import failure
 from .identifiers import column_names, table_name, told_apart
 from .named_files import NamedFiles
-from .sources import File, Sources
+from .sources import File, Sources, is_known
 from .tables import hold, sheets
 from .text_files import literal, read_text_file
 
@@ -65,6 +65,7 @@ class Instance:
         private: The name of the attached file, which no message may show; empty where there is none.
         catalogue: What may be read.
         slow: The names of tables that take seconds to be read whole.
+        remarks: What was guessed of files whose texts could be read otherwise, and what to do.
     """
 
     def __init__(self, contents: Contents, permissions: Permissions, *, thorough: bool = False) -> None:
@@ -97,6 +98,7 @@ class Instance:
         except BaseException:
             self._root.close()
             raise
+        self.remarks = tuple(remark for entry in self.entries for remark in _remarks(entry))
         self.slow = frozenset(entry.shown for entry in self.entries if entry.slow)
         self.catalogue = _catalogue(self.entries, keys_between(keys, self.entries))
 
@@ -132,31 +134,47 @@ class Instance:
 
     def _of_file(self, file: File) -> Iterable[Entry]:
         if file.kind == "workbook":
-            held = list(sheets(file.path))
-            for title, frame in held:
-                yield _of_frame(table_name(title), frame)
+            for sheet in list(sheets(file.path)):
+                yield replace(_of_frame(table_name(sheet.name), sheet.frame), comment=sheet.title)
             return
-        size = file.path.stat().st_size
-        if file.kind == "text":
-            text = read_text_file(self._root, self._files, file.path, self._folder, thorough=self._thorough)
-            scan, renamed, read = text.scan, dict(text.columns), text.path
-        else:
-            read = file.path
-            reads = "read_parquet" if file.kind == "parquet" else "read_json"
-            whole = ", sample_size = -1" if reads == "read_json" and (self._thorough or size < _SLOW_BYTES) else ""
-            scan, renamed = f"{reads}({literal(self._files.address(file.path))}{whole})", None
-        described = self._root.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
-        own = [str(row[0]) for row in described]
-        shown = [renamed[name] for name in own] if renamed else column_names(own)
-        columns = [(name, column(new, str(row[1]))) for name, new, row in zip(own, shown, described, strict=True)]
-        if file.kind == "json":
-            listed = ", ".join(
-                f"{literal(name)}: {literal(str(row[1]))}" for name, row in zip(own, described, strict=True)
+        yield self._of_text(file) if file.kind == "text" else self._of_records(file)
+
+    def _of_text(self, file: File) -> Entry:
+        text = read_text_file(self._root, self._files, file.path, self._folder, thorough=self._thorough)
+        if len(text.columns) == 1 and not is_known(file.path):
+            raise DatabaseUnavailable(
+                f"{file.path} is no table: its lines are not separated by a comma, semicolon, tab or bar; where it is a"
+                " table of one column, name it .csv"
             )
-            scan = f"read_json({literal(self._files.address(file.path))}, columns = {{{listed}}})"
-        estimate = self._rows_of_parquet(file.path) if file.kind == "parquet" else None
-        slow = file.kind != "parquet" and size > _SLOW_BYTES
-        yield Entry(file.table, tuple(columns), scan, estimate=estimate, slow=slow, path=read)
+        renamed = dict(text.columns)
+        columns = tuple(
+            (name, column(renamed[name], declared, comment=text.dated.get(name, "")))
+            for name, declared in self._described(text.scan)
+        )
+        comment = "; ".join(filter(None, (*text.remarks, text.title)))
+        slow = file.path.stat().st_size > _SLOW_BYTES
+        return Entry(file.table, columns, text.scan, comment=comment, slow=slow, path=text.path, remarks=text.remarks)
+
+    def _of_records(self, file: File) -> Entry:
+        """A file of Parquet or JSON."""
+        address = literal(self._files.address(file.path))
+        if file.kind == "parquet":
+            scan, estimate, slow = f"read_parquet({address})", self._rows_of_parquet(file.path), False
+            described = self._described(scan)
+        else:
+            slow, estimate = file.path.stat().st_size > _SLOW_BYTES, None
+            whole = ", sample_size = -1" if self._thorough or not slow else ""
+            # Other dates would be found, but not read: they stay text.
+            described = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
+            listed = ", ".join(f"{literal(name)}: {literal(declared)}" for name, declared in described)
+            scan = f"read_json({address}, columns = {{{listed}}})"
+        names = column_names([name for name, _ in described])
+        columns = tuple((own, column(shown, declared)) for shown, (own, declared) in zip(names, described, strict=True))
+        return Entry(file.table, columns, scan, estimate=estimate, slow=slow, path=file.path)
+
+    def _described(self, scan: str) -> list[tuple[str, str]]:
+        """Names and types of the columns."""
+        return [(str(row[0]), str(row[1])) for row in self._root.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()]
 
     def _rows_of_parquet(self, path: Path) -> int:
         asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal(self._files.address(path))})"
@@ -196,7 +214,7 @@ class Instance:
         hold(self._root, entry.name, named)
         described = self._root.execute(f"DESCRIBE {quoted(entry.name)}").fetchall()
         columns = tuple((str(row[0]), column(str(row[0]), str(row[1]))) for row in described)
-        return Entry(entry.name, columns, quoted(entry.name), estimate=len(frame))
+        return Entry(entry.name, columns, quoted(entry.name), comment=entry.comment, estimate=len(frame))
 
     def _lock(self) -> None:
         self._files.keep(entry.path for entry in self.entries if entry.path is not None)
@@ -232,6 +250,14 @@ def _of_frame(name: str, frame: pandas.DataFrame) -> Entry:
         raise DatabaseUnavailable(f"the table {name} has no columns")
     columns = tuple((str(place), column(shown, "VARCHAR")) for place, shown in enumerate(names))
     return Entry(name, columns, frame=flat, estimate=len(flat))
+
+
+def _remarks(entry: Entry) -> Iterable[str]:
+    for remark in entry.remarks:
+        yield f"{entry.shown}: {remark}; if letters are wrong, save the file as UTF-8"
+    for _, held in entry.columns if entry.path is not None else ():
+        if held.comment:
+            yield f"{entry.shown}.{held.name}: {held.comment}; write dates as 2024-12-31 to be sure"
 
 
 def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalogue:

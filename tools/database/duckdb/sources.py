@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
 from collections.abc import Sequence
@@ -32,8 +33,13 @@ _KINDS: dict[str, FileKind] = {
     ".xlsm": "workbook",
 }
 _DATABASES = (".duckdb", ".ddb")
+# Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
+_OTHERS = (".db", ".sqlite", ".sqlite3", ".db3")
+_OTHERS_MAGIC = b"SQLite format 3\0"
+_READ = ", ".join(kind for kind in _KINDS if kind.count(".") == 1)
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
+_START_BYTES = 4_000
 _MOST_FILES = 1_000
 PREFIX = "duckdb://"
 
@@ -77,15 +83,12 @@ class Sources:
         """
         found = _found(self.asked)
         if not found:
-            known = ", ".join(kind for kind in _KINDS if kind.count(".") == 1)
             what = "the folder" if Path(self.asked).is_dir() else "the pattern"
-            raise DatabaseUnavailable(f"{what} {self.asked} holds no files of tables: {known}")
+            raise DatabaseUnavailable(f"{what} {self.asked} holds no files of tables: {_READ}")
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.asked} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
         names = told_apart([table_name(_stem(path)) for path in found])
-        return tuple(
-            File(path, kind, name) for path, name in zip(found, names, strict=True) if (kind := _kind(path)) is not None
-        )
+        return tuple(File(path, _kind(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
         """Changes whenever a file does, or another one comes."""
@@ -100,7 +103,15 @@ def names_files(text: str) -> bool:
         return True
     if glob.has_magic(text) and not path.exists():
         return True
-    return path.is_file() and _is_database(path)
+    if not path.is_file() or path.suffix.lower() in _OTHERS:
+        return path.is_file() and _is_database(path)
+    start = _start(path)
+    return bool(start) and not start.startswith(_OTHERS_MAGIC)
+
+
+def is_known(path: Path) -> bool:
+    """Whether a file's ending says what it is."""
+    return _kind(path) is not None
 
 
 def sources(text: str) -> Sources:
@@ -111,9 +122,14 @@ def sources(text: str) -> Sources:
     """
     path = Path(_path(text)).expanduser().absolute()
     if path.is_file() and _kind(path) is None:
-        if not _is_database(path):
-            raise DatabaseUnavailable(f"{path} is neither a DuckDB database nor a file of tables that can be read")
-        return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
+        if _is_database(path):
+            return Sources(_shown(path.stem), _shown(str(path.resolve())), path)
+        start = _start(path)
+        if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DatabaseUnavailable(
+                f"{path} cannot be read: databases of SQLite and DuckDB are, and files of tables ({_READ}, or any text"
+                " with separated columns); save it as one of these"
+            )
     if not path.exists() and not glob.has_magic(str(path)):
         raise DatabaseUnavailable(f"there is no file {path}")
     name = _stem(path) if path.is_file() else _folder_of(path).name
@@ -169,9 +185,13 @@ def _stem(path: Path) -> str:
 
 
 def _is_database(path: Path) -> bool:
+    return _start(path)[_MAGIC_AT:].startswith(_MAGIC)
+
+
+def _start(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+            return file.read(_START_BYTES)
     except OSError as error:
         raise DatabaseUnavailable(f"{path} cannot be read: {error.strerror}") from None
 

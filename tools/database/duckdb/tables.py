@@ -6,6 +6,7 @@ import hashlib
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +16,7 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
+from .headers import header_at, is_filled, titles
 from .identifiers import column_names
 
 if TYPE_CHECKING:
@@ -24,7 +26,22 @@ _UNPACKED_BYTES = 1_000_000_000
 _INCOMING = "tableturn_incoming"
 
 
-def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame]]:
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook.
+
+    Attributes:
+        name: Its own.
+        frame: Its table.
+        title: What stands above the table.
+    """
+
+    name: str
+    frame: pandas.DataFrame
+    title: str
+
+
+def sheets(path: Path) -> Iterator[Sheet]:
     """The sheets of a workbook that hold a table: a header and the rows below it.
 
     Raises:
@@ -46,23 +63,20 @@ def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame]]:
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             try:
                 for sheet in book.worksheets:
-                    rows = [row for row in sheet.iter_rows(values_only=True) if any(_is_filled(cell) for cell in row)]
+                    rows = [row for row in sheet.iter_rows(values_only=True) if any(map(is_filled, row))]
                     if rows:
-                        yield sheet.title, pandas.DataFrame(_table(rows))
+                        at = header_at(rows)
+                        yield Sheet(sheet.title, pandas.DataFrame(_table(rows[at:])), titles(rows[:at]))
             finally:
                 book.close()
     except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {error}") from None
 
 
-def _is_filled(cell: Any) -> bool:
-    return cell is not None and cell != ""
-
-
 def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
-    """The columns by name: the first filled row is the header, columns with nothing in them are left out."""
+    """The columns by name: the first row is the header, columns with nothing in them are left out."""
     width = max(map(len, rows))
-    held = [place for place in range(width) if any(place < len(row) and _is_filled(row[place]) for row in rows)]
+    held = [place for place in range(width) if any(place < len(row) and is_filled(row[place]) for row in rows)]
     names = column_names([rows[0][place] if place < len(rows[0]) else None for place in held])
     return {
         name: _series([row[place] if place < len(row) else None for row in rows[1:]])
@@ -74,7 +88,7 @@ def _series(values: Sequence[Any]) -> pandas.Series[Any]:
     """A column of one type; of text where the values are of several."""
     import pandas
 
-    filled = [value if _is_filled(value) else None for value in values]
+    filled = [value if is_filled(value) else None for value in values]
     kinds = {type(value) for value in filled if value is not None}
     if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):
         return pandas.Series([value and value.date() for value in filled], dtype=object)

@@ -1,30 +1,36 @@
-"""Files of separated values: their encoding, separator, header, and the types of their columns."""
+"""Files of separated values: their separator, header, and the types of their columns."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
+import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import duckdb
 
 from ..quoting import quoted
+from .dates import ORDERS, READ_AS, is_open, options, shapes
+from .encodings import Encoding, copied, encoding_of, opened
+from .headers import header_at, titles
 from .identifiers import column_names
 from .named_files import NamedFiles
 
-# Of a larger file, this much is looked at to tell its encoding, at its beginning and its end.
-_LOOKED_AT = 4_000_000
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
 _WHOLE_BYTES = 32_000_000
 _FIRST_ROWS = 200_000
 _WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_WHOLE_NUMBERS, "FLOAT", "DOUBLE")
-_COPIED_BYTES = 1 << 20
-_CONTROLS = re.compile(rb"[\x80-\x9f]")
+# So much of a file is looked at for titles above its header, and so many rows for how dates are written.
+_HEAD_BYTES = 64_000
+_HEAD_ROWS = 30
+_DATED_ROWS = 100
+_DATED = ("DATE", "TIMESTAMP")
+# What Excel writes, and reads, as a first line.
+_NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
 # How numbers may be written, if not as 1234.5: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = (", decimal_separator = ','", ", decimal_separator = ',', thousands = '.'", ", thousands = ','")
 # What a number has, if not digits alone: a sign, groups of three digits, decimals.
@@ -42,11 +48,17 @@ class TextTable:
         scan: A call of `read_csv` with everything spelled out.
         columns: The file's own names, as the call gives them, and the repaired ones.
         path: What is read: the file, or its copy in UTF-8.
+        title: What stands above its header.
+        remarks: What was guessed of the file.
+        dated: What was guessed of columns of dates, by the file's own names.
     """
 
     scan: str
     columns: tuple[tuple[str, str], ...]
     path: Path
+    title: str = ""
+    remarks: tuple[str, ...] = ()
+    dated: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def read_text_file(
@@ -64,25 +76,17 @@ def read_text_file(
     Raises:
         duckdb.Error: It cannot be read as a table.
     """
-    encoding = _encoding(path)
-    if encoding not in ("utf-8", "latin-1", "utf-16"):
-        path, encoding = _copied(path, private, encoding), "utf-8"
+    encoding = encoding_of(path)
+    remarks = (f"not UTF-8, read as {encoding.name}: a guess",) if encoding.is_guess else ()
+    if not encoding.is_native:
+        path, encoding = copied(path, private, encoding), Encoding("utf-8")
     whole = thorough or path.stat().st_size <= _WHOLE_BYTES
-    size = f", sample_size = {-1 if whole else _FIRST_ROWS}"
-    first = _sniffed(connection, files.address(path), size, f"encoding = '{encoding}'")
-    if len(first.columns) == 1 and (separator := _separator(first.columns[0][0])):
-        # Rows that are too short make it look as if nothing were separated.
-        padded = f"encoding = '{encoding}', delim = {literal(separator)}, null_padding = true"
-        first = _sniffed(connection, files.address(path), size, padded)
-    found = [first]
-    for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
-        # A comma can only be a decimal's where it separates nothing.
-        if first.delimiter != "," or "decimal" not in numbers:
-            read = _sniffed(connection, files.address(path), size, first.options + numbers)
-            found.append(_grouped(connection, files.address(path), first, read) if "thousands" in numbers else read)
-    best = max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
+    look = _Look(connection, files.address(path), f", sample_size = {-1 if whole else _FIRST_ROWS}")
+    first, title = _laid_out(look, _head(path, encoding), f"encoding = '{encoding.name}'")
+    best, dated = _dated(look, _numbered(look, first))
     names = [name for name, _ in best.columns]
-    return TextTable(best.scan(files.address(path)), tuple(zip(names, _repaired(names), strict=True)), path)
+    columns = tuple(zip(names, _repaired(names), strict=True))
+    return TextTable(best.scan(look.address), columns, path, title, remarks, dated)
 
 
 @dataclass(frozen=True)
@@ -114,23 +118,79 @@ class _Sniffed:
         return f"read_csv({literal(address)}, auto_detect = false, {self.options}{found}{self.details}, {columns})"
 
 
-def _sniffed(connection: duckdb.DuckDBPyConnection, address: str, size: str, options: str) -> _Sniffed:
-    (found,) = connection.execute(
-        "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-        f" FROM sniff_csv({literal(address)}, {options}{size})"
-    ).fetchall()
-    delimiter, quote, escape, comment, skipped, header, days, times, columns = found
-    # Quotes may come later, even if the rows that were looked at have none.
-    quote, escape = (sign if sign != _NONE else '"' for sign in (quote, escape))
-    details = f", quote = {literal(quote)}, escape = {literal(escape)}, skip = {int(skipped)}, header = {bool(header)}"
-    for name, value in (("comment", comment), ("dateformat", days), ("timestampformat", times)):
-        if value is not None and value != _NONE:
-            details += f", {name} = {literal(str(value))}"
-    named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
-    return _Sniffed(options, str(delimiter), details, named)
+@dataclass(frozen=True)
+class _Look:
+    """Asks DuckDB what it finds in a file.
+
+    Attributes:
+        connection: Reads it.
+        address: Where it is.
+        size: The option for how many rows are looked at.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    address: str
+    size: str
+
+    def sniffed(self, options: str) -> _Sniffed:
+        """What it finds where some options are given."""
+        (found,) = self.connection.execute(
+            "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
+            f" FROM sniff_csv({literal(self.address)}, {options}{self.size})"
+        ).fetchall()
+        delimiter, quote, escape, comment, skipped, header, days, times, columns = found
+        # Quotes may come later, even if the rows that were looked at have none.
+        quote, escape = (sign if sign != _NONE else '"' for sign in (quote, escape))
+        details = f", quote = {literal(quote)}, escape = {literal(escape)}"
+        details += "" if ", header = " in options else f", header = {bool(header)}"
+        for name, value in (("skip", skipped), ("comment", comment), ("dateformat", days), ("timestampformat", times)):
+            if value is not None and value != _NONE and f", {name} = " not in options:
+                details += f", {name} = {value if name == 'skip' else literal(str(value))}"
+        named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
+        return _Sniffed(options, str(delimiter), details, named)
+
+    def rows(self, what: str, read: _Sniffed, rest: str = "") -> list[Any]:
+        """Some of the file, as the texts that are in it."""
+        texts = replace(read, columns=tuple((name, "VARCHAR") for name, _ in read.columns))
+        return self.connection.execute(f"SELECT {what} FROM {texts.scan(self.address)}{rest}").fetchall()
 
 
-def _grouped(connection: duckdb.DuckDBPyConnection, address: str, first: _Sniffed, read: _Sniffed) -> _Sniffed:
+def _laid_out(look: _Look, head: Sequence[str], options: str) -> tuple[_Sniffed, str]:
+    """How columns are separated and where the header is, and what stands above it."""
+    named = _NAMED_SEPARATOR.fullmatch(head[0]) if head else None
+    if named:
+        return look.sniffed(f"{options}, delim = {literal(named[1])}, skip = 1"), ""
+    first = look.sniffed(options)
+    if len(first.columns) == 1 and (separator := _separator(first.columns[0][0])):
+        # Rows that are too short make it look as if nothing were separated.
+        first = look.sniffed(f"{options}, delim = {literal(separator)}, null_padding = true")
+    skipped, title = _titled(head, first.delimiter)
+    return (look.sniffed(f"{first.options}, skip = {skipped}, header = true") if skipped else first), title
+
+
+def _titled(head: Sequence[str], delimiter: str) -> tuple[int, str]:
+    """How many lines stand above the header, and what they say."""
+    reader = csv.reader(head, delimiter=delimiter if len(delimiter) == 1 else ",")
+    try:
+        rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
+    except csv.Error:
+        return 0, ""
+    at = header_at([row for row, _ in rows])
+    return (rows[at - 1][1], titles([row for row, _ in rows[:at]])) if at else (0, "")
+
+
+def _numbered(look: _Look, first: _Sniffed) -> _Sniffed:
+    """The same with numbers as most columns write them."""
+    found = [first]
+    for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
+        # A comma can only be a decimal's where it separates nothing.
+        if first.delimiter != "," or "decimal" not in numbers:
+            read = look.sniffed(first.options + numbers)
+            found.append(_grouped(look, first, read) if "thousands" in numbers else read)
+    return max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
+
+
+def _grouped(look: _Look, first: _Sniffed, read: _Sniffed) -> _Sniffed:
     """The same, with text for numbers whose thousands are no groups of three digits: `1,50` would be read as 150."""
     thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
     numbers = [
@@ -144,10 +204,35 @@ def _grouped(connection: duckdb.DuckDBPyConnection, address: str, first: _Sniffe
         f" AND NOT regexp_full_match({cell}, {pattern})), false)"
         for cell in map(quoted, numbers)
     )
-    texts = replace(first, columns=tuple((name, "VARCHAR") for name, _ in first.columns))
-    (told,) = connection.execute(f"SELECT {wrong} FROM {texts.scan(address)}").fetchall()
+    (told,) = look.rows(wrong, first)
     left = {name for name, is_wrong in zip(numbers, told, strict=True) if is_wrong}
     return replace(read, columns=tuple((name, "VARCHAR" if name in left else kind) for name, kind in read.columns))
+
+
+def _dated(look: _Look, best: _Sniffed) -> tuple[_Sniffed, dict[str, str]]:
+    """The same with dates in the order that fits most columns, and what to tell of those that fit in both."""
+    rows = look.rows("*", best, f" LIMIT {_DATED_ROWS}")
+    cells = zip(*rows, strict=True) if rows else [()] * len(best.columns)
+    written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=True)}
+    formats = shapes(text for texts in written.values() for text in texts)
+    if not any(formats):
+        return best, {}
+    day_first, month_first = read = [look.sniffed(best.options + options(formats, order)) for order in ORDERS]
+    order = int(month_first.typed > day_first.typed)
+    if read[order].typed < best.typed:
+        return best, {}
+    both = (
+        {name for name, kind in each.columns if kind in _DATED and any(map(is_open, written[name]))} for each in read
+    )
+    # Where another column fits in one order only, that is the file's.
+    is_told = day_first.typed != month_first.typed
+    return read[order], dict.fromkeys(() if is_told else set.intersection(*both), READ_AS[ORDERS[order]])
+
+
+def _head(path: Path, encoding: Encoding) -> list[str]:
+    """The first lines."""
+    with opened(path) as file:
+        return file.read(_HEAD_BYTES).decode(encoding.name, "replace").splitlines(keepends=True)
 
 
 def _separator(header: str) -> str:
@@ -163,54 +248,3 @@ def _repaired(names: Sequence[str]) -> list[str]:
 def literal(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _encoding(path: Path) -> str:
-    """Python's name of the encoding, by the mark at the beginning or by what can be read as UTF-8."""
-    start, end = _ends(path)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf-16-be-marked"
-    # Every second byte of plain text in UTF-16 is zero.
-    if start[1:200:2].count(0) > len(start[:200]) // 4:
-        return "utf-16-le"
-    if start[0:200:2].count(0) > len(start[:200]) // 4:
-        return "utf-16-be"
-    if _is_utf8(start) and _is_utf8(end):
-        return "utf-8"
-    return "cp1252" if _CONTROLS.search(start) or _CONTROLS.search(end) else "latin-1"
-
-
-def _ends(path: Path) -> tuple[bytes, bytes]:
-    with _opened(path) as file:
-        start = file.read(_LOOKED_AT)
-        size = path.stat().st_size
-        if path.suffix == ".gz" or size <= len(start):
-            return start, b""
-        file.seek(max(len(start), size - _LOOKED_AT))
-        return start, file.read(_LOOKED_AT)
-
-
-def _is_utf8(part: bytes) -> bool:
-    """Whether a piece, which may begin and end within a character, is UTF-8."""
-    for skipped in range(min(4, len(part) + 1)):
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(part[skipped:])
-        except UnicodeDecodeError:
-            continue
-        return True
-    return False
-
-
-def _copied(path: Path, private: Path, encoding: str) -> Path:
-    """The file's text in UTF-8."""
-    copy = private / f"{len(list(private.iterdir()))}.csv"
-    name = "utf-16" if encoding == "utf-16-be-marked" else encoding
-    with _opened(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
-        reader = codecs.getreader(name)(cast("Any", file), "replace")
-        while part := reader.read(_COPIED_BYTES):
-            written.write(part)
-    return copy
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")

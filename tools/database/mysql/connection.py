@@ -17,6 +17,7 @@ from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
+from .diagnostics import diagnostics
 from .failures import TOO_LARGE, failure
 from .plan import EXPLAIN, estimate
 
@@ -49,6 +50,11 @@ class Rows:
         self._limits = limits
         self._left = limits.rows + 1
         self.complete = False
+
+    @property
+    def warnings(self) -> int:
+        """How many the server counted, known once it has sent all rows."""
+        return self._cursor.warning_count
 
     def fetchmany(self, size: int) -> list[Row]:
         """The next rows."""
@@ -123,6 +129,11 @@ class MySQLConnection:
         cursor.execute(self._remark() + sql)
         self._result = Rows(cursor, limits)
         return self._result
+
+    def notes(self) -> tuple[str, ...]:
+        """See `ServerConnection`: its warnings, where it has sent all rows."""
+        told = self._result
+        return diagnostics(told.warnings, self.rows) if told is not None and told.complete else ()
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""

@@ -37,6 +37,14 @@ _KINDS: dict[int, QueryErrorKind] = {
     1064: "syntax",
     1149: "syntax",
     1248: "syntax",
+    1292: "type_mismatch",
+    1366: "type_mismatch",
+    1367: "type_mismatch",
+    1411: "type_mismatch",
+    1525: "type_mismatch",
+    3146: "type_mismatch",
+    4078: "type_mismatch",
+    4079: "type_mismatch",
 }
 # Interrupted; out of time, as MySQL and as MariaDB say it; waited too long for a lock.
 _ENDED = (1317, 3024, 1969, 1205, 4032)

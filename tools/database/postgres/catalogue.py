@@ -12,6 +12,14 @@ from ..server.catalogue import Catalogue, Relation
 from ..table import Cell
 
 _LABELS = 20
+# By `pg_type.typcategory`: arrays, shapes, rows and ranges have no kind of their own.
+_KINDS: dict[str, ColumnKind] = {
+    **dict.fromkeys("AGCR", "other"),
+    **dict.fromkeys("DT", "time"),
+    "N": "number",
+    "B": "boolean",
+    "S": "text",
+}
 
 # Tables, partitioned tables (their partitions are left out), views, materialised views and foreign tables that the
 # role may read, but those that belong to an extension: they tell of the server, not of the data.
@@ -160,12 +168,10 @@ def read_catalogue(connection: Asks, found: str, owner: str) -> Catalogue:
 
 
 def _kind(declared: str, class_: str, category: str) -> ColumnKind:
-    """By the declared type; `other` is left to the values."""
+    """By the type's category, which domains share; `other` is left to the values."""
     if class_ == "e":
         return "text"
-    if category in ("A", "G", "C"):
-        return "other"
-    return column_kind(declared, ())
+    return _KINDS.get(category) or column_kind(declared, ())
 
 
 def _mark_primary_keys(keys: Sequence[tuple[Cell, ...]], columns: Mapping[Cell, dict[Cell, ColumnSchema]]) -> None:

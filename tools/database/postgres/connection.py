@@ -115,6 +115,10 @@ class PostgresConnection:
         self._result = Rows(columns, rows, limits.rows + 1)
         return self._result
 
+    def notes(self) -> tuple[str, ...]:
+        """See `ServerConnection`: there are none."""
+        return ()
+
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
         return self._connection.execute((self._remark() + sql).encode()).fetchall()

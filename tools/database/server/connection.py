@@ -50,6 +50,10 @@ class ServerConnection(Protocol):
         """
         ...
 
+    def notes(self) -> tuple[str, ...]:
+        """What the server remarks on the query that ran last, once its rows are taken; often nothing."""
+        ...
+
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
         """All rows of a statement of our own."""
         ...

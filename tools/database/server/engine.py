@@ -124,7 +124,8 @@ class ServerEngine:
             cursor = connection.query(statement, limits)
             result = fetch(cursor, limits, sink)
             columns = tuple([entry[0] for entry in cursor.description])
-            return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start)
+            notes = connection.notes()
+            return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start, notes=notes)
 
         return self._with(limits.seconds, run, cancellation)
 

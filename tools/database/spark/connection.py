@@ -210,6 +210,10 @@ class SparkConnection:
         types = [str(field.dataType.simpleString()) for field in fields]
         return Rows([str(field.name) for field in fields], self._parts(bounded(sql, types, limits)))
 
+    def notes(self) -> tuple[str, ...]:
+        """See `ServerConnection`: there are none."""
+        return ()
+
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""
         with self._timed():

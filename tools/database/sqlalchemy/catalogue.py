@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy
 from sqlalchemy.engine.reflection import ObjectKind
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
+from sqlalchemy.types import NullType
 
 from ..column_kinds import column_kind
 from ..schema import ColumnSchema, ForeignKey
@@ -35,6 +37,13 @@ def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | No
         schemas: Those to read, None for the default one; the first is where names are looked up.
         owner: Who is asking: what is kept for one is not for another.
     """
+    with warnings.catch_warnings():
+        # Types that the dialect does not know are left without a name.
+        warnings.simplefilter("ignore", SAWarning)
+        return _read(connection, schemas, owner)
+
+
+def _read(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:
     version = names_version(connection, schemas, owner)
     inspector = sqlalchemy.inspect(connection)
     default = inspector.default_schema_name or ""
@@ -100,6 +109,8 @@ def _column(column: Any, keyed: Sequence[str]) -> ColumnSchema:
 
 
 def _declared(type_: Any) -> str:
+    if isinstance(type_, NullType):
+        return ""
     try:
         return str(type_)
     except SQLAlchemyError:

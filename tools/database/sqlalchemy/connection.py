@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from ...errors import QueryFailed, QueryTimeout, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..mysql import plan as mysql
+from ..mysql.diagnostics import diagnostics as mysql_notes
 from ..postgres import plan as postgres
 from ..server.catalogue import Catalogue
 from ..server.connection import ConnectionLost
@@ -37,7 +38,14 @@ class Rows:
         self._result = result
         self._limits = limits
         self._left = limits.rows + 1
+        # PyMySQL's own result, which outlives the cursor.
+        self._sent: Any = getattr(result.cursor, "_result", None)
         self.complete = False
+
+    @property
+    def warnings(self) -> int:
+        """How many a server counted; 0 where the driver does not say."""
+        return int(getattr(self._sent, "warning_count", 0))
 
     def fetchmany(self, size: int) -> list[Row]:
         """The next rows."""
@@ -110,6 +118,11 @@ class SQLAlchemyConnection:
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
         self._result = Rows(result, limits)
         return self._result
+
+    def notes(self) -> tuple[str, ...]:
+        """See `ServerConnection`: those of MySQL and MariaDB, where all rows are here."""
+        told = self._result
+        return mysql_notes(told.warnings, self.rows) if told is not None and told.complete else ()
 
     def rows(self, sql: str) -> list[Row]:
         """See `ServerConnection`."""

@@ -215,6 +215,10 @@ def _failures(kind: str) -> Any:
         from ..mysql.failures import failure
 
         return failure
+    if kind == "postgresql":
+        from ..postgres.failures import failure
+
+        return failure
     return None
 
 

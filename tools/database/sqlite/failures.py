@@ -23,6 +23,7 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
         ),
     ),
     ("unknown_function", re.compile(r"^no such function\b|^wrong number of arguments to function\b")),
+    ("type_mismatch", re.compile(r"^datatype mismatch")),
     (
         "too_large",
         re.compile(

@@ -69,7 +69,7 @@ def _header(path: Path) -> bytes:
     if not header:
         raise DatabaseUnavailable(f"{path} is empty: it holds no tables")
     if not header.startswith(_MAGIC):
-        raise DatabaseUnavailable(f"{path} is not an SQLite database")
+        raise DatabaseUnavailable(f"{path} is not an SQLite database; files of tables are known by their endings: .csv")
     return header
 
 

@@ -187,7 +187,8 @@ def _plain_finding(
         found = _NEAR.search(message)
         near = (found[1] or found[2] or "") if found else ""
         return Finding(kind, "error", text, near, syntax_advice(sql, message, near, schema))
-    return Finding(kind, "error", text)
+    advice = "convert one side with CAST, or use a value of the other's type" if kind == "type_mismatch" else ""
+    return Finding(kind, "error", text, "", advice)
 
 
 def _aggregate_misuse(text: str, message: str, resolution: Resolution | None) -> Finding:

@@ -12,6 +12,8 @@ import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable
 
+from tests.support.command_line import tableturn
+
 pytest.importorskip("duckdb")
 
 _GERMAN = "Kunde;Betrag;Datum;;Betrag; Preis \nMüller;1.234,50;31.12.2024;x;5;1,5\nÖzil;2,50;01.02.2023;y;6;2,5\n"
@@ -211,3 +213,161 @@ def test_points_that_part_no_thousands(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     path.write_text("price;weight;total\n1.50;2,5;1.234,5\n12.5;3,25;2,5\n", encoding="utf-8")
     assert _rows(path, "prices") == (("1.50", 2.5, 1234.5), ("12.5", 3.25, 2.5))
+
+
+_PEOPLE = "id;{}\n" + "".join(f"{number};{{}}\n" for number in range(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "header", "cells"),
+    [
+        ("cp1251", "имя", ("Иван Петров", "Мария Соколова", "Казань")),
+        ("cp1250", "imię", ("Łukasz Żółkiewski", "Świętosława", "Kraków")),
+        ("shift_jis", "名前", ("田中太郎", "東京都渋谷区", "コーヒー")),
+        ("gb18030", "姓名", ("王小明", "北京市海淀区", "李雷")),
+        ("cp1253", "όνομα", ("Γιώργος Παπαδόπουλος", "Αθήνα", "Μαρία")),
+        ("cp1252", "nombre", ("José Muñoz", "Begoña Ibáñez", "Málaga")),
+    ],
+)
+def test_encodings_are_guessed_and_told(tmp_path: Path, encoding: str, header: str, cells: tuple[str, ...]) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(_PEOPLE.format(header, *cells), encoding=encoding)
+    with Database.open(path) as database:
+        assert database.execute("SELECT * FROM people").rows == tuple(enumerate(cells, 1))
+        (table,) = database.schema().tables
+        assert table.columns[1].name == header
+        (told,) = database.warnings
+        assert told.startswith("people: not UTF-8, read as ")
+        assert "save the file as UTF-8" in told
+        assert "a guess" in table.comment
+
+
+def test_nothing_is_told_of_what_the_file_says(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        path = tmp_path / f"{encoding}.csv"
+        path.write_text("name;day\nÖzil;2024-01-02\n", encoding=encoding)
+    with Database.open(tmp_path) as database:
+        assert database.warnings == ()
+        assert {table.comment for table in database.schema().tables} == {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "told"),
+    [
+        ("day,n\n01/02/2024,1\n03/04/2024,2\n", "2024-02-01", True),
+        ("day,n\n01/02/24,1\n03/04/24,2\n", "2024-02-01", True),
+        ("day;n\n01-02-2024 10:00;1\n03-04-2024 11:30;2\n", "2024-02-01 10:00:00", True),
+        ("day,n\n1/2/2024,1\n13/2/2024,2\n", "2024-02-01", False),
+        ("day,n\n1/2/2024,1\n2/13/2024,2\n", "2024-01-02", False),
+        ("day,paid\n01/02/2024,12/25/2024\n03/04/2024,01/01/2024\n", "2024-01-02", False),
+        ("day;n\n01.02.2024;1\n03.04.2024;2\n", "2024-02-01", False),
+        ("day,n\n2024-02-01,1\n2024-04-03,2\n", "2024-02-01", False),
+    ],
+)
+def test_dates_that_could_be_read_in_either_order(tmp_path: Path, text: str, first: str, told: bool) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with Database.open(path) as database:
+        assert database.execute("SELECT day FROM t").rows[0] == (first,)
+        (table,) = database.schema().tables
+        assert table.columns[0].kind == "time"
+        assert bool(table.columns[0].comment) == told
+        assert [warning.startswith("t.day: read as day/month/year") for warning in database.warnings] == [True] * told
+
+
+def test_what_is_hidden_is_not_told_of(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("day,n\n01/02/2024,1\n")
+    (tmp_path / "u.csv").write_text("a;b\n1;é\n", encoding="latin-1")
+    with Database.open(tmp_path, deny=["t.day", "u"]) as database:
+        assert database.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sep=;\na;b\n1;2,5\n", '"sep=;"\na;b\n1;2,5\n', "sep=|\r\na|b\r\n1|2.5\r\n", "\ufeffsep=\t\na\tb\n1\t2.5\n"],
+)
+def test_a_separator_that_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    with Database.open(path) as database:
+        table = database.execute("SELECT * FROM t")
+        assert (table.columns, table.rows) == (("a", "b"), ((1, 2.5),))
+
+
+@pytest.mark.parametrize("gap", ["", "\n", ";;\n"])
+def test_titles_above_a_header(tmp_path: Path, gap: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"Sales report;;\n{gap}Region;2023;2024\nNorth;1;2\nSouth;3;4\n")
+    with Database.open(path) as database:
+        table = database.execute("SELECT * FROM t")
+        assert (table.columns, table.rows) == (("Region", "2023", "2024"), (("North", 1, 2), ("South", 3, 4)))
+        assert database.schema().tables[0].comment == "Sales report"
+
+
+def test_sheets_as_people_lay_them_out(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    sheets: dict[str, list[list[object]]] = {
+        "titled": [
+            ["Report 2024"],
+            ["all in EUR"],
+            [],
+            [None, "Region", "Units", None, "Year"],
+            [None, "North", 3, None, 2023],
+            [],
+            [None, "South", 4, None, 2024],
+        ],
+        "unnamed": [[None, "v"], ["x", 1], ["y", 2]],
+        "ended": [["name", None], ["x", 1], ["y", 2]],
+        "alone": [["word"], ["x"]],
+    }
+    book = openpyxl.Workbook()
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "book.xlsx")
+    with Database.open(tmp_path / "book.xlsx") as database:
+        held = {table.name: table for table in database.schema().tables}
+        assert {name: tuple(column.name for column in table.columns) for name, table in held.items()} == {
+            "titled": ("Region", "Units", "Year"),
+            "unnamed": ("column1", "v"),
+            "ended": ("name", "column2"),
+            "alone": ("word",),
+        }
+        assert held["titled"].comment == "Report 2024 all in EUR"
+        assert database.execute("SELECT * FROM titled").rows == (("North", 3, 2023), ("South", 4, 2024))
+        assert database.execute("SELECT * FROM ended").rows == (("x", 1), ("y", 2))
+
+
+@pytest.mark.parametrize("name", ["pipe.txt", "data.dat", "data"])
+def test_other_endings_are_read_where_columns_are_separated(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("a|b\n1|x\n2|y\n")
+    assert _rows(path, path.stem) == ((1, "x"), (2, "y"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("notes.txt", b"Dear Ada\nall is well\n", "name it .csv"),
+        ("old.xls", b"\xd0\xcf\x11\xe0" + bytes(600), "save it as one of these"),
+    ],
+)
+def test_other_files_are_told_what_is_read(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DatabaseUnavailable, match=says):
+        Database.open(tmp_path / name)
+
+
+def test_dates_in_json_that_are_not_iso_stay_text(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('[{"a": "01-02-2024", "b": "2024-02-01", "c": "2024-02-01T10:00:00Z"}]')
+    with Database.open(tmp_path / "t.json") as database:
+        assert database.execute("SELECT a, b FROM t").rows == (("01-02-2024", "2024-02-01"),)
+        assert database.execute("SELECT hour(c AT TIME ZONE 'UTC') FROM t").rows == ((10,),)
+
+
+def test_a_person_who_asks_is_told_of_guesses(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("id,day\n1,01/02/2024\n2,03/04/2024\n")
+    ran = tableturn("ask", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "How many sales are there?")
+    assert (ran.returncode, "2" in ran.stdout) == (0, True), ran.stderr
+    assert "tableturn: sales.day: read as day/month/year" in ran.stderr
