@@ -40,6 +40,7 @@ _EXTRAS = {
     "postgres": ("PostgreSQL", "psycopg"),
     "mysql": ("MySQL and MariaDB", "pymysql"),
     "reason": ("pandas code", "pyarrow"),
+    "evals": ("evaluations and CREDIT-SQL's sampling", "sklearn"),
 }
 """What each extra is for, and a package by which one sees that it is installed."""
 

@@ -76,6 +76,7 @@ BENCHES: Mapping[str, Bench] = {
     "impact": Bench(
         "past answers that change found on changed databases, and how many without a model", needs_data=False
     ),
+    "install": Bench("packages and megabytes of a plain installation", needs_data=False),
     "judge-agreement": Bench("a judge's verdicts beside readers' and on mutated golds, from stored replies"),
     "knowledge": Bench("definitions that sixty questions need, and those shown to them that they don't"),
     "knowledge-scale": Bench(

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+
+from ...tools.errors import SettingsError
+
+try:
+    from scipy import optimize, stats
+except ImportError as error:
+    raise SettingsError("statistics of evaluations need scipy: pip install 'tableturn[evals]'") from error
 
 _RESAMPLES = 2_000
 SIGNIFICANT = 0.05
