@@ -23,6 +23,8 @@ from tests.support.scripted import ScriptedModel, task_of, writes
 from tests.tools.examples.conftest import chroma_server
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
+NEAR = "Give me all the people of Nimbus."
+"""A question near those that are approved here, and equal to none."""
 LYON = "SELECT name FROM customers WHERE city = 'Lyon'"
 COUNT = "SELECT count(*) FROM customers"
 
@@ -58,15 +60,17 @@ def test_an_approved_answer_is_found_by_the_next_process_and_by_its_own_database
         assert (saved.example.question, saved.example.sql) == ("Give me Nimbus people.", PARIS)
         assert saved.example.schema.startswith("Database shop")
         assert agent.approve(answer).new is False
-        assert "Nimbus people" in _shown(agent, "Who lives in Lyon?"), "at once"
+        assert "Nimbus people" in _shown(agent, NEAR), "at once"
     with ExampleStore.open(place) as store:
         (hit,) = store.list()
         assert hit.example.added is not None
-    shown = {path: _shown(SQLAgent(path, model=writes(PARIS), examples=place), "Who?") for path in (shop, other)}
-    assert ["Nimbus people" in shown[path] for path in (shop, other)] == [True, False]
-    assert "asked of this database, with SQL that a person approved" in shown[shop]
-    assert "asked of other data" in shown[shop], "the built-in examples are there besides"
-    assert "asked of other data" in shown[other]
+    near, other_near, far = (
+        _shown(SQLAgent(path, model=writes(PARIS), examples=place), question)
+        for path, question in ((shop, NEAR), (other, NEAR), (shop, "Who?"))
+    )
+    assert ["Nimbus people" in prompt for prompt in (near, other_near, far)] == [True, False, False]
+    assert "asked of this database, with SQL that a person approved" in near
+    assert "asked of other data" in far, "the built-in examples are there besides"
 
 
 def _shown(agent: SQLAgent, question: str) -> str:
@@ -139,7 +143,7 @@ def test_every_way_of_choosing_shows_it(shop: Path, preset: str, selector: str) 
     ):
         agent.approve(agent.ask("Who lives in Paris?"), question="Give me the Nimbus people.")
         model.prompts.clear()
-        agent.ask("Who lives in Lyon?")
+        agent.ask(NEAR)
         shown = PARIS if preset == "revision" else "Nimbus people"  # that paper's prompt shows the SQL alone
         assert any(shown in prompt for prompt in model.prompts if task_of(prompt) == "sql")
 
@@ -305,7 +309,7 @@ def test_a_real_server_keeps_what_two_agents_approve(shop: Path, tmp_path: Path)
                 assert agent.approve(agent.ask("Who?")).new
         model = writes(PARIS)
         with SQLAgent(shop, model=model, examples=url) as agent:
-            agent.ask("Who?")
+            agent.ask(NEAR)
             said = "\n".join(model.prompts)
             assert "Nimbus people" in said
             assert "Stratus people" not in said

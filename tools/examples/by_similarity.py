@@ -17,9 +17,9 @@ from .store import ExampleStore
 _LOOKED_AT = 5
 """Times as many of a database's own examples are looked at as are shown, where some may not be shown."""
 
-_OWN_LIKENESS = 0.4
-"""Likeness of whole questions from which an example over the same database is near: half of a database's own questions
-have another that is (measured on KaggleDBQA's few-shot pairs, of which those below it ask for something else)."""
+_OWN_LIKENESS = 0.25
+"""Likeness of whole questions from which an example over the same database is near: of questions about different Spider
+training databases three in four are less alike than that."""
 
 _SHARPNESS = 8.0
 """How fast a vote loses weight with distance: by e for every 1/8 of similarity."""
