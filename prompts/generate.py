@@ -151,7 +151,11 @@ class GenerateTask(Task[Draft]):
             return render_messages(template, task=self, shown=shown, schema_text=text, left_out=left_out, **values)
 
         if self.declared is not None:
-            whole = replace(self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), ranked=False)
+            # Whoever sees every name can tell which words no name holds, but not which names no value holds.
+            unheld = tuple(word for word in self.unheld if word[0].isupper())
+            whole = replace(
+                self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), ranked=False, unheld=unheld
+            )
             prompt = whole.render_as(template, budget, programs, **values)
             if not prompt.left_out:
                 return prompt

@@ -35,7 +35,9 @@ Knows = Callable[[str], bool]
 
 
 def unheld_words(question: str, schema: Schema, values: Iterable[ValueMatch], knows: Knows) -> tuple[str, ...]:
-    """The words, as written, in order; synonyms that training knows, kin and misspelt words of the schema are held.
+    """The words, in order; synonyms that training knows, kin and misspelt words of the schema are held.
+
+    As written, so that a capital tells a name; a word that begins a sentence is written small.
 
     Args:
         question: As asked.
@@ -58,7 +60,7 @@ def unheld_words(question: str, schema: Schema, values: Iterable[ValueMatch], kn
         if any(start < word.end and word.start < end for start, end in mentioned) or knows(word.stem):
             continue
         if not _is_kin(word.folded, names):
-            found.setdefault(word.stem, word.text)
+            found.setdefault(word.stem, word.text.lower() if asked.begins(word.start) else word.text)
     return tuple(found.values())[:_MOST]
 
 

@@ -30,6 +30,7 @@ _SCHEMA = Schema(
         ("Which custommers pay the highest fees?", ()),
         ("What do subscriptions cost in france?", ()),
         ("How many telephones?", ()),
+        ("Awesome! Churn in Ruritania?", ("churn", "Ruritania")),
         ("Show the weather, the horoscope, the football and the traffic", ("weather", "horoscope", "football")),
     ],
 )
