@@ -65,6 +65,7 @@ def start(
 
 @app.command(rich_help_panel=ASK)
 def ask(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     db: DbOption,
     model: ModelOption = None,
@@ -114,6 +115,9 @@ def ask(
     choices = Choices(
         db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes
     )
+    source = context.get_parameter_source("form")
+    if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
+        form = None  # a default gives way to what was asked for
     wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
     raise typer.Exit(ask_once(question, choices, wanted))
 
