@@ -12,6 +12,7 @@ from prompt_toolkit.output import create_output
 
 from ....tools.folders import state_folder
 from ....tools.terminal import warn
+from ...spare_threads import start
 from .chat import Chat
 from .completion import ChatCompleter
 
@@ -31,6 +32,7 @@ def typed_lines(chat: Chat) -> Iterator[str]:
         output=create_output(always_prefer_tty=True),
     )
     warn(_WELCOME)
+    start(lambda: resources.values.beginning("a", 1))  # the first question, or Tab, would have to wait for the index
     while True:
         try:
             yield _plain(session.prompt())
