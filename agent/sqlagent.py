@@ -561,18 +561,21 @@ class Conversation:
         now = self._graph.get_state(self._config())
         if not now.values:
             return False
-        before = now.parent_config and self._graph.get_state(now.parent_config)
-        while before and before.next:
-            before = before.parent_config and self._graph.get_state(before.parent_config)
-        if before and before.values:
-            self._graph.update_state(before.config, None, as_node="__copy__")
-        else:
-            self.reset()
+        before = now.parent_config
+        while before is not None:
+            state = self._graph.get_state(before)
+            if state.values and not state.next:
+                self._graph.update_state(before, None, as_node="__copy__")
+                return True
+            before = state.parent_config
+        self.reset()
         return True
 
     def reset(self) -> None:
         """Forgets all turns, also where they are kept in a file."""
-        self._agent._checkpointer.delete_thread(self.thread)
+        saver = self._graph.checkpointer
+        assert isinstance(saver, BaseCheckpointSaver)
+        saver.delete_thread(self.thread)
 
     @contextmanager
     def _turn(self, question: object) -> Generator[OpenTurn]:

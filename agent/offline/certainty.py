@@ -56,6 +56,7 @@ def _names_nobody(reading: Reading) -> bool:
     if not _WHO.match(reading.asked.text) or not reading.names.schema.foreign_keys:
         return False
     keys = {(key.table, name) for key in reading.names.schema.foreign_keys for name in key.columns}
+    keys |= {(table.name, name) for table in reading.names.schema.tables for name in table.primary_key}
     everything = not frame.select or all(term.column is None and not term.aggregate for term in frame.select)
     if everything:
         return any(key.table in frame.used() for key in reading.names.schema.foreign_keys)

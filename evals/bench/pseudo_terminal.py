@@ -14,6 +14,7 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import Self
 
 PROMPT = "\x1b[?2004h"
 """What a prompt begins with: pasted text is to come marked as such."""
@@ -54,7 +55,7 @@ class PseudoTerminal:
         )
         os.close(theirs)
 
-    def __enter__(self) -> PseudoTerminal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -113,11 +113,9 @@ def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
         assert chat.last() is None
 
 
-def test_a_turn_that_was_asked_back_in_is_taken_back_as_one(shop: Path, tmp_path: Path) -> None:
-    lines = said(
-        shop, COUNT, "/undo", "Show the ids", "customers", "/undo", "/answers", "Show the ids", "/undo", "/answers"
-    )
-    assert lines == [f"taken back: {COUNT}", "taken back: Show the ids", "no answers yet"] + lines[1:3]
+def test_a_turn_that_was_asked_back_in_is_taken_back_as_one(shop: Path) -> None:
+    lines = said(shop, "Show the ids", "customers", "/undo", "/answers", "Show the ids", "/undo", "/answers")
+    assert lines == ["taken back: Show the ids", "no answers yet"] * 2
 
 
 def test_kept_conversations_are_listed_and_forgotten(shop: Path, tmp_path: Path) -> None:
@@ -202,7 +200,7 @@ def test_a_bare_column_is_asked_back_with_a_model_too(shop: Path) -> None:
         assert (asked.status, asked.choices) == ("needs_clarification", ("ids of customers", "ids of orders"))
         assert model.prompts == []
         assert chat.ask("1").answered
-        assert "(ids of customers)" in model.prompts[-1]
+        assert "ids of customers" in model.prompts[-1]
         assert agent.ask("Show the cities").answered, "one table alone has them"
 
 
@@ -233,7 +231,7 @@ def test_the_tables_are_told_as_far_as_they_may_be_read(shop: Path, question: st
             "Which customers are from Paris and Lyon?",
             "SELECT name FROM customers WHERE city = 'Paris' OR city = 'Lyon'",
         ),
-        ("Who placed orders?", None),
+        ("Who made the orders?", None),
     ],
 )
 def test_what_was_read_wrongly_with_confidence(shop: Path, question: str, sql: str | None) -> None:

@@ -31,10 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def chat(folder: Path, *options: str, size: tuple[int, int] = (80, 24), **environment: str) -> Screen:
+def chat(folder: Path, *options: str, **environment: str) -> Screen:
     own = {"TABLETURN_HOME": str(folder / "home"), "TABLETURN_CACHE": str(folder / "cache"), "OPENAI_API_KEY": "none"}
     settings = ("--settings", str(folder / "settings.toml"))
-    return Screen(["chat", "--db", str(folder / "shop.db"), *settings, *options], own | environment, size)
+    return Screen(["chat", "--db", str(folder / "shop.db"), *settings, *options], own | environment)
 
 
 @pytest.fixture(scope="module")
