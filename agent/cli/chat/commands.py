@@ -135,11 +135,6 @@ def _known() -> tuple[Command, ...]:
 BY_NAME = {command.name: command for command in _known()}
 
 
-def is_command(line: str) -> bool:
-    """Whether a line is a command: a slash and a word. SQL may start with a comment, which has none."""
-    return line[:1] == "/" and line[1:2].isalpha()
-
-
 def run(chat: Chat, line: str) -> Said:
     """Runs a command.
 
@@ -151,3 +146,19 @@ def run(chat: Chat, line: str) -> Said:
     if command is None:
         raise SettingsError(f"there is no command {name}: /help lists them")
     return command.run(chat, rest.strip())
+
+
+def taught(chat: Chat, line: str) -> str:
+    """Runs a command where nobody sits at a terminal: one that teaches or explains, none that writes files.
+
+    Raises:
+        TableturnError: It is another, or cannot be done; the message says why.
+    """
+    taken = {command.name: command for command in COMMANDS["Teaching it"]}
+    taken |= {name: BY_NAME[name] for name in ("/explain", "/answers")}
+    name, _, rest = line.partition(" ")
+    if name not in taken:
+        raise SettingsError(f"there is no command {name} here: {', '.join(taken)}")
+    said = taken[name].run(chat, rest.strip())
+    assert isinstance(said, str), "what teaches and explains replies in words"
+    return said

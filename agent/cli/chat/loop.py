@@ -18,8 +18,9 @@ from ..display import ROWS_SHOWN, show_answer
 from ..rows import fitting
 from ..session import ANSWERED, NOT_ANSWERED, Choices, answered, opened
 from .chat import Chat
-from .commands import Said, is_command, run
+from .commands import Said, run
 from .cost import Cost
+from .lines import is_command
 from .turns import Ask
 
 if TYPE_CHECKING:
