@@ -247,7 +247,7 @@ class _Driver:
             try:
                 return await _drive(self._translator.perform(task), perform)
             except TurnCancelled:
-                allowance.called_off = True
+                allowance.call_off()
                 raise
             finally:
                 self._tally.usage += allowance.spent
@@ -287,7 +287,7 @@ async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> 
 
 def _called_off(allowance: Allowance) -> ModelError:
     """Ends a task that is late: the error that says so."""
-    allowance.called_off = True
+    allowance.call_off()
     try:
         allowance.budget.check_seconds()
     except BudgetReached as reached:
@@ -301,7 +301,7 @@ def _called_off(allowance: Allowance) -> ModelError:
 class _Blocking:
     """Effects done here, or in a thread that is left to itself when time is up or the turn cancelled.
 
-    A blocking request cannot be called off. That thread sends nothing more.
+    That thread sends nothing more, and its connection is closed (`Allowance.call_off`).
     """
 
     def __init__(self, cancellation: Cancellation | None) -> None:

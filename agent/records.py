@@ -30,14 +30,15 @@ Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "
 """How a turn ended."""
 
 StopKind = Literal[
-    "gate", "same_sql", "same_result", "cycle", "attempts", "budget", "edited", "declined", "asked", "error"
+    "gate", "same_sql", "same_result", "cycle", "attempts", "budget", "edited", "declined", "asked", "error", "schema"
 ]
 """Why a turn made no further attempt.
 
 `gate`: the query passed every check. `same_sql`, `same_result`: a revision gave the SQL or the result of the attempt
 before it. `cycle`: it gave that of an earlier one. `attempts`: the settings allow no more. `budget`: calls, tokens or
 time ran out. `edited`: a person wrote the query. `declined`: the agent declined the question, or a person the query.
-`asked`: the turn waits for a person. `error`: the model or its reply was of no use.
+`asked`: the turn waits for a person. `error`: the model or its reply was of no use. `schema`: it was asked
+which tables there are.
 """
 
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "verified"]

@@ -25,6 +25,7 @@ from .answers.answer import Answer, pending_answer
 from .answers.delivery import deliver
 from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.learning import Saved, save_answer
+from .answers.why import Why, read_why
 from .audit import AuditRecord, AuditTrail, unanswered
 from .graph import AgentGraph, build_graph
 from .records import AnswerRecord, Turn, load
@@ -214,7 +215,7 @@ class SQLAgent:
 
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """As `ask`, and yields what happens as it does; the answer comes last (see `Conversation.stream`)."""
         conversation = self.conversation(user=user)
         try:
@@ -372,6 +373,23 @@ class SQLAgent:
         found = corrected(answer.record, sql, self.resources, self.settings, question)
         return Correction(self.deliver(Answer(found.record, answer.thread)), found.saved, found.proposals)
 
+    def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
+        """Runs an answer's query anew, or another that a person wrote in its place; nothing is kept.
+
+        Args:
+            answer: Of this agent, or of another on the same database.
+            sql: What to run instead of the answer's own.
+            cancellation: Ends it from another thread.
+
+        Raises:
+            QueryError: It does not run.
+            SettingsError: There is no query to run.
+        """
+        from .answers.remembering import rerun
+
+        record = rerun(answer.record, sql, self.resources, self.settings, cancellation)
+        return self.deliver(Answer(record, answer.thread))
+
     def forget(self, name: str) -> str:
         """Takes out a definition by its name, or an approved answer by its question or identifier; says what went.
 
@@ -476,7 +494,7 @@ class Conversation:
             output = await self._graph.ainvoke(given, config, context=_context(settings), durability="exit")
             return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
 
-    def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Iterator[Event]:
+    def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
         """Takes one turn and yields what happens as it does (see `Event`), and last the answer.
 
         A stream that is not read to its end is a turn that is undone.
@@ -527,6 +545,37 @@ class Conversation:
         if answer is None or not self._agent.resources.may_read(answer.rights):
             return None
         return self._agent.deliver(Answer(answer, self.thread))
+
+    def why(self) -> Why | None:
+        """What the last turn's answer rests on; None where there is none that may be read."""
+        state = cast("AgentState", self._graph.get_state(self._config()).values)
+        if not state.get("turn") or not self._resumable(state["turn"]):
+            return None
+        return read_why(state)
+
+    def undo(self) -> bool:
+        """Takes the last turn back, with what was asked back in it; whether there was one.
+
+        The conversation then stands as it did before it. Where the checkpointer keeps a history, it keeps the turn.
+        """
+        now = self._graph.get_state(self._config())
+        if not now.values:
+            return False
+        before = now.parent_config
+        while before is not None:
+            state = self._graph.get_state(before)
+            if state.values and not state.next:
+                self._graph.update_state(before, None, as_node="__copy__")
+                return True
+            before = state.parent_config
+        self.reset()
+        return True
+
+    def reset(self) -> None:
+        """Forgets all turns, also where they are kept in a file."""
+        saver = self._graph.checkpointer
+        assert isinstance(saver, BaseCheckpointSaver)
+        saver.delete_thread(self.thread)
 
     @contextmanager
     def _turn(self, question: object) -> Generator[OpenTurn]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from platformdirs import user_cache_path, user_data_path
+from platformdirs import user_cache_path, user_config_path, user_data_path, user_state_path
 
 CACHE_VARIABLE = "TABLETURN_CACHE"
 """Environment variable that names another cache folder."""
 
 DATA_VARIABLE = "TABLETURN_HOME"
-"""Environment variable that names another folder for conversations."""
+"""Environment variable that names another folder for conversations and for what was typed in them."""
 
 
 def cache_folder() -> Path:
@@ -24,3 +24,14 @@ def data_folder() -> Path:
     """The folder for what a person would miss."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else user_data_path("tableturn", appauthor=False)
+
+
+def state_folder() -> Path:
+    """The folder for what was typed."""
+    named = os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else user_state_path("tableturn", appauthor=False)
+
+
+def config_folder() -> Path:
+    """The folder of a person's own choices."""
+    return user_config_path("tableturn", appauthor=False)

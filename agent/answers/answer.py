@@ -77,7 +77,7 @@ class Answer:
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
         stopped: Why no further attempt was made, in words.
         stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
-            `declined`, `asked` or `error`; None in an answer that an earlier version saved.
+            `declined`, `asked`, `error` or `schema`; None in an answer that an earlier version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
         used_knowledge: The definitions that it rests on.
         proposals: What could be remembered from this turn (`SQLAgent.remember`); nothing is, until a person says so.

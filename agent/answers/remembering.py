@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...tools.database import Table
-from ...tools.errors import KnowledgeError, QueryError, TableturnError
+from ...tools.errors import KnowledgeError, QueryError, SettingsError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
@@ -18,8 +18,11 @@ from .learning import Saved, save_answer
 from .phrasing import explained, headed, phrased
 
 if TYPE_CHECKING:
+    from ...tools.database import Cancellation
     from ..resources import Resources
     from ..settings import Settings
+
+_CORRECTED, _EDITED = "a person corrected the query", "a person wrote the query"
 
 _MEANS = re.compile(
     r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
@@ -117,13 +120,32 @@ def corrected(answer: AnswerRecord, sql: str, resources: Resources, settings: Se
         SettingsError: There is no store to keep it in.
         ExampleStoreError: The store cannot be opened or written.
     """
-    outcome = resources.tools.run_sql.call(sql=sql, limits=settings.limits)
-    if isinstance(outcome, QueryError):
-        raise outcome
-    record = _answered(answer, sql, outcome, resources)
+    record = replace(rerun(answer, sql, resources, settings), notes=(_CORRECTED,), stopped=_CORRECTED)
     saved = save_answer(record, resources, settings, question=question)
     found = proposals(answer.sql or "", sql, question or answer.question, resources.database.schema())
     return Corrected(record, saved, tuple(entry for entry in found if _holds(entry, resources)))
+
+
+def rerun(
+    answer: AnswerRecord, sql: str, resources: Resources, settings: Settings, cancellation: Cancellation | None = None
+) -> AnswerRecord:
+    """What an answer's query gives now, or another in its place.
+
+    Raises:
+        QueryError: It does not run.
+        SettingsError: There is no query to run.
+    """
+    own = answer.sql or ""
+    sql = sql.strip() or own
+    if not sql:
+        raise SettingsError("that answer has no SQL to run")
+    outcome = resources.tools.run_sql.call(sql=sql, limits=settings.limits, cancellation=cancellation)
+    if isinstance(outcome, QueryError):
+        raise outcome
+    found = _answered(answer, sql, outcome, resources)
+    if sql == own:
+        return replace(found, confidence=answer.confidence, notes=answer.notes, used_knowledge=answer.used_knowledge)
+    return found
 
 
 def _answered(answer: AnswerRecord, sql: str, table: Table, resources: Resources) -> AnswerRecord:
@@ -142,10 +164,10 @@ def _answered(answer: AnswerRecord, sql: str, table: Table, resources: Resources
         text=phrased(result, headings),
         confidence=1.0,
         attempts=(*answer.attempts, AttemptView(sql, None, rows, "")),
-        notes=("a person corrected the query",),
+        notes=(_EDITED,),
         choices=(),
         stop_kind="edited",
-        stopped="a person corrected the query",
+        stopped=_EDITED,
         database=database_identity(resources.database),
         explanation=explained(sql, resources.database),
         rights=resources.rights,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from .app import app
 
 
 def main() -> None:
-    """Runs a command."""
+    """Runs a command; what an old terminal has no sign for is shown as a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="tableturn")
     except BrokenPipeError:

@@ -65,6 +65,7 @@ def start(
 
 @app.command(rich_help_panel=ASK)
 def ask(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     db: DbOption,
     model: ModelOption = None,
@@ -114,6 +115,9 @@ def ask(
     choices = Choices(
         db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes
     )
+    source = context.get_parameter_source("form")
+    if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
+        form = None  # a default gives way to what was asked for
     wanted = Output(as_json, parse_form(form), output, chart, explain, limit, dry_run)
     raise typer.Exit(ask_once(question, choices, wanted))
 
@@ -143,19 +147,24 @@ def chat(
         Path | None,
         typer.Option("--checkpoints", help="The SQLite file that keeps conversations. Default: in your data folder."),
     ] = None,
+    price: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--price", help="Dollars a million prompt and completion tokens, for /cost."),
+    ] = None,
 ) -> None:
     """Hold a conversation: type questions, or pipe them in, one a line. /help lists what else can be said.
 
     Exit codes: 0 when the last turn was answered, 1 when it (or a command after it) was not, 2 bad usage.
     """
-    from .session import Choices, converse
+    from .chat.loop import converse
+    from .session import Choices
 
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
     choices = Choices(
         db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge
     )
-    raise typer.Exit(converse(choices, thread, checkpoints))
+    raise typer.Exit(converse(choices, thread, checkpoints, price))
 
 
 @app.command(rich_help_panel=LOOK)

@@ -7,6 +7,8 @@ import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +52,7 @@ def kept_conversations(
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    # An absolute path is never read as a URI, which could name another file than the one that is looked into.
-    path = (path or data_folder() / "conversations.sqlite").absolute()
+    path = _file(path)
     try:
         _refuse_others(path)
         if Path(_SCHEME.sub("", db)).absolute() == path:
@@ -64,6 +65,54 @@ def kept_conversations(
             yield saver
     except (OSError, sqlite3.Error) as error:
         raise SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints") from None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A conversation that is kept.
+
+    Attributes:
+        name: As `--thread` takes it.
+        used: When its last turn was taken.
+    """
+
+    name: str
+    used: datetime
+
+
+def kept_threads(path: Path | None, location: str) -> list[Kept]:
+    """The kept conversations with a database, the last used first.
+
+    Args:
+        path: The file; the default one if None.
+        location: The database's.
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    path = _file(path)
+    if not path.exists():
+        return []
+    query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            found = connection.execute(query).fetchall()
+    except sqlite3.Error as error:
+        raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
+    end = f"@{location}"
+    return [Kept(name.removesuffix(end), _made(last)) for name, last in found if name.endswith(end)]
+
+
+def _made(checkpoint: str) -> datetime:
+    """When a checkpoint was made: its identifier is a UUID of version 6, which begins with its time."""
+    digits = checkpoint.replace("-", "")
+    ticks = int(digits[:12] + digits[13:16], 16)  # of 100 ns, since the Gregorian calendar
+    return datetime(1582, 10, 15, tzinfo=UTC).astimezone() + timedelta(microseconds=ticks // 10)
+
+
+def _file(path: Path | None) -> Path:
+    # An absolute path is never read as a URI, which could name another file than the one that is looked into.
+    return (path or data_folder() / "conversations.sqlite").absolute()
 
 
 def _refuse_others(path: Path) -> None:

@@ -1,58 +1,21 @@
-"""How answers and progress look at the terminal."""
+"""How answers look at the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.text import Text
 
 from ...tools.terminal import safe
+from .rows import Rows
 
 if TYPE_CHECKING:
     from ..answers.answer import Answer
-    from ..answers.events import Event
 
 ROWS_SHOWN = 20
 """Rows printed, unless `--limit` says otherwise; `--json` gives all that the answer holds."""
-
-CELL_CHARACTERS = 80
-
-DOING = {
-    "rephrase": "finding what it is about",
-    "link": "looking for examples",
-    "candidate": "comparing drafts",
-    "select": "checking the result",
-    "retrieve": "writing SQL",
-    "generate": "running it",
-    "reason": "running it",
-    "execute": "checking the result",
-    "critique": "deciding",
-    "revise": "running it again",
-    "clarify": "reading the question",
-}
-"""What goes on once a node has finished."""
-
-
-@contextmanager
-def show_progress() -> Generator[Callable[[Event], None]]:
-    """A spinner on a terminal's standard error; nothing elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda event: None
-        return
-    with console.status("reading the question") as status:
-
-        def progress(event: Event) -> None:
-            if event.kind == "node" and event.name in DOING:
-                status.update(DOING[event.name])
-
-        yield progress
 
 
 def show_answer(
@@ -76,11 +39,12 @@ def show_answer(
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
     if answer.sql:
-        console.print(Syntax(safe(answer.sql), "sql", word_wrap=True, background_color="default"))
+        console.print(shown_sql(answer.sql))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         _show_attempts(answer, console)
     if answer.columns:
-        console.print(_result(answer, ROWS_SHOWN if rows is None else rows))
+        shown = ROWS_SHOWN if rows is None else rows
+        console.print(Rows(answer.headings, answer.rows[:shown], _caption(answer, shown)))
     if answer.answered and answer.pictured:
         _show_chart(answer, console)
     style = "bold" if answer.answered else "bold yellow"
@@ -102,6 +66,11 @@ def show_answer(
         console.print(Text(f"note: {safe(note)}", style="dim"))
 
 
+def shown_sql(sql: str) -> Syntax:
+    """SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
+
+
 def _show_attempts(answer: Answer, console: Console) -> None:
     for number, attempt in enumerate(answer.attempts, 1):
         rows = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"
@@ -118,16 +87,7 @@ def _show_chart(answer: Answer, console: Console) -> None:
         console.print(drawn(answer.drawn, console))
 
 
-def _result(answer: Answer, shown: int) -> Table:
-    table = Table(header_style="bold")
-    for name in answer.headings:
-        table.add_column(escape(safe(name)))
-    for row in answer.rows[:shown]:
-        table.add_row(*(Text("NULL", style="dim") if cell is None else Text(_cut(safe(str(cell)))) for cell in row))
-    if answer.row_count > shown:
-        table.caption = f"{shown} of {answer.row_count}{' or more' if answer.truncated else ''} rows"
-    return table
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+def _caption(answer: Answer, shown: int) -> str:
+    if answer.row_count <= shown:
+        return ""
+    return f"{shown:,} of {answer.row_count:,}{' or more' if answer.truncated else ''} rows"

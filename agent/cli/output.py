@@ -66,10 +66,8 @@ class Output:
         form = cast("Format", self.form) if rows else format_of(self.file) if self.file else None
         if form:
             check_installed(form)
-        if self.chart and not can_render():
-            raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
-        if self.chart and self.chart.suffix.lower() not in _PICTURES:
-            raise ExportError(f"cannot tell the form of {self.chart}: let its name end in {', '.join(_PICTURES)}")
+        if self.chart:
+            _check_picture(self.chart)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,7 +105,11 @@ def put_out(answer: Answer, agent: SQLAgent, output: Output) -> bool:
         written = agent.export(answer, output.file, form, rows=output.limit)
         more = "; the query gives more" if written.truncated else ""
         warn(f"wrote {written.rows:,} rows to {output.file}{more}")
-    return _write_chart(answer, output.chart) if output.chart else True
+    if not output.chart:
+        return True
+    drawn, said = write_chart(answer, output.chart)
+    warn(said)
+    return drawn
 
 
 def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
@@ -172,15 +174,31 @@ def _limited(answer: Answer, limit: int | None) -> Answer:
     return Answer(replace(answer.record, rows=answer.rows[:limit], row_count=limit, truncated=True), answer.thread)
 
 
-def _write_chart(answer: Answer, file: Path) -> bool:
+def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
+    """Draws an answer into a file: whether a chart fits it, and what there is to say.
+
+    Raises:
+        ExportError: The file cannot be written, its name does not tell its form, or vl-convert is missing.
+    """
     from ...tools.charts.render import picture
 
+    _check_picture(file)
     if answer.chart is None:
-        warn(f"no chart fits this result: {file} is not written")
-        return False
+        return False, f"no chart fits this result: {file} is not written"
     write_file(picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
-    warn(f"wrote a {answer.drawn.kind if answer.drawn else ''} chart to {file}")
-    return True
+    return True, f"wrote a {answer.drawn.kind if answer.drawn else ''} chart to {file}"
+
+
+def _check_picture(file: Path) -> None:
+    """Sees that a chart can be drawn into a file of that name.
+
+    Raises:
+        ExportError: It cannot.
+    """
+    if not can_render():
+        raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
+    if file.suffix.lower() not in _PICTURES:
+        raise ExportError(f"cannot tell the form of {file}: let its name end in {', '.join(_PICTURES)}")
 
 
 def _stdout(form: Format) -> BinaryIO:

@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from ...tools.errors import TableturnError
 from ...tools.terminal import warn
+from .config import Defaults
 
 GROUP = "tableturn.commands"
 USAGE_ERROR = 2
@@ -36,6 +37,7 @@ class Root(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; an error of ours is one line on standard error and exit code 2."""
+        ctx.default_map = Defaults()
         try:
             return super().invoke(ctx)
         except TableturnError as error:

@@ -1,25 +1,20 @@
-"""One question, or a conversation, at the terminal."""
+"""One question at the terminal, and what a conversation there shares with it."""
 
 from __future__ import annotations
 
 import sqlite3
-import sys
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
-from ...tools.terminal import say_json, warn
+from ...tools.errors import DatabaseUnavailable, SettingsError
+from ...tools.terminal import warn
 from ..settings import Settings, make_settings, read_settings
-from .conversations import kept_conversations
-from .display import show_answer, show_progress
 from .options import Asker
 from .output import Output, put_out, show_query
-from .slash import SlashCommands, is_slash_command
+from .watch import show_progress
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -28,9 +23,6 @@ if TYPE_CHECKING:
     from ..sqlagent import Conversation, SQLAgent
 
 ANSWERED, NOT_ANSWERED = 0, 1
-
-LEAVE = ("exit", "quit", "/exit", "/quit", "/q")
-"""What ends a conversation, besides the end of input."""
 
 OFFLINE_LINE = (
     "no model is chosen, so the built-in offline translator answers; "
@@ -62,38 +54,13 @@ def ask_once(question: str, choices: Choices, output: Output) -> int:
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     output.check()
-    with _open(choices, None) as agent:
+    with opened(choices, None) as agent:
         settings = dict(output.settings)
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
-        answer = _answer(agent.conversation(), question, settings or None, choices.notes)
+        answer = answered(agent.conversation(), question, settings or None, choices.notes)
         done = (show_query if output.dry_run else put_out)(answer, agent, output)
         return ANSWERED if done else NOT_ANSWERED
-
-
-def converse(choices: Choices, thread: str | None, checkpoints: Path | None) -> int:
-    """Takes turns until the input ends; the exit code is the last turn's."""
-    with kept_conversations(thread, checkpoints, choices.db) as checkpointer, _open(choices, checkpointer) as agent:
-        name = f"{thread}@{agent.resources.database.location}" if thread else None
-        conversation = agent.conversation(name)
-        commands = SlashCommands(agent, conversation.last())
-        code = ANSWERED
-        for question in _questions():
-            try:
-                if is_slash_command(question):
-                    warn(commands.run(question))
-                    continue
-                answer = _turn(conversation, question, choices)
-                commands.answers.append(answer)
-            except TableturnError as error:
-                warn(f"tableturn: {error}")
-                code = NOT_ANSWERED
-            except KeyboardInterrupt:
-                warn("tableturn: this turn was interrupted; the ones before it are kept")
-                code = NOT_ANSWERED
-            else:
-                code = ANSWERED if answer.answered else NOT_ANSWERED
-        return code
 
 
 def write_sample(path: Path) -> None:
@@ -110,7 +77,8 @@ def write_sample(path: Path) -> None:
 
 
 @contextmanager
-def _open(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Generator[SQLAgent]:
+def opened(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> Generator[SQLAgent]:
+    """The agent that the command line chose; says which translator answers where nobody chose one."""
     settings = _settings(choices)
     from ...tools.examples import default_location
     from ..sqlagent import SQLAgent
@@ -152,47 +120,14 @@ def _settings(choices: Choices) -> Settings:
     return make_settings(given, preset=choices.preset)
 
 
-def _questions() -> Iterator[str]:
-    """The turns: lines of a pipe, or what is typed at the prompt."""
-    if not sys.stdin.isatty():
-        for line in map(str.strip, sys.stdin):
-            if line.lower() in LEAVE:
-                return
-            if line:
-                yield line
-        return
-    console = Console(stderr=True)
-    console.print("Ask a question; /help lists commands; 'exit' or Ctrl-D leaves.", style="dim")
-    while True:
-        try:
-            line = console.input("[bold]> [/]").strip()
-        except (EOFError, KeyboardInterrupt):
-            console.print()
-            return
-        if line.lower() in LEAVE:
-            return
-        if line:
-            yield line
-
-
-def _answer(
+def answered(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
     """Takes a turn, showing what happens on a terminal."""
     answer: Answer | None = None
-    with show_progress() as progress:
-        for event in conversation.stream(question, settings=settings, notes=notes):
+    with show_progress() as progress, closing(conversation.stream(question, settings=settings, notes=notes)) as events:
+        for event in events:
             progress(event)
             answer = event.answer or answer
     assert answer is not None
-    return answer
-
-
-def _turn(conversation: Conversation, question: str, choices: Choices) -> Answer:
-    """Takes a turn and prints its answer."""
-    answer = _answer(conversation, question)
-    if choices.as_json:
-        say_json(answer.to_dict())
-    else:
-        show_answer(answer)
     return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -108,6 +108,19 @@ class Allowance:
     budget: Budget
     spent: Usage = field(default_factory=Usage)
     called_off: bool = False
+    _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    def call_off(self) -> None:
+        """Ends what it is spent on: nothing more is sent, and connections that wait for a reply are closed."""
+        self.called_off = True
+        for hang_up in self._hang_ups:
+            hang_up()
+
+    def connected(self, hang_up: Callable[[], None]) -> None:
+        """Takes in how to close a connection that is used for it; closes it at once where nobody waits any more."""
+        self._hang_ups.append(hang_up)
+        if self.called_off:
+            hang_up()
 
     @property
     def sent(self) -> int:

@@ -2,15 +2,18 @@
 
 They also keep to the turn's budgets request by request: the client library repeats failed ones by itself.
 
-A blocking request cannot be called off once it has begun: without a bound of its own it would read for ever.
+A blocking request that nobody waits for any more is ended by closing its connection from outside. Only where it went
+out over an earlier connection, and no reply has begun, is that not known: then it ends when one does, or at its bound.
 """
 
 from __future__ import annotations
 
+import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
@@ -30,6 +33,7 @@ def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
     """
 
     def bound(response: httpx.Response) -> None:
+        _connected(response.extensions.get("network_stream"))
         response.stream = _Bounded(cast("httpx.SyncByteStream", response.stream), seconds)
 
     async def abound(response: httpx.Response) -> None:
@@ -50,10 +54,33 @@ def _count(request: httpx.Request) -> None:
     allowance = current_allowance()
     if allowance is not None:
         allowance.send()
+        request.extensions = {**request.extensions, "trace": _traced}
+
+
+def _traced(event: str, info: Mapping[str, Any]) -> None:
+    """Takes note of a connection as soon as there is one."""
+    if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+        _connected(info["return_value"])
+
+
+def _connected(stream: Any) -> None:
+    """Lets whoever waits for a reply close the connection that it comes over."""
+    allowance = current_allowance()
+    opened: socket.socket | None = stream and stream.get_extra_info("socket")
+    if allowance is None or opened is None:
+        return
+
+    def hang_up() -> None:
+        with suppress(OSError):
+            opened.shutdown(socket.SHUT_RDWR)
+
+    allowance.connected(hang_up)
 
 
 async def _acount(request: httpx.Request) -> None:
-    _count(request)
+    allowance = current_allowance()
+    if allowance is not None:
+        allowance.send()
 
 
 class _Meter:

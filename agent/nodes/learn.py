@@ -16,11 +16,11 @@ from ..state import AgentState
 
 def command_of(state: AgentState) -> str:
     """The command that the last message of a person is; empty where it is a question."""
-    from ..cli.slash import is_slash_command
+    from ..cli.chat.lines import is_command
 
     messages: list[AnyMessage] = state.get("messages", [])
     line = messages[-1].text.strip() if messages and isinstance(messages[-1], HumanMessage) else ""
-    return line if is_slash_command(line) else ""
+    return line if is_command(line) else ""
 
 
 def learn(state: AgentState, run: Run) -> Body[dict[str, Any]]:
@@ -31,7 +31,8 @@ def learn(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 def _done(line: str, kept: dict[str, Any] | None, run: Run) -> tuple[str, dict[str, Any] | None]:
     from ..answers.answer import Answer
-    from ..cli.slash import SlashCommands
+    from ..cli.chat.chat import Chat
+    from ..cli.chat.commands import taught
     from ..sqlagent import SQLAgent
 
     class OnServer(SQLAgent):
@@ -43,12 +44,15 @@ def _done(line: str, kept: dict[str, Any] | None, run: Run) -> tuple[str, dict[s
 
     record = load(AnswerRecord, kept) if kept else None
     last = Answer(record, run.thread) if record and run.resources.may_read(record.rights) else None
-    commands = SlashCommands(OnServer.over(run.resources), last)
+    agent = OnServer.over(run.resources)
+    chat = Chat(agent, agent.conversation(run.thread))
+    if last is not None:
+        chat.take(last)
     try:
-        said = commands.run(line)
+        said = taught(chat, line)
     except TableturnError as error:
         return str(error), kept
-    if not commands.answers or commands.answers[-1] is last:
+    if not chat.held or chat.held[-1].answer is last:
         return said, kept
     # What a correction teaches goes with its answer: the next command, /accept, has that alone.
-    return said, dump(replace(commands.answers[-1].record, proposals=commands.offered))
+    return said, dump(replace(chat.held[-1].answer.record, proposals=chat.offered))

@@ -19,6 +19,7 @@ from ..context.annotate import annotate
 from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
 from ..context.knowledge import definitions_for, unread_definitions
+from ..context.plain import about_tables, bare_columns, what_it_is
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
 from ..presets import PAPERS
@@ -85,8 +86,14 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     notes: tuple[str, ...] = ()
     if turn.clarification:
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification))
+    first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
+    if first and (plain := what_it_is(turn.question)):
+        turn = replace(turn, question=plain, asked=turn.question)
     words = as_asked(turn)
     standing = Rephrasing(words, words, self_contained=not history)
+    settled = (yield from _settled(turn, standing, run)) if first else None
+    if settled is not None:
+        return settled
     try:
         understood = yield from _understood(turn, standing, history, run)
     except ReplyError as error:
@@ -100,6 +107,15 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
     ended = declined(turn, understood.reply, run.settings, understood.notes)
     return ended or {"turn": dump(turn), "notes": list(understood.notes), "next": "link"}
+
+
+def _settled(turn: Turn, standing: Rephrasing, run: Run) -> Body[dict[str, Any] | None]:
+    """The update of a question that needs no translator; None for all others."""
+    schema = yield from wait_for(run.schema)
+    if answer := about_tables(turn.question, schema):
+        return end_turn(replace(turn, rephrasing=standing), "schema", answer, "converged")
+    asked_back = bare_columns(turn.question, schema)
+    return declined(replace(turn, rephrasing=standing), asked_back, run.settings) if asked_back else None
 
 
 def _understood(

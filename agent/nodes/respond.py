@@ -10,6 +10,7 @@ from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
+from ...tools.sandbox import Comparison
 from ...tools.sql import Heading
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
@@ -19,6 +20,7 @@ from ..attempts.confidence import confidence
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
 from ..context.knowledge import explained_words, used_knowledge
+from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
 from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Result, Status, Turn, Usage, dump
 from ..resources import Run
@@ -92,7 +94,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         truncated=result.truncated,
         status=found.status,
         text=" ".join([found.text, *found.remarks]),
-        confidence=confidence(chosen, found.status, comparison, votes(chosen, attempts) if chosen else 0),
+        confidence=_sure(turn, chosen, found.status, comparison, attempts),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), Usage()),
         translator=translator.name,
@@ -121,6 +123,14 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         used_knowledge=used,
         proposals=proposals,
     )
+
+
+def _sure(
+    turn: Turn, chosen: Attempt | None, status: Status, comparison: Comparison | None, attempts: Sequence[Attempt]
+) -> float:
+    if turn.stop and turn.stop.kind == "schema":
+        return 1.0  # it was looked up, not written
+    return confidence(chosen, status, comparison, votes(chosen, attempts) if chosen else 0)
 
 
 def _chosen(attempts: Sequence[Attempt], words: str, code: CodeResult | None, run: Run) -> Attempt:
@@ -165,10 +175,13 @@ def _conclude(turn: Turn, chosen: Attempt | None, database: Database, *, discard
     stop, code = turn.stop, turn.code_result
     if stop and stop.status in ("failed", "unanswerable"):
         return _Conclusion(stop.status, stop.why)
+    if stop and stop.kind == "schema":
+        return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        known = (*caveats, *remarks(chosen, chosen.result, status))
+        reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
+        known = (*reads_only, *caveats, *remarks(chosen, chosen.result, status))
         called = headed(chosen.sql, chosen.result.columns, database)
         return _Conclusion(status, phrased(chosen.result, called), known, chosen.result, called)
     if code is not None:

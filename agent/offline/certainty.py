@@ -25,6 +25,7 @@ _WEIGHTS = cast(
 _STEEPEST = 50.0
 """Log-odds against a reading that are told apart."""
 _FIND_OUT = re.compile(r"\bfind out\b")
+_WHO = re.compile(r"\s*(?:who|whom)\b", re.IGNORECASE)
 _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
 _KINDS = (
@@ -46,7 +47,21 @@ def omits_content(reading: Reading) -> bool:
     """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
     operations = _OPERATIONS & {*_words_left(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(operations or kinds or _literals_left(reading) or _lost(reading))
+    return bool(operations or kinds or _literals_left(reading) or _lost(reading) or _names_nobody(reading))
+
+
+def _names_nobody(reading: Reading) -> bool:
+    """Whether `who` is answered by mere keys, or by all columns of what somebody did something to."""
+    frame = reading.frame
+    if not _WHO.match(reading.asked.text) or not reading.names.schema.foreign_keys:
+        return False
+    keys = {(key.table, name) for key in reading.names.schema.foreign_keys for name in key.columns}
+    keys |= {(table.name, name) for table in reading.names.schema.tables for name in table.primary_key}
+    everything = not frame.select or all(term.column is None and not term.aggregate for term in frame.select)
+    if everything:
+        return any(key.table in frame.used() for key in reading.names.schema.foreign_keys)
+    shown = [(term.column.table, term.column.name) for term in frame.select if term.column and not term.aggregate]
+    return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
 def _words_left(reading: Reading) -> list[str]:

@@ -19,7 +19,7 @@ from .certainty import confidence, omits_content, signals, unread_words
 from .dialect import from_engine, to_engine
 from .followup import edited, follows
 from .frames import Frame, build, read_sql, respelled
-from .mentions import NameIndex
+from .mentions import NameIndex, spelled_out, stem
 from .mentions.lexicon import UNSPEAKABLE
 from .parse import parse
 from .pronouns import UnresolvedPronoun, unresolved_pronoun
@@ -37,6 +37,7 @@ _REWORDED = [
     )
 ]
 """Turns of phrase that are read as others."""
+_OWNS = re.compile(r"\bhow many (?P<what>\w+) (?:does|do|did) (?P<who>.+?) have\b", re.IGNORECASE)
 _NON = re.compile(r"(?<![\"'\w])non-(?=\w)", re.IGNORECASE)
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
@@ -180,7 +181,21 @@ class Engine:
         return replace(answer, frame=frame, sql=sql, notes=(*answer.notes, "values replaced by the nearest ones"))
 
     def _find(self, text: str) -> tuple[ValueMatch, ...]:
-        return tuple(self._values.find(text, _VALUES)) if self._values else ()
+        return _of_owners(text, tuple(self._values.find(text, _VALUES)), self.names()) if self._values else ()
+
+
+def _of_owners(text: str, values: tuple[ValueMatch, ...], names: NameIndex) -> tuple[ValueMatch, ...]:
+    """The values, without those of what is counted where another table has them: in `how many albums does X have`."""
+    found = _OWNS.search(text)
+    if found is None:
+        return values
+    counted = {stem(found["what"].lower())}
+    tables = {
+        table.name for table in names.schema.tables if {stem(word) for word in spelled_out(table.name)} == counted
+    }
+    start, end = found.span("who")
+    owners = {(v.start, v.end) for v in values if start <= v.start and v.end <= end and v.table not in tables}
+    return tuple(v for v in values if v.table not in tables or (v.start, v.end) not in owners)
 
 
 def _written(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:

@@ -118,7 +118,9 @@ def _join_alternatives(reading: Reading) -> None:
             kinds = re.search(rf"@w{one} and @w{other} (@t\d+)", reading.text)
             column = first[0].term.column
             of_kinds = kinds and column and reading.table(kinds[1]) == column.table
-            if (named or of_kinds) and first[0].operator == "=" and "#both" not in reading.text:
+            # A row has one such value: `customers from Germany and France` come from either.
+            own = column and f"@w{one} and @w{other}" in reading.text and _has_one(reading, column.table)
+            if (named or of_kinds or own) and first[0].operator == "=" and "#both" not in reading.text:
                 # Rows are listed by their names, `the ages of Ann and Ben`, or by their kinds: `red and green apples`.
                 reading.where[one] += second
                 if of_kinds and column and reading.markers("a"):
@@ -126,6 +128,13 @@ def _join_alternatives(reading: Reading) -> None:
             else:
                 reading.combine = second[0]
     reading.where = [group for group in reading.where if group]
+
+
+def _has_one(reading: Reading, table: str) -> bool:
+    """Whether what is asked about comes `from` rows of a table, of which each of it has one."""
+    near = reading.near()[:1]
+    own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
+    return own and re.search(r"\bfrom\b", reading.asked.text, re.IGNORECASE) is not None
 
 
 def _implied(reading: Reading, head: str | None) -> list[Term]:

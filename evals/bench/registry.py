@@ -106,6 +106,9 @@ BENCHES: Mapping[str, Bench] = {
     "spark": Bench("a first question asked of ten million rows on Spark, and attacks on it", needs_data=False),
     "startup": Bench("seconds of --help and of the first answer in a fresh process", needs_data=False),
     "suite": Bench("mutants of gold queries killed by the test suites built from them"),
+    "terminal": Bench(
+        "seconds to the end of a turn after Ctrl-C, and to the first words of a model on the screen", needs_data=False
+    ),
     "trial": Bench("seconds and calls of a trial of thirty questions on the sample database", needs_data=False),
     "turn-cost": Bench("requests and prompt tokens a turn, and what of a prompt repeats the one before"),
     "value-noise": Bench("values that prompts tell of, and how many of them the gold query means"),

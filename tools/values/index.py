@@ -20,8 +20,12 @@ from .indexed_columns import IndexedColumns
 from .match import ValueMatch
 from .nearest import nearest
 from .store import Store, StoredColumn
+from .text_words import fold, key, stem
 
 R = TypeVar("R")
+
+_STEM = 3
+"""First letters of a word that its stem has too."""
 
 
 class ValueIndex:
@@ -79,6 +83,26 @@ class ValueIndex:
         """
         known = self._ask(lambda store: store.knows(word))
         return known or not self._complete or bool(self._database.leaving().levels)
+
+    def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
+        """Values that begin with a text in whatever case: table, column, value.
+
+        Args:
+            text: The first letters; a few words of them at most.
+            limit: How many at most.
+
+        Raises:
+            DatabaseUnavailable: The database's file is gone or damaged.
+        """
+        *whole, last = [fold(word) for word in text.split()] or [""]
+        start, begun = key([*map(stem, whole), last[:_STEM]]), text.casefold()
+
+        def ask(store: Store) -> tuple[tuple[str, str, str], ...]:
+            found = [value for value in store.by_start(start) if value.text.casefold().startswith(begun)]
+            places = [(self._columns.columns[value.column], value.text) for value in found[:limit]]
+            return tuple((column.table, column.name, text) for column, text in places)
+
+        return self._ask(ask) if start else ()
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column holds exactly this text; of a column whose values may not leave, always yes.

@@ -148,6 +148,11 @@ class Store:
     def by_id(self, ids: Sequence[int]) -> list[Stored]:
         return [Stored(*row) for row in self._in("SELECT id, col, text, key FROM val WHERE id", ids)]
 
+    def by_start(self, start: str) -> list[Stored]:
+        """Values whose keys begin so, in the order of the keys; of very many, the first."""
+        query = f"SELECT id, col, text, key FROM val WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
+        return [Stored(*row) for row in self._db.execute(query, (start, start + "\U0010ffff"))]
+
     def few_valued(self) -> list[tuple[int, list[Stored]]]:
         """The columns that hold two values or one, with these."""
         rows = self._db.execute(

@@ -1,0 +1,102 @@
+"""Commands about an answer: its SQL, what that means, what it rests on."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from ....tools.errors import SettingsError
+from ....tools.terminal import safe
+from ..display import shown_sql
+from .chat import Chat, interrupted
+from .rows import shown_page
+from .terminal import as_before
+
+if TYPE_CHECKING:
+    from ...answers.answer import Answer
+
+_SHOWN = 100
+"""Characters of a question in a list."""
+
+
+def listed(chat: Chat, rest: str) -> str:
+    """The answers with their numbers."""
+    lines = [
+        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({held.answer.status})"
+        for number, held in enumerate(chat.held, 1)
+    ]
+    return "\n".join(["answers:", *lines]) if lines else "no answers yet"
+
+
+def explained(chat: Chat, rest: str) -> str:
+    """What the SQL computes."""
+    from ....tools.sql import explain
+
+    answer, _ = chat.chosen(rest, "explain")
+    return explain(_sql(answer, "explain"), chat.agent.resources.database.schema())
+
+
+def why(chat: Chat, rest: str) -> RenderableType:
+    """What an answer rests on."""
+    from ...answers.why import told
+
+    held, _ = chat.place(rest, "explain")
+    parts: list[RenderableType] = []
+    for heading, lines in told(held.answer, held.why):
+        parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def sql(chat: Chat, rest: str) -> RenderableType:
+    """Shows an answer's query, or runs it: as it is, edited, or another."""
+    first, _, _ = rest.partition(" ")
+    if not rest or first.isdecimal():
+        return shown_sql(_sql(chat.chosen(rest, "show")[0], "show"))
+    answer, _ = chat.chosen("", "run")
+    if rest == "edit":
+        rest = _edited(_sql(answer, "edit"))
+    with interrupted() as cancellation:
+        found = chat.agent.rerun(answer, "" if rest == "run" else rest, cancellation=cancellation)
+    chat.take(found)
+    words = Text(safe(found.text), style="bold")
+    shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
+    kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
+    return Group(*shown, *([shown_page(chat.pages.now())] if chat.pages and found.rows else []), words, *kept)
+
+
+def _sql(answer: Answer, what: str) -> str:
+    if answer.sql is None:
+        raise SettingsError(f"that answer has no SQL to {what}")
+    return answer.sql
+
+
+def _edited(text: str) -> str:
+    """The text as a person leaves it in an editor.
+
+    Raises:
+        SettingsError: There is no editor or no terminal, or nothing is left of the text.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "query.sql"
+        path.write_text(f"{text}\n", encoding="utf-8")
+        try:
+            with as_before():
+                subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
+            edited = path.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            raise SettingsError(f"{editor} did not edit the query ({error}): name another editor in EDITOR") from None
+    if not edited:
+        raise SettingsError("nothing was left of the query: it is not run")
+    return edited

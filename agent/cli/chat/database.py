@@ -1,0 +1,131 @@
+"""Commands about the database, as whoever asks may read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from sqlglot import exp
+
+from ....tools.database import Limits
+from ....tools.errors import SettingsError
+from ....tools.terminal import safe
+from ..rows import Rows
+from .chat import Chat, interrupted
+
+if TYPE_CHECKING:
+    from ....tools.database import ColumnSchema, Schema, TableSchema
+
+_VALUES = 40
+"""Values of a column that are shown."""
+
+_NAMED = 12
+"""Tables that an error names."""
+
+
+def tables(chat: Chat, rest: str) -> RenderableType:
+    """The tables."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", style="dim")
+    grid.add_column()
+    for table in _schema(chat).tables:
+        rows = "" if table.row_count is None else f"{table.row_count:,} rows"
+        about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
+        grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
+    return grid
+
+
+def schema(chat: Chat, rest: str) -> RenderableType:
+    """A table's columns."""
+    found = _schema(chat)
+    table = found.table(_unquoted(rest)) if rest else None
+    if table is None:
+        what = f"there is no table {rest}" if rest else "which table"
+        raise SettingsError(f"{what}: {_some([table.name for table in found.tables])}")
+    keys = {
+        name: f"{key.ref_table}.{other}"
+        for key in found.foreign_keys
+        if key.table == table.name
+        for name, other in zip(key.columns, key.ref_columns, strict=True)
+    }
+    rows = [
+        (column.name, column.type.lower() or column.kind, _key(column, keys), _samples(column), column.comment)
+        for column in table.columns
+    ]
+    kind = "" if table.kind == "table" else f" ({table.kind})"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows"
+    heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
+    return Group(Text(safe(heading), style="bold"), _columns(rows))
+
+
+def values(chat: Chat, rest: str) -> RenderableType:
+    """A column's values, counted."""
+    table, column = _column(_schema(chat), rest)
+    database = chat.agent.resources.database
+    shown, many = exp.column(column.name, quoted=True), exp.Count(this=exp.Star())
+    query = (
+        exp.select(shown, exp.alias_(many, "rows", quoted=True))
+        .from_(exp.table_(table.name, quoted=True))
+        .group_by(shown.copy())
+        .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=shown.copy()))
+    )
+    with interrupted() as cancellation:
+        found = database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
+    more = f"the first {len(found.rows)} of more" if found.truncated else ""
+    return Rows((column.name, "rows"), found.rows, more)
+
+
+def _schema(chat: Chat) -> Schema:
+    return chat.agent.resources.schemas.schema(False)
+
+
+def _columns(rows: list[tuple[str, ...]]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for number in range(len(rows[0]) if rows else 0):
+        grid.add_column(no_wrap=number < 2, overflow="fold", style="" if number == 0 else "dim")
+    for row in rows:
+        grid.add_row(*(Text(safe(cell)) for cell in row))
+    return grid
+
+
+def _key(column: ColumnSchema, keys: dict[str, str]) -> str:
+    parts = ["key"] if column.primary_key else []
+    return ", ".join([*parts, *([f"-> {keys[column.name]}"] if column.name in keys else [])])
+
+
+def _samples(column: ColumnSchema) -> str:
+    shown = ", ".join(str(sample)[:30] for sample in column.samples[:3])
+    return f"{shown}, ..." if shown and (column.distinct or 0) > len(column.samples[:3]) else shown
+
+
+def _column(found: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
+    """The column that is named, alone or with its table.
+
+    Raises:
+        SettingsError: There is none, or there are several.
+    """
+    named, _, name = words.rpartition(".")
+    places = [
+        (table, column)
+        for table in found.tables
+        if not named or table.name.lower() == _unquoted(named).lower()
+        if (column := table.column(_unquoted(name))) is not None
+    ]
+    if len(places) == 1:
+        return places[0]
+    if not words:
+        raise SettingsError("which column: /values TABLE.COLUMN, or the column alone where one table has it")
+    if not places:
+        raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
+    raise SettingsError(f"which {words}: {_some([f'{table.name}.{column.name}' for table, column in places])}")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+
+
+def _unquoted(name: str) -> str:
+    return name.strip().strip('"`[]')

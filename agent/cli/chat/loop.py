@@ -1,0 +1,125 @@
+"""The loop: a line in, a turn or a command, what came of it out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from ....tools.errors import TableturnError
+from ....tools.terminal import safe, say_json, warn
+from ..conversations import kept_conversations
+from ..display import ROWS_SHOWN, show_answer
+from ..rows import fitting
+from ..session import ANSWERED, NOT_ANSWERED, Choices, answered, opened
+from .chat import Chat
+from .commands import Said, run
+from .cost import Cost
+from .lines import is_command
+from .turns import Ask
+
+if TYPE_CHECKING:
+    from ...answers.answer import Answer
+
+LEAVE = ("exit", "quit", "/exit", "/quit", "/q")
+"""What ends a conversation, besides the end of input."""
+
+_INTERRUPTED = "tableturn: this turn was interrupted; the ones before it are kept"
+
+
+def converse(
+    choices: Choices, thread: str | None, checkpoints: Path | None, price: tuple[float, float] | None = None
+) -> int:
+    """Takes turns until the input ends; the exit code is the last turn's."""
+    with kept_conversations(thread, checkpoints, choices.db) as checkpointer, opened(choices, checkpointer) as agent:
+        name = f"{thread}@{agent.resources.database.location}" if thread else None
+        chat = Chat(agent, agent.conversation(name), Cost(price), checkpoints)
+        chat.begin()
+        code = ANSWERED
+        with _lines(chat) as lines:
+            for line in lines:
+                code = _taken(chat, line, choices)
+        return code
+
+
+def _taken(chat: Chat, line: str, choices: Choices) -> int:
+    """Takes one line; errors of ours are told, and the conversation goes on."""
+    try:
+        if is_command(line):
+            said = run(chat, line)
+            if not isinstance(said, Ask):
+                _tell(said)
+                return ANSWERED
+            line = said.question
+        return _turn(chat, line, choices)
+    except TableturnError as error:
+        warn(f"tableturn: {error}")
+    except KeyboardInterrupt:
+        warn(_INTERRUPTED)
+    return NOT_ANSWERED
+
+
+def _turn(chat: Chat, question: str, choices: Choices) -> int:
+    goes_on = chat.waits()
+    chat.lost = question
+    chat.cost.ended += 1
+    answer = answered(chat.conversation, question)
+    chat.cost.ended -= 1
+    chat.lost = ""
+    chat.cost.add(answer.usage, goes_on=goes_on)
+    chat.take(answer, question, chat.conversation.why())
+    if choices.as_json:
+        say_json(answer.to_dict())
+    else:
+        show_answer(answer)
+        _hint(answer)
+    return ANSWERED if answer.answered else NOT_ANSWERED
+
+
+def _hint(answer: Answer) -> None:
+    """On a terminal: how to see what there was no room for."""
+    console = Console()
+    if not console.is_terminal or not answer.rows:
+        return
+    rows = answer.rows[:ROWS_SHOWN]
+    hints = ["/more: the next rows"] if answer.row_count > len(rows) else []
+    if fitting(answer.headings, rows, console.width) < len(answer.headings):
+        hints.append("/wide: all columns")
+    if hints:
+        console.print(Text("; ".join(hints), style="dim"))
+
+
+def _tell(said: Said) -> None:
+    """Words as they are, all else as the terminal has room; never on standard output, which is for answers."""
+    console = Console(stderr=True)
+    if isinstance(said, str) and not console.is_terminal:
+        warn(said)
+    else:
+        console.print(Text(safe(said)) if isinstance(said, str) else said)
+
+
+@contextmanager
+def _lines(chat: Chat) -> Generator[Iterator[str]]:
+    """What is typed at a terminal, or the lines of a pipe."""
+    if not sys.stdin.isatty() or not (sys.stdout.isatty() or sys.stderr.isatty()):
+        yield _until_left(line.encode("utf-8", "replace").decode() for line in sys.stdin)
+        return
+    from .prompt import typed_lines
+    from .terminal import keeps_typing
+
+    with keeps_typing():
+        yield _until_left(typed_lines(chat))
+    warn(chat.cost.told)
+
+
+def _until_left(lines: Iterator[str]) -> Iterator[str]:
+    for line in map(str.strip, lines):
+        if line.lower() in LEAVE:
+            return
+        if line:
+            yield line

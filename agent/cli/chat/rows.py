@@ -1,0 +1,104 @@
+"""Commands about the rows of the answer that was shown last."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+
+from ....tools.errors import SettingsError
+from ..output import write_chart
+from ..rows import Rows, as_records
+from .chat import Chat, interrupted
+from .paging import PAGE, Page, Pages
+
+if TYPE_CHECKING:
+    from ....tools.charts import Chart
+
+_MOST = 1_000
+"""Rows that are shown at a time."""
+
+
+def more(chat: Chat, rest: str) -> RenderableType:
+    """The next rows."""
+    with interrupted() as cancellation:
+        return shown_page(_pages(chat).next(_count(rest, "/more 50"), cancellation))
+
+
+def some(chat: Chat, rest: str) -> RenderableType:
+    """Rows by their numbers."""
+    found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
+    if found is None:
+        raise SettingsError("which rows: /rows 50 shows the first fifty, /rows 101-120 those with these numbers")
+    first, last = (1, int(found[1])) if found[2] is None else (int(found[1]), int(found[2]))
+    if not 1 <= first <= last:
+        raise SettingsError(f"there are no rows {rest}: they are counted from 1")
+    if last - first >= _MOST:
+        raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
+    with interrupted() as cancellation:
+        return shown_page(_pages(chat).part(first - 1, last, cancellation))
+
+
+def wide(chat: Chat, rest: str) -> RenderableType:
+    """The rows that were shown last as records, or so many from there."""
+    pages = _pages(chat)
+    page = pages.now()
+    if rest:
+        with interrupted() as cancellation:
+            page = pages.part(page.first - 1, page.first - 1 + _count(rest, "/wide 3"), cancellation)
+    return Group(as_records(page.headings, page.rows, page.first), Text(page.caption, style="dim"))
+
+
+def export(chat: Chat, rest: str) -> str:
+    """All rows as a file."""
+    if not rest:
+        raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
+    answer, _ = chat.chosen("", "export")
+    with interrupted() as cancellation:
+        written = chat.agent.export(answer, Path(rest).expanduser(), cancellation=cancellation)
+    return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
+
+
+def chart(chat: Chat, rest: str) -> RenderableType:
+    """The result as a picture."""
+    answer, _ = chat.chosen("", "draw")
+    if rest:
+        return write_chart(answer, Path(rest).expanduser())[1]
+    if answer.drawn is None:
+        return "no chart fits this result"
+    return _Drawn(answer.drawn)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A chart, as wide as where it is printed."""
+
+    chart: Chart
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from ....tools.charts.draw import drawn
+
+        yield drawn(self.chart, console)
+
+
+def shown_page(page: Page) -> RenderableType:
+    """A page as a table."""
+    return Rows(page.headings, page.rows, page.caption)
+
+
+def _pages(chat: Chat) -> Pages:
+    if chat.pages is None:
+        raise SettingsError("there are no rows to show: the last answer has none")
+    return chat.pages
+
+
+def _count(rest: str, example: str) -> int:
+    if not rest:
+        return PAGE
+    if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
+        raise SettingsError(f"how many rows: a number up to {_MOST:,}, as in {example}")
+    return int(rest)

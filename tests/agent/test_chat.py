@@ -1,0 +1,239 @@
+"""Commands of a conversation, what completes them, and what a person's own file chooses."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+from rich.console import Console
+from tableturn.agent import SQLAgent
+from tableturn.agent.cli.chat.commands import BY_NAME
+from tableturn.agent.cli.chat.completion import ChatCompleter
+from tableturn.agent.cli.chat.cost import Cost
+from tableturn.agent.cli.rows import Rows, as_records, fitting
+from tableturn.agent.records import Usage
+
+from tests.support.command_line import tableturn
+from tests.support.scripted import writes
+
+ROOT = Path(__file__).parents[2]
+COUNT = "How many customers are there?"
+
+
+def said(shop: Path, *lines: str, options: tuple[str, ...] = ()) -> list[str]:
+    ran = tableturn("chat", "--db", str(shop), "--model", "offline", "--json", *options, given="\n".join(lines) + "\n")
+    assert "Traceback" not in ran.stderr
+    return ran.stderr.splitlines()
+
+
+def test_the_page_lists_every_command() -> None:
+    page = (ROOT / "docs" / "chat.md").read_text()
+    rows = [f"| `{f'{c.name} {c.takes}'.strip().replace('|', chr(92) + '|')}` | {c.about} |" for c in BY_NAME.values()]
+    assert [row for row in rows if row not in page] == []
+
+
+def test_help_breaks_no_word(shop: Path) -> None:
+    lines = said(shop, "/help")
+    words = {word for command in BY_NAME.values() for word in f"{command.name} {command.takes} {command.about}".split()}
+    assert max(map(len, lines)) <= 80
+    assert words <= {word for line in lines for word in line.split()}
+
+
+def test_the_database_is_looked_at(shop: Path) -> None:
+    lines = said(shop, "/tables", "/schema orders", "/values city", "/values id", "/schema nothing")
+    text = "\n".join(lines)
+    assert "customers  3 rows" in text
+    assert "-> customers.id" in text
+    assert "Paris" in text
+    assert "tableturn: which id: customers.id, orders.id" in text
+    assert "tableturn: there is no table nothing: customers, orders" in text
+
+
+def test_hidden_columns_are_neither_shown_nor_completed(shop: Path) -> None:
+    hidden = ("--deny", "customers.city")
+    text = "\n".join(said(shop, "/schema customers", "/values city", "/values customers.city", options=hidden))
+    assert "Paris" not in text
+    assert "there is no column" in text
+    with SQLAgent(shop, model="offline", deny=["customers.city"]) as agent:
+        resources = agent.resources
+        completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
+        for typed, wanted in (("who is in Par", []), ("the ci", []), ("who is called Ad", ["Ada"])):
+            found = completer.get_completions(Document(typed), CompleteEvent(completion_requested=True))
+            assert [one.text for one in found] == wanted
+
+
+def test_values_of_several_words_are_completed_whole(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "c.db")) as connection, connection:
+        connection.execute("CREATE TABLE places (name TEXT)")
+        connection.execute("INSERT INTO places VALUES ('New York City'), ('Newport'), ('bad\x1b[31m')")
+    with SQLAgent(tmp_path / "c.db", model="offline") as agent:
+        completer = ChatCompleter(lambda: agent.resources.schemas.schema(False), agent.resources.values)
+
+        def completed(typed: str) -> list[tuple[str, int]]:
+            found = completer.get_completions(Document(typed), CompleteEvent(completion_requested=True))
+            return [(one.text, one.start_position) for one in found]
+
+        assert completed("who is in new yo") == [("New York City", -6)]
+        assert {text for text, _ in completed("in New")} == {"New York City", "Newport"}
+        assert completed("in bad") == [], "what could steer the terminal is not put in"
+        assert completed("/schema pl") == [("places", -2)]
+        assert completed("/values places.n") == [("places.name", -8)]
+        assert ("more", -2) in completed("/help mo")
+
+
+def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
+    lines = said(shop, COUNT, "Only those in Paris", "/undo", "/answers", "/retry", "/cost", "/undo", "/undo", "/retry")
+    assert lines[0] == "taken back: Only those in Paris"
+    assert lines[1:3] == ["answers:", "  1  Give me the number of customers.  (converged)"]
+    assert lines[3].startswith("3 turn(s), 0 model call(s)")
+    assert lines[4] == f"taken back: {COUNT}"
+    assert lines[5] == "tableturn: there is no turn to take back"
+    assert lines[6] == "tableturn: there is no question of this session to ask again"
+
+
+def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        chat = agent.conversation("t")
+        assert not chat.undo()
+        chat.ask(COUNT)
+        kept = agent.graph.get_state({"configurable": {"thread_id": "t"}}).values
+        chat.ask("Show the names of the customers")
+        chat.ask("Only those in Paris")
+        assert chat.undo()
+        assert chat.undo()
+        assert agent.graph.get_state({"configurable": {"thread_id": "t"}}).values == kept
+        assert chat.ask("Only those in Paris").rows == ((2,),)
+        assert chat.undo()
+        assert chat.undo()
+        assert chat.last() is None
+
+
+def test_a_turn_that_was_asked_back_in_is_taken_back_as_one(shop: Path) -> None:
+    lines = said(shop, "Show the ids", "customers", "/undo", "/answers", "Show the ids", "/undo", "/answers")
+    assert lines == ["taken back: Show the ids", "no answers yet"] * 2
+
+
+def test_kept_conversations_are_listed_and_forgotten(shop: Path, tmp_path: Path) -> None:
+    kept = ("--thread", "monday", "--checkpoints", str(tmp_path / "kept.sqlite"))
+    said(shop, COUNT, options=kept)
+    lines = said(shop, "/threads", "/reset", "/threads", options=kept)
+    assert lines[1].startswith("  monday  (last used 20")
+    assert lines[3].startswith("no conversation with this database is kept")
+
+
+def test_an_answer_says_what_it_rests_on(shop: Path) -> None:
+    text = "\n".join(said(shop, "Show the names of the customers in Paris", "/why", "/sql", "/explain"))
+    assert "'Paris' is 'Paris' in customers.city (exact)" in text
+    assert "linked\n  customers " in text
+    assert "tried\n  1. 2 row(s): SELECT name FROM customers" in text
+    assert "its reading of the question is 0." in text
+
+
+def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
+    lines = said(shop, COUNT, "/sql SELECT name FROM customers", "/answers", "/sql DROP TABLE customers", "/sql run")
+    text = "\n".join(lines)
+    assert "Ada" in text
+    assert "  2  Give me the number of customers.  (converged)" in text
+    assert "tableturn: " in text, "what does not read is refused"
+
+
+def test_pages_and_files_of_rows(shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "names.csv"
+    lines = said(shop, "/more", "Show the names of the customers", "/rows 2-3", "/rows 4", "/more x", f"/export {file}")
+    text = "\n".join(lines)
+    assert "there are no rows to show" in text
+    assert "rows 2 to 3 of 3" in text
+    assert file.read_text().splitlines() == ["name", "Ada", "Bo", "Cy"]
+    assert "how many rows: a number up to 1,000" in text
+
+
+def test_columns_that_have_no_room_are_named() -> None:
+    headings, rows = [f"column {n}" for n in range(9)], [["x" * 20] * 9]
+    assert fitting(headings, rows, 300) == 9
+    assert fitting(headings, rows, 80) == 3
+    assert fitting(["a"], [["x" * 500]], 80) == 1
+    console = Console(width=80, force_terminal=True, no_color=True)
+    with console.capture() as captured:
+        console.print(Rows(headings, rows, "1 row"), as_records(headings, rows))
+    assert "6 more column(s): column 3, column 4" in captured.get()
+    assert captured.get().count("column 8") == 2
+
+
+def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
+    cost = Cost((1.0, 10.0))
+    cost.add(Usage(1, 1_000, 100), goes_on=False)
+    cost.add(Usage(2, 3_000, 200), goes_on=True)
+    cost.add(Usage(1, 1_000, 100), goes_on=False)
+    assert cost.told == "2 turn(s), 3 model call(s), 4,000 prompt and 300 completion tokens, $0.0070"
+
+
+def test_a_file_chooses_what_nobody_says(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    (tmp_path / "own" / "tableturn").mkdir(parents=True)
+    (tmp_path / "own" / "tableturn" / "tableturn.toml").write_text('model = "offline"\nformat = "json"\n')
+    (tmp_path / "tableturn.toml").write_text(f'database = "{shop.name}"\n')
+    assert json.loads(tableturn("ask", COUNT).stdout) == [{"COUNT(*)": 3}]
+    assert tableturn("ask", "--format", "csv", COUNT).stdout.splitlines() == ["COUNT(*)", "3"]
+    assert json.loads(tableturn("ask", "--json", COUNT).stdout)["rows"] == [[3]]
+    assert "nobody:knows" in tableturn("ask", COUNT, "--model", "nobody:knows").stderr
+    assert "never:here" in tableturn("ask", "--db", shop.name, COUNT, TABLETURN_MODEL="never:here").stderr
+    (tmp_path / "tableturn.toml").write_text('databse = "shop.db"\n')
+    ran = tableturn("ask", COUNT)
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "tableturn: tableturn.toml: there is no key 'databse'; known: database, model, format\n",
+    )
+    assert tableturn("sample", "other.db").returncode == 0, "what takes nothing from it does not read it"
+
+
+def test_a_bare_column_is_asked_back_with_a_model_too(shop: Path) -> None:
+    model = writes("SELECT id FROM customers")
+    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        asked = chat.ask("Show the ids")
+        assert (asked.status, asked.choices) == ("needs_clarification", ("ids of customers", "ids of orders"))
+        assert model.prompts == []
+        assert chat.ask("1").answered
+        assert "ids of customers" in model.prompts[-1]
+        assert agent.ask("Show the cities").answered, "one table alone has them"
+
+
+def test_a_wish_to_delete_is_read_as_one_to_see(shop: Path) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        answer = agent.ask("Delete the customers in Paris")
+    assert (answer.question, answer.row_count) == ("Delete the customers in Paris", 2)
+    assert "Nothing was changed: this only reads." in answer.text
+
+
+@pytest.mark.parametrize("question", ["What tables are there?", "which tables do you have", "Show me all the tables."])
+def test_the_tables_are_told_as_far_as_they_may_be_read(shop: Path, question: str) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1"), deny=["orders"]) as agent:
+        answer = agent.ask(question)
+    assert (answer.text, answer.stop_kind, answer.answered, answer.confidence, answer.usage.llm_calls) == (
+        "The database has one table: customers.",
+        "schema",
+        True,
+        1.0,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        (
+            "Which customers are from Paris and Lyon?",
+            "SELECT name FROM customers WHERE city = 'Paris' OR city = 'Lyon'",
+        ),
+        ("Who made the orders?", None),
+    ],
+)
+def test_what_was_read_wrongly_with_confidence(shop: Path, question: str, sql: str | None) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        assert agent.ask(question).sql == sql
