@@ -15,6 +15,7 @@ from ..model.trust import Bound, Fingerprints, find_bound, read_bounds, trust_fi
 from ..resources import Resources, Run
 from ..settings import PRESETS, Settings
 
+
 @dataclass(frozen=True)
 class Trust:
     """What is said of an answer.
@@ -71,7 +72,9 @@ def fault(bound: Bound, now: Fingerprints) -> str:
 
 def promise(bound: Bound) -> str:
     """What a bound says, in words."""
-    return f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
+    return (
+        f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
+    )
 
 
 def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:

@@ -11,7 +11,17 @@ from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ...tools.linking import STAR
-from ...tools.sql import PITFALLS, Asked, Finding, SearchedLiteral, check, parse_select, question_alone, searched_literals, used_items
+from ...tools.sql import (
+    PITFALLS,
+    Asked,
+    Finding,
+    SearchedLiteral,
+    check,
+    parse_select,
+    question_alone,
+    searched_literals,
+    used_items,
+)
 from ..context.history import readable_turns
 from ..effects import Body, do
 from ..records import Attempt, Reach, Turn

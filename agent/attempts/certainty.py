@@ -21,11 +21,13 @@ class Certainty:
 
     Attributes:
         value: From 0 to 1; 0 where there is no answer.
+        alone: The same without what the model's record says, which grows: bounds are set on it.
         reason: Why, in words.
         signals: What was weighed; see `Evidence.signals`.
     """
 
     value: float
+    alone: float = 0.0
     reason: str = ""
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -53,14 +55,14 @@ def certainty(
     if status not in ("converged", "capped"):
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
-        return Certainty(BY_CODE, "no query ran that confirms what the code gave")
+        return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
     found = evidence_of(chosen, status, attempts, comparison, second_reading(chosen, turn, state, run))
     if chosen.confidence is not None:
         value = own_certainty(chosen.confidence, chosen, chosen.result, found)
-        return Certainty(value, reason(value, found), found.signals())
+        return Certainty(value, value, reason(value, found), found.signals())
     past = _standing(run)
     value = confidence(found, past)
-    return Certainty(value, reason(value, found, past), found.signals())
+    return Certainty(value, confidence(found), reason(value, found, past), found.signals())
 
 
 def _standing(run: Run) -> Standing:

@@ -101,8 +101,12 @@ def reason(value: float, found: Evidence, standing: Standing | None = None) -> s
     """Why an answer is as sure as it is: what weighs most, in words."""
     known, signals = shipped().signals, found.signals()
     weighed = sorted(signals, key=lambda name: -abs(known.get(name, 0.0) * signals[name]))
-    against = [said for name in weighed if known.get(name, 0.0) * signals[name] < -_FELT and (said := _said(name, found))]
-    speaks_for = [said for name in weighed if known.get(name, 0.0) * signals[name] > _FELT and (said := _said(name, found))]
+    against = [
+        said for name in weighed if known.get(name, 0.0) * signals[name] < -_FELT and (said := _said(name, found))
+    ]
+    speaks_for = [
+        said for name in weighed if known.get(name, 0.0) * signals[name] > _FELT and (said := _said(name, found))
+    ]
     past = _past(standing)
     if value >= SURE:
         return "; ".join((*speaks_for[:2], *past)) or "no check finds fault with it"

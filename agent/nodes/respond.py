@@ -12,8 +12,8 @@ from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.sql import Heading
 from ..answers.learning import save_answer
-from ..answers.trust import UNTOLD, trusted
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
+from ..answers.trust import UNTOLD, trusted
 from ..attempts.certainty import certainty
 from ..attempts.choose import choose, objection
 from ..attempts.compare import compare_code, differs, same_answer
@@ -84,7 +84,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
     sure = certainty(attempts, chosen, found.status, comparison, turn, state, run)
-    trust = trusted(sure.value, run) if sql and found.result else UNTOLD
+    trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
         rephrased=turn.rephrasing.rephrased,

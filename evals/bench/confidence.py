@@ -38,18 +38,18 @@ def figures(sets: Sequence[DraftSet]) -> dict[str, object]:
     found: dict[str, object] = {}
     small: list[tuple[float, bool]] = []
     for each in sets:
-        scored = left_out(each, sets)
+        record = _record(each, sets)
+        scored = left_out(each, sets, Standing(elsewhere=record))
         if len(scored) < SMALL:
             small += scored
         else:
-            found[each.name] = {**_figures(scored), "record": _record(each, sets).n}
+            found[each.name] = {**_figures(scored), "record": record.n}
     return found | ({"small": {**_figures(small), "record": None}} if small else {})
 
 
-def left_out(one: DraftSet, sets: Sequence[DraftSet]) -> list[tuple[float, bool]]:
+def left_out(one: DraftSet, sets: Sequence[DraftSet], standing: Standing) -> list[tuple[float, bool]]:
     """Confidence and rightness of a set's answers, with weights fitted without its family."""
     weights = fit([each for each in sets if each.family != one.family])
-    standing = Standing(elsewhere=_record(one, sets))
     return [(score(answer, standing, weights), answer.right) for answer in one.answers]
 
 
@@ -65,7 +65,9 @@ def _record(one: DraftSet, sets: Sequence[DraftSet]) -> Recorded:
     if one.name == TOGETHER:
         return Recorded()
     model = {answer.model for answer in one.answers}
-    others = [each for each in sets if each.name not in (one.name, TOGETHER) and {a.model for a in each.answers} == model]
+    others = [
+        each for each in sets if each.name not in (one.name, TOGETHER) and {a.model for a in each.answers} == model
+    ]
     answers = [answer.right for each in others for answer in each.answers]
     return Recorded(sum(answers), len(answers))
 

@@ -49,7 +49,9 @@ class Strong:
             )
         asked = Dataset("strong", "dev", tuple(questions.values()), databases).first(limit)
         kept = {question.id for question in asked.questions}
-        return cls(asked, {arm: {i: sql for i, sql in each.items() if i in kept} for arm, each in arms.items()}, readings)
+        return cls(
+            asked, {arm: {i: sql for i, sql in each.items() if i in kept} for arm, each in arms.items()}, readings
+        )
 
     def play(
         self, files: Sequence[Mapping[str, str]], settings: Mapping[str, Any]

@@ -1,0 +1,105 @@
+"""The level of confidence from which answers are wrong at most so often, with a certainty that labels bear out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+TWO_STARTS = 200
+"""Labels from which the search starts at two places: among few, halving what may go wrong costs more than it gains."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """What labels show.
+
+    Attributes:
+        confidence: The least confidence of answers that may be trusted; None where labels do not show that there is any.
+        labels: All of them.
+        wrong: Those that are wrong.
+        trusted: Labels of that confidence or more.
+        trusted_wrong: Those of them that are wrong.
+        missing: The least number of further labels that could show a level, all of them right; 0 where there is one.
+    """
+
+    confidence: float | None
+    labels: int
+    wrong: int
+    trusted: int = 0
+    trusted_wrong: int = 0
+    missing: int = 0
+
+
+def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
+    """The lowest level of confidence from which at most `alpha` are wrong, with that certainty.
+
+    Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then test: calibrating predictive algorithms to
+    achieve risk control", 2021, arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers
+    from it are wrong has the exact binomial p-value, the tail that Clopper and Pearson's interval inverts. Levels are
+    tested in a fixed sequence, from the surest answers down, until one is not rejected (their section 4); where the
+    search starts at two places, each has half of what may go wrong. Which levels are tested follows from how many
+    answers there are and from ties of their confidence, never from which are right.
+
+    Args:
+        answers: Confidence, and whether the answer is right; of questions like those that will be asked.
+        alpha: The share of wrong ones among trusted answers, at most.
+        certainty: How sure that is to be.
+    """
+    surest = sorted(answers, key=lambda answer: -answer[0])
+    starts = (0.0, 0.5) if len(surest) >= TWO_STARTS else (0.0,)
+    risk = (1 - certainty) / len(starts)
+    found = 0
+    for start in starts:
+        for size, wrong in _tested(surest, alpha, risk, start):
+            if _tail(wrong, size, alpha) > risk:
+                break
+            found = max(found, size)
+    wrong = sum(not right for _, right in surest)
+    if not found:
+        return Level(None, len(surest), wrong, missing=_missing(surest, alpha, risk))
+    trusted_wrong = sum(not right for _, right in surest[:found])
+    return Level(surest[found - 1][0], len(surest), wrong, found, trusted_wrong)
+
+
+def _tested(surest: Sequence[tuple[float, bool]], alpha: float, risk: float, start: float) -> Iterator[tuple[int, int]]:
+    """How many answers each level that is tested has, and how many of them are wrong.
+
+    Only sizes at which one more may be wrong than before, and all answers: in between, a wrong answer would end the
+    search that the next few right ones would have let go on.
+    """
+    sizes = [size for size in least_sizes(alpha, risk, len(surest)) if size >= start * len(surest)]
+    last = 0
+    for size in dict.fromkeys((*sizes, *([len(surest)] if sizes else []))):
+        if size <= last:
+            continue
+        level = surest[size - 1][0]
+        last = next((n for n in range(size, len(surest)) if surest[n][0] < level), len(surest))
+        yield last, sum(not right for _, right in surest[:last])
+
+
+def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
+    """The least numbers of answers that bear out the bound with no wrong one among them, with one, with two ..."""
+    sizes: list[int] = []
+    for size in range(1, most + 1):
+        if _tail(len(sizes), size, alpha) <= risk:
+            sizes.append(size)
+    return sizes
+
+
+def _missing(surest: Sequence[tuple[float, bool]], alpha: float, risk: float) -> int:
+    """See `Level.missing`: of the surest answers, so many as would do without a wrong one."""
+    enough = 1
+    while _tail(0, enough, alpha) > risk:
+        enough += 1
+    wrong = sum(not right for _, right in surest[:enough])
+    size = enough
+    while _tail(wrong, size, alpha) > risk:
+        size += 1
+    return max(size - min(len(surest), enough), 1)
+
+
+def _tail(wrong: int, size: int, alpha: float) -> float:
+    """The probability of so few wrong ones among so many, if `alpha` of all are wrong."""
+    from scipy.stats import binom
+
+    return float(binom.cdf(wrong, size, alpha))
