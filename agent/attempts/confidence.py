@@ -1,8 +1,8 @@
 """How sure an answer is, from 0 to 1, and why in words.
 
-What counts holds on any database: findings, emptiness, what the query decides by itself, whether drafts, pandas code and
-a second reading give the same, the model's own word, and how often it was right before. How often questions like this
-one led to queries like this one on a benchmark does not count.
+What counts holds on any database: findings, emptiness, what the query decides by itself, whether drafts, pandas code
+and a second reading give the same, the model's own word, and how often it was right before. How often questions like
+this one led to queries like this one on a benchmark does not count.
 """
 
 from __future__ import annotations
@@ -99,14 +99,10 @@ def words(value: float) -> str:
 
 def reason(value: float, found: Evidence, standing: Standing | None = None) -> str:
     """Why an answer is as sure as it is: what weighs most, in words."""
-    known, signals = shipped().signals, found.signals()
-    weighed = sorted(signals, key=lambda name: -abs(known.get(name, 0.0) * signals[name]))
-    against = [
-        said for name in weighed if known.get(name, 0.0) * signals[name] < -_FELT and (said := _said(name, found))
-    ]
-    speaks_for = [
-        said for name in weighed if known.get(name, 0.0) * signals[name] > _FELT and (said := _said(name, found))
-    ]
+    weights = shipped().signals
+    weighed = {name: weights.get(name, 0.0) * signal for name, signal in found.signals().items()}
+    felt = sorted((name for name in weighed if abs(weighed[name]) > _FELT), key=lambda name: -abs(weighed[name]))
+    against, speaks_for = ([_said(name, found) for name in felt if (weighed[name] > 0) is way] for way in (False, True))
     past = _past(standing)
     if value >= SURE:
         return "; ".join((*speaks_for[:2], *past)) or "no check finds fault with it"

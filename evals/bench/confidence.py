@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 
 from ...agent.attempts.confidence import Weights, logit, share_of
 from ...agent.model.record import Recorded, Standing
 from ..training.fit_evidence import fit
-from .drafted import TOGETHER, Drafted, DraftSet, draft_sets
+from .drafted import STRONG, TOGETHER, Drafted, DraftSet, draft_sets
 from .registry import BenchOptions
 
 BINS = 10
@@ -18,39 +20,60 @@ SMALL = 100
 LEAST_WRONG = 15
 """Wrong answers below which an area under a curve would say nothing."""
 
-RESAMPLES = 1000
+RESAMPLES = 300
 
 Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An answer, scored by weights that were fitted without its set.
+
+    Attributes:
+        sure: Its confidence, with what is known of the model by its other sets.
+        recorded: The same with what is known of it by its answers on other databases, this set's among them.
+        right: Whether it is right.
+    """
+
+    sure: float
+    recorded: float
+    right: bool
 
 
 def run(options: BenchOptions) -> dict[str, object]:
     """By set: answers, wrong ones, calibration error, area under the ROC curve, and their 95 % intervals.
 
-    Weights are fitted without the set's whole family. `record` is how many judged answers of the same model, of its
-    other sets, the confidence knew. Sets of fewer than 100 are pooled as `small`. `limit` keeps so many interactions of
-    each set.
+    Weights are fitted without the set and all that share its questions. `record` is how many judged answers of the same
+    model, of its other sets, the confidence knows; `ece_recorded` is the error where it knows those on all other
+    databases. Sets of fewer than 100 are pooled as `small`, all single drafts of the strong model as `strong`. `limit`
+    keeps so many interactions of each set.
     """
     return figures(draft_sets(options.folder, options.limit))
 
 
 def figures(sets: Sequence[DraftSet]) -> dict[str, object]:
     """See `run`."""
+    weights = weights_without(sets)
     found: dict[str, object] = {}
-    small: list[tuple[float, bool]] = []
+    small: list[Scored] = []
+    strong: list[Scored] = []
     for each in sets:
-        record = _record(each, sets)
-        scored = left_out(each, sets, Standing(elsewhere=record))
+        record = _record([other for other in _alone(sets) if other.name != each.name], each)
+        scored = _scored(each, record, sets, weights[each.family])
+        if each.family == STRONG and each.name != TOGETHER:
+            strong += scored
         if len(scored) < SMALL:
             small += scored
         else:
             found[each.name] = {**_figures(scored), "record": record.n}
-    return found | ({"small": {**_figures(small), "record": None}} if small else {})
+    pooled = {name: _figures(scored) for name, scored in ((STRONG, strong), ("small", small)) if scored}
+    return found | pooled
 
 
-def left_out(one: DraftSet, sets: Sequence[DraftSet], standing: Standing) -> list[tuple[float, bool]]:
-    """Confidence and rightness of a set's answers, with weights fitted without its family."""
-    weights = fit([each for each in sets if each.family != one.family])
-    return [(score(answer, standing, weights), answer.right) for answer in one.answers]
+def weights_without(sets: Sequence[DraftSet]) -> dict[str, Weights]:
+    """By family: weights fitted on all others."""
+    families = dict.fromkeys(each.family for each in sets)
+    return {name: fit([each for each in sets if each.family != name]) for name in families}
 
 
 def score(answer: Drafted, standing: Standing, weights: Weights) -> float:
@@ -60,20 +83,36 @@ def score(answer: Drafted, standing: Standing, weights: Weights) -> float:
     return 1 / (1 + float(np.exp(-value)))
 
 
-def _record(one: DraftSet, sets: Sequence[DraftSet]) -> Recorded:
-    """What is known of the set's model by its answers to other questions."""
-    if one.name == TOGETHER:
-        return Recorded()
-    model = {answer.model for answer in one.answers}
-    others = [
-        each for each in sets if each.name not in (one.name, TOGETHER) and {a.model for a in each.answers} == model
+def _scored(own: DraftSet, record: Recorded, sets: Sequence[DraftSet], weights: Weights) -> list[Scored]:
+    known = _alone(sets) if own.name != TOGETHER else [own]
+    elsewhere = {name: _record(known, own, name) for name in {answer.database for answer in own.answers}}
+    return [
+        Scored(
+            score(answer, Standing(elsewhere=record), weights),
+            score(answer, Standing(elsewhere=elsewhere[answer.database]), weights),
+            answer.right,
+        )
+        for answer in own.answers
     ]
-    answers = [answer.right for each in others for answer in each.answers]
-    return Recorded(sum(answers), len(answers))
 
 
-def _figures(scored: Sequence[tuple[float, bool]]) -> dict[str, object]:
-    sure, right = np.array([value for value, _ in scored]), np.array([float(is_right) for _, is_right in scored])
+def _alone(sets: Sequence[DraftSet]) -> list[DraftSet]:
+    """The sets of single drafts."""
+    return [each for each in sets if each.name != TOGETHER]
+
+
+def _record(sets: Sequence[DraftSet], own: DraftSet, without: str = "") -> Recorded:
+    """What is known of a set's model by some sets; of three drafts together by nothing but themselves."""
+    if own.name == TOGETHER and not without:
+        return Recorded()
+    models = {answer.model for answer in own.answers}
+    answers = [answer for each in sets for answer in each.answers if answer.model in models]
+    kept = [answer.right for answer in answers if answer.database != without]
+    return Recorded(sum(kept), len(kept))
+
+
+def _figures(scored: Sequence[Scored]) -> dict[str, object]:
+    sure, recorded, right = (np.array([getattr(one, name) for one in scored], float) for name in _FIELDS)
     wrong = int(len(right) - right.sum())
     told = wrong >= LEAST_WRONG
     return {
@@ -81,11 +120,12 @@ def _figures(scored: Sequence[tuple[float, bool]]) -> dict[str, object]:
         "wrong": wrong,
         "ece": round(error(sure, right), 4),
         "auc": round(area(sure, right), 4) if told else None,
-        "interval": {
-            "ece": _interval(error, sure, right),
-            "auc": _interval(area, sure, right) if told else None,
-        },
+        "interval": {"ece": _interval(error, sure, right), "auc": _interval(area, sure, right) if told else None},
+        "ece_recorded": round(error(recorded, right), 4),
     }
+
+
+_FIELDS = ("sure", "recorded", "right")
 
 
 def error(sure: Numbers, right: Numbers) -> float:
@@ -97,9 +137,10 @@ def error(sure: Numbers, right: Numbers) -> float:
 
 def area(sure: Numbers, right: Numbers) -> float:
     """The share of pairs of a right and a wrong answer in which the right one is surer; ties count half."""
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(right, sure)) if 0 < right.sum() < len(right) else float("nan")
+    n, wrong = right.sum(), len(right) - right.sum()
+    if not n or not wrong:
+        return float("nan")
+    return float((rankdata(sure)[right == 1].sum() - n * (n + 1) / 2) / (n * wrong))
 
 
 def _interval(measure: Callable[[Numbers, Numbers], float], sure: Numbers, right: Numbers) -> list[float]:

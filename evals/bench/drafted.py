@@ -1,4 +1,4 @@
-"""Answers made of published and of a strong model's drafts, with what their confidence weighs and whether they are right.
+"""Answers made of published and of a strong model's drafts: what their confidence weighs, and whether they are right.
 
 Published drafts are judged by the official rules, a strong model's by a careful reader's verdict, else strictly. All of
 them are of development and test questions: none were published of training questions.
@@ -20,6 +20,9 @@ SYSTEMS = ("dail_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 """A strong, a middling and a weak system on Spider dev."""
 
 DIALOGUES = (("sparc", "gpt-5.2_zero_shot"), ("sparc", "gemini-3-pro_zero_shot"), ("cosql", "gemini-3-pro_zero_shot"))
+EVERY, EVERY_SIX = 2, 3
+"""Of Spider dev so many-th questions are played, for single drafts and for six side by side: minutes, not an hour."""
+
 STRONG = "strong"
 TOGETHER = "strong, three drafts"
 
@@ -68,12 +71,17 @@ def draft_sets(data: Path, limit: int | None = None) -> list[DraftSet]:
 
 def _published(data: Path, limit: int | None) -> Iterable[DraftSet]:
     replayed = Replayed.load(data, limit)
+    asked, fewer = (replace(replayed.asked, questions=replayed.asked.questions[::step]) for step in (EVERY, EVERY_SIX))
     for name in SYSTEMS:
-        judged = replayed.play([replayed.predictions[name]], _ONE)
-        yield DraftSet(f"spider {name}", "spider", _answers(replayed.asked, judged, name))
-    files = list(replayed.predictions.values())
-    judged = replayed.play(files, {**_SIDE_BY_SIDE, "candidates": len(files)})
-    yield DraftSet("spider, six drafts", "spider", _answers(replayed.asked, judged, "six"))
+        judged = play(asked, asked, _of(asked, [replayed.predictions[name]]), _ONE)
+        yield DraftSet(f"spider {name}", "spider", _answers(asked, judged, name))
+    files = _of(fewer, list(replayed.predictions.values()))
+    judged = play(fewer, fewer, files, {**_SIDE_BY_SIDE, "candidates": len(files)})
+    yield DraftSet("spider, six drafts", "spider", _answers(fewer, judged, "six"))
+
+
+def _of(asked: Dataset, files: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    return [{question.id: file[question.id] for question in asked.questions} for file in files]
 
 
 def _dialogues(data: Path, limit: int | None) -> Iterable[DraftSet]:
@@ -83,7 +91,7 @@ def _dialogues(data: Path, limit: int | None) -> Iterable[DraftSet]:
         kept = [turns for turns in whole.interactions if all(turn.id in found for turn in turns)]
         kept = [turns for turns in kept if turns[0].database not in WITHOUT][:limit]
         asked = replace(whole, questions=tuple(turn for turns in kept for turn in turns))
-        judged = play(asked, asked, [{turn.id: found[turn.id] for turn in asked.questions}], _ONE)
+        judged = play(asked, asked, _of(asked, [found]), _ONE)
         yield DraftSet(f"{dataset} {name}", dataset, _answers(asked, judged, name))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...agent.model.record import Standing
 from ..metrics.bounding import bounded
 from ..training.fit_evidence import fit
-from .confidence import left_out, score
+from .confidence import score
 from .drafted import STRONG, TOGETHER, DraftSet, draft_sets
 from .registry import BenchOptions
 
@@ -59,10 +59,12 @@ def figures(sets: Sequence[DraftSet]) -> dict[str, object]:
 
 def _strong(sets: Sequence[DraftSet], together: bool) -> Iterable[tuple[str, str, tuple[float, bool]]]:
     """A strong model's answers, with weights fitted without them."""
+    weights = fit([each for each in sets if each.family != STRONG])
     for each in sets:
         if each.family == STRONG and (each.name == TOGETHER) == together:
-            scored = left_out(each, sets, Standing())
-            yield from ((STRONG, answer.id, found) for answer, found in zip(each.answers, scored, strict=True))
+            yield from (
+                (STRONG, answer.id, (score(answer, Standing(), weights), answer.right)) for answer in each.answers
+            )
 
 
 def _databases(sets: Sequence[DraftSet]) -> list[str]:

@@ -32,7 +32,7 @@ def confidence(
 
 @app.command()
 def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
-    """Fit what the evidence about answers weighs, on published drafts; in the repository: agent/attempts/data/evidence.json."""
+    """Fit what evidence weighs, on published drafts; in the repository: agent/attempts/data/evidence.json."""
     from ...tools.errors import SettingsError
     from ..training.fit_evidence import train
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 TWO_STARTS = 200
 """Labels from which the search starts at two places: among few, halving what may go wrong costs more than it gains."""
@@ -14,7 +15,7 @@ class Level:
     """What labels show.
 
     Attributes:
-        confidence: The least confidence of answers that may be trusted; None where labels do not show that there is any.
+        confidence: The least confidence of answers that may be trusted; None where labels show none.
         labels: All of them.
         wrong: Those that are wrong.
         trusted: Labels of that confidence or more.
@@ -98,6 +99,7 @@ def _missing(surest: Sequence[tuple[float, bool]], alpha: float, risk: float) ->
     return max(size - min(len(surest), enough), 1)
 
 
+@cache
 def _tail(wrong: int, size: int, alpha: float) -> float:
     """The probability of so few wrong ones among so many, if `alpha` of all are wrong."""
     from scipy.stats import binom

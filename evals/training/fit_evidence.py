@@ -26,7 +26,7 @@ PENALTY = 2.0
 """Of squared weights."""
 
 LEAST_PROOF = -1.5
-"""A proof weighs at least so much: gold queries share some faults, such as an empty result, and hide what it is worth."""
+"""A proof weighs at least so much: gold queries share some faults, such as empty results, and hide what it is worth."""
 
 _FOR = ("second reading agrees", "drafts agree")
 SIGNALS = tuple(name for name in Evidence().signals() if name not in BY_HAND)
@@ -35,9 +35,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def fit(sets: Sequence[DraftSet]) -> Weights:
-    """Weights by which a model's answers are told apart, and the share of right ones of a model of which nothing is known.
+    """Weights by which a model's answers are told apart, and the share that is assumed of a model without a record.
 
-    The prior is the mean over models, each counted once.
+    That is the mean over models, each counted once.
     """
     kept = [each for each in sets if each.answers]
     signals = np.array([[answer.signals[name] for name in SIGNALS] for each in kept for answer in each.answers])
