@@ -38,9 +38,6 @@ JSON_KEYS = (
     "status",
     "text",
     "confidence",
-    "confidence_reason",
-    "trusted",
-    "trust_reason",
     "attempts",
     "usage",
     "translator",
@@ -53,6 +50,9 @@ JSON_KEYS = (
     "chart",
     "estimate",
     "headings",
+    "confidence_reason",
+    "trusted",
+    "trust_reason",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 

@@ -57,7 +57,6 @@ class Bench:
 
 BENCHES: Mapping[str, Bench] = {
     "alarms": Bench("right and wrong drafts that are sent back for a revision"),
-    "calibration": Bench("expected calibration error of answers' confidence"),
     "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
     "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
     "confidence": Bench("how well answers' confidence tells right from wrong, on drafts it was not calibrated on"),

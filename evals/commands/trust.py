@@ -123,10 +123,11 @@ def _file(given: Path | None, fields: dict[str, object]) -> Path:
     return path
 
 
-def _store(given: str | None) -> str:
-    from ...tools.examples import default_location
+def _store(given: str | None) -> str | None:
+    """The store that questions at the terminal are answered with; None where there is none yet."""
+    from ...tools.examples import default_location, is_made
 
-    return given or str(default_location())
+    return given or (str(default_location()) if is_made(default_location()) else None)
 
 
 def _told(bound: Bound) -> str:

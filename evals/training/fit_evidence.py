@@ -9,7 +9,7 @@ drafts of training questions: the drafts are of development questions, and figur
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,8 @@ from ..runner.files import write_whole
 PENALTY = 2.0
 """Of squared weights."""
 
-LEAST_PROOF = -1.5
-"""A proof weighs at least so much: gold queries share some faults, such as empty results, and hide what it is worth."""
+LEAST: Mapping[str, float] = {"proofs": -2.5, "empty": -0.4}
+"""What these weigh at least: gold queries share some faults, and empty results, and hide what they are worth."""
 
 _FOR = ("second reading agrees", "drafts agree")
 SIGNALS = tuple(name for name in Evidence().signals() if name not in BY_HAND)
@@ -51,8 +51,8 @@ def fit(sets: Sequence[DraftSet]) -> Weights:
         slope = np.concatenate([signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, len(kept))])
         return float(np.sum(np.logaddexp(0, scores) - right * scores) + PENALTY * np.sum(weights**2)), slope
 
-    bounds = [(0.0, None) if name in _FOR else (None, LEAST_PROOF if name == "proofs" else 0.0) for name in SIGNALS]
-    start = np.array([LEAST_PROOF if name == "proofs" else 0.0 for name in SIGNALS] + [0.0] * len(kept))
+    bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]
+    start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * len(kept))
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * len(kept)]).x
     models: dict[str, list[bool]] = {}
     for each in kept:
