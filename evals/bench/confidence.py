@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from ...agent.attempts.confidence import Weights, logit, share_of
 from ...agent.model.record import Recorded, Standing
@@ -140,7 +139,9 @@ def area(sure: Numbers, right: Numbers) -> float:
     n, wrong = right.sum(), len(right) - right.sum()
     if not n or not wrong:
         return float("nan")
-    return float((rankdata(sure)[right == 1].sum() - n * (n + 1) / 2) / (n * wrong))
+    _, place, times = np.unique(sure, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(times) - (times - 1) / 2)[place]
+    return float((ranks[right == 1].sum() - n * (n + 1) / 2) / (n * wrong))
 
 
 def _interval(measure: Callable[[Numbers, Numbers], float], sure: Numbers, right: Numbers) -> list[float]:
