@@ -129,6 +129,9 @@ class Recorded:
         """
         return _chance_of_no_more(self.right, self.n) < CHANCE
 
+    def __add__(self, other: Recorded) -> Recorded:
+        return Recorded(self.right + other.right, self.n + other.n)
+
 
 @lru_cache(maxsize=64)
 def _chance_of_no_more(right: int, n: int) -> float:
@@ -139,9 +142,6 @@ def _chance_of_no_more(right: int, n: int) -> float:
         return math.exp(ways + k * math.log(STRONG) + (n - k) * math.log(1 - STRONG))
 
     return math.fsum(map(exactly, range(min(right, n) + 1)))
-
-    def __add__(self, other: Recorded) -> Recorded:
-        return Recorded(self.right + other.right, self.n + other.n)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _tested(surest: Sequence[tuple[float, bool]], alpha: float, risk: float) -> 
     """
     sizes = [size for size in least_sizes(alpha, risk, len(surest)) if size >= START * len(surest)]
     last = 0
-    for size in dict.fromkeys((*sizes, *([len(surest)] if sizes else []))):
+    for size in (*sizes, len(surest)) if sizes else ():
         if size <= last:
             continue
         level = surest[size - 1][0]

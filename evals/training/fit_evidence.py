@@ -48,7 +48,9 @@ def fit(sets: Sequence[DraftSet]) -> Weights:
         weights, intercepts = values[: len(SIGNALS)], values[len(SIGNALS) :]
         scores = signals @ weights + intercepts[group]
         off = expit(scores) - right
-        slope = np.concatenate([signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, len(kept))])
+        slope = np.concatenate(
+            [signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, len(kept))], dtype=float
+        )
         return float(np.sum(np.logaddexp(0, scores) - right * scores) + PENALTY * np.sum(weights**2)), slope
 
     bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]

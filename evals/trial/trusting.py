@@ -20,7 +20,7 @@ from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ..metrics.bounding import bounded
 from ..runner.files import write_whole
-from .question import TrialFile, TrialQuestion, TrialTurn, read_trial
+from .question import TrialFile, TrialQuestion, read_trial
 from .run import TrialListener, TrialOptions, run_trial
 
 QUESTIONS_FILE = "questions.json"
@@ -201,7 +201,7 @@ def labelled(labels: Sequence[Label]) -> Labelled:
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
     known = {**accepted, **wrong}
     questions = [
-        TrialQuestion(id=str(number), turns=[TrialTurn(question=question, sql=sql)])
+        TrialQuestion.model_validate({"id": str(number), "turns": [{"question": question, "sql": sql}]})
         for number, (question, sql) in enumerate(known.items(), 1)
     ]
     inverted = frozenset(found.id for found in questions if found.title in wrong)
