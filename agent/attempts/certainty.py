@@ -52,6 +52,8 @@ def certainty(
         state: With the turns before.
         run: Whose model's record counts.
     """
+    if turn.stop and turn.stop.kind == "schema":
+        return Certainty(1.0, 1.0, "it was looked up, not written")
     if status not in ("converged", "capped"):
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
