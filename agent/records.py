@@ -102,6 +102,22 @@ class CodeRun:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """How much a query decides that the question's words do not.
+
+    Attributes:
+        unexpected: Tables and columns that it uses and that the linker did not expect: what their probabilities lack of
+            1, added up.
+        joins: Joins in it.
+        nested: Queries within it.
+    """
+
+    unexpected: float
+    joins: int
+    nested: int
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One query that was run for a turn.
 
@@ -126,6 +142,7 @@ class Attempt:
             explained.
         dialect: Of the query, by sqlglot's name.
         estimate: What the engine expected of it before it ran; None where that is not known, or may not leave.
+        reach: How much it decides by itself; None where it cannot be read.
     """
 
     sql: str
@@ -147,6 +164,7 @@ class Attempt:
     differences: str = ""
     dialect: str = "sqlite"
     estimate: Estimate | None = None
+    reach: Reach | None = None
 
     @property
     def row_count(self) -> int | None:
@@ -397,6 +415,10 @@ class AnswerRecord:
     headings: tuple[str, ...] = ()
     used_knowledge: tuple[UsedKnowledge, ...] = ()
     proposals: tuple[Entry, ...] = ()
+    confidence_reason: str = ""
+    trusted: bool | None = None
+    trust_reason: str = ""
+    evidence: dict[str, float] = field(default_factory=dict[str, float])
 
 
 def plain_result(table: Table) -> Result:

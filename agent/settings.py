@@ -226,6 +226,17 @@ class Settings(BaseModel):
         "evaluations themselves.",
     )
 
+    trust: str = Field(
+        default="",
+        description="The bounds that `tableturn trust fit` set, by which answers are marked trusted: a file, `off` for "
+        "none, or empty for `trust.json` in the data folder. Off in evaluations.",
+    )
+    second_reading: bool = Field(
+        default=True,
+        description="The built-in grammar reads each question too, without a request: whether its query gives the same "
+        "counts for the confidence, and for nothing else; no paper does.",
+    )
+
     show_code_result: bool = Field(
         default=True,
         description="In the second step of `code_blocks`, show what the code gave when it ran; SQL-CRAFT 2 shows the "

@@ -14,6 +14,7 @@ from ...prompts.replies import Intent
 from ...tools.charts import Chart, Spec, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
+from ..attempts.confidence import words
 from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage, UsedKnowledge
 from ..state import AgentState, turn_of, usage_of
 from .phrasing import shown
@@ -49,6 +50,9 @@ JSON_KEYS = (
     "chart",
     "estimate",
     "headings",
+    "confidence_reason",
+    "trusted",
+    "trust_reason",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
@@ -70,6 +74,10 @@ class Answer:
             `failed`.
         text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
         confidence: From 0 to 1.
+        confidence_reason: Why it is so high or low, in words.
+        trusted: Whether it is at or above the level that `tableturn trust fit` set for this database and model; None
+            where no level holds.
+        trust_reason: What that rests on, or why no level holds; empty where nobody set one.
         attempts: Every query run for it, with its error or row count and the feedback that led to the next.
         usage: What the turn cost; `usage_by_node` has it node by node.
         translator: `prompted` or `offline`.
@@ -106,6 +114,9 @@ class Answer:
         self.status: Status = record.status
         self.text: str = record.text
         self.confidence: float = record.confidence
+        self.confidence_reason: str = record.confidence_reason
+        self.trusted: bool | None = record.trusted
+        self.trust_reason: str = record.trust_reason
         self.attempts: tuple[AttemptView, ...] = record.attempts
         self.usage: Usage = record.usage
         self.usage_by_node: dict[str, Usage] = record.usage_by_node
@@ -129,6 +140,22 @@ class Answer:
     def answered(self) -> bool:
         """Whether there is a result to rely on."""
         return self.status in ("converged", "capped")
+
+    @property
+    def certainty(self) -> str:
+        """How sure it is, in words, and why; empty where there is no answer."""
+        if not self.answered:
+            return ""
+        why = f", because {self.confidence_reason}" if self.confidence_reason else ""
+        return f"{words(self.confidence)}{why}"
+
+    @property
+    def trust(self) -> str:
+        """Whether it is trusted, with a mark, and what that rests on; empty where nobody set a level."""
+        if not self.answered or not self.trust_reason:
+            return ""
+        says = {True: "✓ trusted: ", False: "not trusted: ", None: ""}[self.trusted]
+        return f"{says}{self.trust_reason}"
 
     @cached_property
     def drawn(self) -> Chart | None:

@@ -35,6 +35,7 @@ def answer_html(answer: Answer) -> str:
     if answer.rephrased not in ("", answer.question):
         parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')
     parts.append(f"<p>{_text(answer.text).replace(chr(10), '<br>')}</p>")
+    parts += [f'<div style="{_QUIET}">{_text(said)}</div>' for said in (answer.certainty, answer.trust) if said]
     parts += [f"<div>{number}. {_text(choice)}</div>" for number, choice in enumerate(answer.choices, 1)]
     if answer.sql:
         parts.append(f'<pre style="{_CODE}">{_sql(answer.sql)}</pre>')
@@ -92,9 +93,7 @@ def _chart(answer: Answer) -> str:
 
 def _steps(answer: Answer) -> str:
     """What was tried on the way, what it means, and what to know about it."""
-    lines = [
-        f"{answer.status}, confidence {answer.confidence:.2f}, {answer.usage.llm_calls} model call(s), {answer.model}"
-    ]
+    lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
         rows = "ran" if attempt.row_count is None else f"{attempt.row_count} row(s)"

@@ -66,4 +66,5 @@ def answer_text(answer: Answer) -> str:
     rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
-    return f"{answer.text}\nSQL: {answer.sql}{meaning}\n{rows}{label}"
+    sure = "".join(f"\n{said[0].upper()}{said[1:]}." for said in (answer.certainty, answer.trust) if said)
+    return f"{answer.text}\nSQL: {answer.sql}{meaning}\n{rows}{sure}{label}"

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from ...tools.database import Schema
 from ...tools.errors import SQLParseError
 from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
 from ...tools.linking import STAR
-from ...tools.sql import PITFALLS, Asked, Finding, SearchedLiteral, check, question_alone, searched_literals, used_items
+from ...tools.sql import (
+    PITFALLS,
+    Asked,
+    Finding,
+    SearchedLiteral,
+    check,
+    parse_select,
+    question_alone,
+    searched_literals,
+    used_items,
+)
 from ..context.history import readable_turns
 from ..effects import Body, do
-from ..records import Attempt, Turn
+from ..records import Attempt, Reach, Turn
 from ..resources import Run
 from ..state import AgentState, turn_of
 from .compare import is_empty
@@ -60,6 +72,7 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
             faults=sum(finding.severity == "error" for finding in findings),
             repeats=_repeats(findings),
             proofs=max(sum(finding.proof for finding in findings), in_vain),
+            reach=_reach(sql, schema, turn.items),
         )
 
     findings, assessed = yield from do(look)
@@ -98,6 +111,19 @@ def _named(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> tuple[str, 
         return ()
     likely = {(table, column) for table, column, p in items if column and column != STAR and p >= LIKELY}
     return tuple(sorted({column.lower() for _, column in likely & used}))
+
+
+def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | None:
+    """See `Reach`."""
+    try:
+        tree, used = parse_select(sql, schema.dialect), used_items(sql, schema)
+    except SQLParseError:
+        return None
+    expected = {(table, column): p for table, column, p in items}
+    names: set[tuple[str, str | None]] = {*((table, None) for table in used.tables), *used.columns}
+    unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
+    joins, selects = (sum(1 for _ in tree.find_all(kind)) for kind in (exp.Join, exp.Select))
+    return Reach(round(unexpected, 3), joins, selects - 1)
 
 
 def _fit(sql: str, expected: Expectation | None, schema: Schema, items: Sequence[LinkedItem]) -> float | None:

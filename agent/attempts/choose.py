@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Attempt, CodeResult
-from .compare import agreement, compare_code, differs, is_empty, same_answer
+from .compare import compare_code, differs, is_empty, same_answer
 from .departures import computes_the_same, departs, drops_request, returns_less
 
 VOTE = 1.0
@@ -80,12 +80,6 @@ def group(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
 def _group(members: Sequence[Attempt]) -> Group:
     best = max(members, key=merit)
     return Group(best, len(members), VOTE * len(members) + merit(best))
-
-
-def votes(attempt: Attempt, attempts: Sequence[Attempt]) -> int:
-    """Candidates with the attempt's result, less those with another; failed ones, and ones cut short, don't vote."""
-    agreeing = [agreement(attempt, other) for other in attempts if other.source == "candidate"]
-    return agreeing.count(True) - agreeing.count(False)
 
 
 def choose(attempts: Sequence[Attempt], words: str, code: CodeResult | None = None) -> Attempt:

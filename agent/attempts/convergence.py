@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...tools.database import Schema
+from ...tools.sandbox import Comparison
 from ...tools.sql import same_sql
 from ..records import Attempt, CodeResult, Stop
 from ..settings import Settings
 from .compare import compare_code, differs, is_empty, same_answer
-from .confidence import confidence
+from .confidence import confidence, own_certainty
+from .evidence import evidence_of
 
 
 def stop_reason(
@@ -49,7 +51,15 @@ def _passes(attempt: Attempt, code: CodeResult | None, settings: Settings) -> bo
     comparison = compare_code(attempt, code)
     if differs(comparison) or (_doubtful(attempt, settings) if settings.revise_on == "doubt" else attempt.proofs):
         return False
-    return confidence(attempt, "converged", comparison) >= settings.gate_confidence
+    return _confident(attempt, comparison) >= settings.gate_confidence
+
+
+def _confident(attempt: Attempt, comparison: Comparison | None) -> float:
+    """How sure it is by itself: drafts, a second reading and the model's record do not count yet."""
+    found = evidence_of(attempt, comparison=comparison)
+    if attempt.confidence is None or attempt.result is None:
+        return confidence(found)
+    return own_certainty(attempt.confidence, attempt, attempt.result, found)
 
 
 def _doubtful(attempt: Attempt, settings: Settings) -> bool:

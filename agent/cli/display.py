@@ -56,8 +56,12 @@ def show_answer(
     if explain and answer.explanation:
         console.print(Text(safe(answer.explanation)))
     if facts:
-        said = f"{answer.status}, confidence {answer.confidence:.2f}, {len(answer.attempts)} attempt(s), "
-        said += f"{answer.usage.llm_calls} model call(s), {answer.usage.seconds:.2f} s, {answer.model}"
+        if answer.certainty:
+            console.print(Text(safe(answer.certainty), style="dim"))
+        if answer.trust:
+            console.print(Text(safe(answer.trust), style="green" if answer.trusted else "dim"))
+        said = f"{answer.status}, {len(answer.attempts)} attempt(s), {answer.usage.llm_calls} model call(s), "
+        said += f"{answer.usage.seconds:.2f} s, {answer.model}"
         console.print(Text(said, style="dim"))
     for used in answer.used_knowledge:
         meaning = used.text or used.sql

@@ -116,10 +116,10 @@ CHANCE = 0.05
 
 @dataclass(frozen=True)
 class Recorded:
-    """How often a model was right, on all databases together."""
+    """How often a model was right, on some databases together."""
 
-    right: int
-    n: int
+    right: int = 0
+    n: int = 0
 
     @property
     def weak(self) -> bool:
@@ -128,6 +128,9 @@ class Recorded:
         Few questions rule out little, so that no least number of them is needed.
         """
         return _chance_of_no_more(self.right, self.n) < CHANCE
+
+    def __add__(self, other: Recorded) -> Recorded:
+        return Recorded(self.right + other.right, self.n + other.n)
 
 
 @lru_cache(maxsize=64)
@@ -141,29 +144,49 @@ def _chance_of_no_more(right: int, n: int) -> float:
     return math.fsum(map(exactly, range(min(right, n) + 1)))
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How often a model was right on one database, and on all others."""
+
+    here: Recorded = Recorded()
+    elsewhere: Recorded = Recorded()
+
+
 def recorded(model: str, path: Path) -> Recorded | None:
-    """What a record says of a model, by verdicts where there are some; None where it cannot be read.
+    """What a record says of a model on all databases, by verdicts where there are some; None where it says nothing.
 
     Approved answers say nothing of it: nobody approves what is wrong.
     """
+    found = _by_database(model, path)
+    return sum(found.values(), Recorded()) if found else None
+
+
+def standing(model: str, database: str, path: Path) -> Standing:
+    """What a record says of a model on a database, by its short name, and on others."""
+    found = _by_database(model, path)
+    others = [each for name, each in found.items() if name != database]
+    return Standing(found.get(database, Recorded()), sum(others, Recorded()))
+
+
+def _by_database(model: str, path: Path) -> Mapping[str, Recorded]:
+    """What a record says of a model, by database; nothing where it cannot be read."""
     try:
         state = path.stat()
-        found = _recorded(path, state.st_mtime_ns, state.st_size)
+        return _recorded(path, state.st_mtime_ns, state.st_size).get(model, {})
     except (OSError, SettingsError):
-        return None
-    return found.get(model)
+        return {}
 
 
 @lru_cache(maxsize=8)
-def _recorded(path: Path, changed: int, size: int) -> Mapping[str, Recorded]:
-    """By model; read again when the file is another."""
-    sums: dict[str, tuple[int, int]] = {}
+def _recorded(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, Recorded]]:
+    """By model and database; read again when the file is another."""
+    sums: dict[str, dict[str, Recorded]] = {}
     for record in read_records(path):
         right = record.right_gold if record.right_verdict is None else record.right_verdict
         if right is not None and not (record.n == 1 and record.right_gold is None):
-            before = sums.get(record.model, (0, 0))
-            sums[record.model] = before[0] + right, before[1] + record.n
-    return {model: Recorded(*counts) for model, counts in sums.items()}
+            mine = sums.setdefault(record.model, {})
+            mine[record.database] = mine.get(record.database, Recorded()) + Recorded(right, record.n)
+    return sums
 
 
 def _first(error: ValidationError) -> str:

@@ -10,13 +10,13 @@ from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
-from ...tools.sandbox import Comparison
 from ...tools.sql import Heading
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
-from ..attempts.choose import choose, objection, votes
+from ..answers.trust import UNTOLD, trusted
+from ..attempts.certainty import certainty
+from ..attempts.choose import choose, objection
 from ..attempts.compare import compare_code, differs, same_answer
-from ..attempts.confidence import confidence
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
 from ..context.knowledge import explained_words, used_knowledge
@@ -83,6 +83,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     used = used_knowledge(sql, turn, run)
     proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
+    sure = certainty(attempts, chosen, found.status, comparison, turn, state, run)
+    trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
         rephrased=turn.rephrasing.rephrased,
@@ -94,7 +96,11 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         truncated=result.truncated,
         status=found.status,
         text=" ".join([found.text, *found.remarks]),
-        confidence=_sure(turn, chosen, found.status, comparison, attempts),
+        confidence=sure.value,
+        confidence_reason=sure.reason,
+        trusted=trust.trusted,
+        trust_reason=trust.reason,
+        evidence=dict(sure.signals),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), Usage()),
         translator=translator.name,
@@ -123,14 +129,6 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         used_knowledge=used,
         proposals=proposals,
     )
-
-
-def _sure(
-    turn: Turn, chosen: Attempt | None, status: Status, comparison: Comparison | None, attempts: Sequence[Attempt]
-) -> float:
-    if turn.stop and turn.stop.kind == "schema":
-        return 1.0  # it was looked up, not written
-    return confidence(chosen, status, comparison, votes(chosen, attempts) if chosen else 0)
 
 
 def _chosen(attempts: Sequence[Attempt], words: str, code: CodeResult | None, run: Run) -> Attempt:

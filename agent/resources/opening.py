@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ...tools.sandbox import SandboxLimits
     from ..audit import AuditTrail
     from ..effects import Translator
+    from ..offline import OfflineTranslator
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class _House:
         knowledge = PersonKnowledge(shared.knowledge, database)
 
         @lru_cache(maxsize=1)
-        def offline() -> Translator:
+        def offline() -> OfflineTranslator:
             from ..offline import OfflineTranslator
 
             return OfflineTranslator(database, values)
@@ -150,6 +151,7 @@ class _House:
             Others(database.session, self.session, other),
             shared.audit,
             knowledge,
+            offline,
         )
 
     def close(self) -> None:

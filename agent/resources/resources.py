@@ -22,6 +22,7 @@ from .schemas import Schemas
 
 if TYPE_CHECKING:
     from ..audit import AuditTrail
+    from ..offline import OfflineTranslator
     from .knowledge import PersonKnowledge
 
 _OTHERS = 64
@@ -43,6 +44,7 @@ class Resources:
         others: The same for other people, or under narrower permissions.
         audit: Where turns are written down; None for nowhere.
         knowledge: What words mean for the database; None where nobody may say.
+        reader: Gives the built-in grammar, for a second reading of questions; None for none.
     """
 
     database: Database
@@ -55,6 +57,7 @@ class Resources:
     others: Others
     audit: AuditTrail | None = None
     knowledge: PersonKnowledge | None = None
+    reader: Callable[[], OfflineTranslator] | None = None
 
     @property
     def rights(self) -> Rights:

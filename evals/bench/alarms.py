@@ -7,20 +7,16 @@ and are only reported on.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from ..datasets import Dataset, Question, load_dataset
-from ..metrics import Verdict
-from ..runner import RunSpec, TurnRecord, run_evaluation
+from ..datasets import Dataset, load_dataset
 from .mutations import MUTATIONS
 from .never_worse import mutations, others
 from .registry import BenchOptions
 from .replayed import Replayed, share
 from .revisions import EVERY, WITHOUT
+from .strong import Readings, Strong, answered
 
 SETTINGS = {"max_attempts": 2}
 """A draft that is sent back is answered with itself."""
@@ -30,9 +26,6 @@ LEAST_ALARMS = 10
 
 Judged = tuple[bool, bool]
 """Whether a draft is right, and whether it was sent back."""
-
-Readings = Mapping[tuple[str, str], str]
-"""What a careful reader says of an answer: by question and SQL, `right`, `wrong` or `unclear`."""
 
 
 def run(options: BenchOptions) -> dict[str, object]:
@@ -64,26 +57,9 @@ def figures(judged: Iterable[Judged]) -> dict[str, object]:
 
 
 def _strong(options: BenchOptions) -> Iterator[Judged]:
-    folder = options.folder / "strong_model"
-    records = [json.loads(line) for line in (folder / "drafts.jsonl").read_text(encoding="utf-8").splitlines()]
-    readings = {
-        (found["question"], found["sql"]): found["verdict"]
-        for found in map(json.loads, (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines())
-    }
-    databases = (options.folder / "spider" / "database", options.folder / "kaggle-dbqa" / "database")
-    for arm in dict.fromkeys(record["arm"] for record in records):
-        drafts: dict[str, str] = {}
-        questions: list[Question] = []
-        for record in (record for record in records if record["arm"] == arm):
-            interaction = f"{record['dataset']}/{record['interaction']}"
-            name = f"{interaction}.{record['turn']}"
-            drafts[name] = record["draft"]
-            questions.append(
-                Question(
-                    name, record["database"], record["question"], (record["gold"],), interaction, turn=record["turn"]
-                )
-            )
-        yield from _judged(Dataset("strong", "dev", tuple(questions), databases).first(options.limit), drafts, readings)
+    strong = Strong.load(options.folder, options.limit)
+    for drafts in strong.arms.values():
+        yield from _judged(strong.asked, drafts, strong.readings)
 
 
 def _published(options: BenchOptions) -> Iterator[Judged]:
@@ -104,23 +80,9 @@ def _mutated(options: BenchOptions) -> Iterator[Judged]:
 
 
 def _judged(asked: Dataset, drafts: Mapping[str, str], readings: Readings | None = None) -> Iterator[Judged]:
-    for record, verdict in _played(asked, drafts) if asked.questions else ():
+    for record, verdict in answered(asked, [drafts], SETTINGS):
         reading = (readings or {}).get((verdict.question.text, drafts[record.id]))
         right = verdict.ex if reading is None else {"right": True, "wrong": False}.get(reading)
         if right is not None:
             failed = any(attempt["error"] for attempt in record.attempts[:1])
             yield right, failed or len(record.attempts) > 1
-
-
-def _played(asked: Dataset, drafts: Mapping[str, str]) -> Sequence[tuple[TurnRecord, Verdict]]:
-    """Every question answered with its draft."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "drafts.json"
-        records = [{"id": question.id, "sql": drafts[question.id]} for question in asked.questions]
-        path.write_text(json.dumps(records), encoding="utf-8")
-        spec = RunSpec(asked.name, asked.split, model=f"replay:{path}", settings=SETTINGS)
-        return run_evaluation(spec, asked, Path(folder) / "run", jobs=1, listener=_silent)
-
-
-def _silent(record: TurnRecord, verdict: Verdict) -> None:
-    """Shows nothing."""

@@ -57,9 +57,9 @@ class Bench:
 
 BENCHES: Mapping[str, Bench] = {
     "alarms": Bench("right and wrong drafts that are sent back for a revision"),
-    "calibration": Bench("expected calibration error of answers' confidence"),
     "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
     "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
+    "confidence": Bench("how well answers' confidence tells right from wrong, on drafts it was not calibrated on"),
     "declines": Bench("questions that cannot be answered, and ones that can, and how many are declined"),
     "disputes": Bench("gold queries that there is reason to doubt, and how many of a reviewed sample are sound"),
     "egress": Bench("cells that may not leave, and how many left on any route", needs_data=False),
@@ -110,6 +110,7 @@ BENCHES: Mapping[str, Bench] = {
         "seconds to the end of a turn after Ctrl-C, and to the first words of a model on the screen", needs_data=False
     ),
     "trial": Bench("seconds and calls of a trial of thirty questions on the sample database", needs_data=False),
+    "trust": Bench("wrong answers among those marked trusted, over resampled labels, and how many are marked"),
     "turn-cost": Bench("requests and prompt tokens a turn, and what of a prompt repeats the one before"),
     "value-noise": Bench("values that prompts tell of, and how many of them the gold query means"),
     "values": Bench("gold SQL's text literals found among the values of a question"),

@@ -14,7 +14,7 @@ from .options import DataOption, LimitOption
 FileArgument = Annotated[Path, typer.Argument(help="The JSON file to write.")]
 
 app = typer.Typer(
-    help="Fit the weights that the package carries; development databases are never read.", no_args_is_help=True
+    help="Fit the weights that the package carries; all but `evidence` on training databases.", no_args_is_help=True
 )
 
 
@@ -28,6 +28,17 @@ def confidence(
     from ..training.fit_confidence import train
 
     say(train(out, data, every))
+
+
+@app.command()
+def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
+    """Fit what evidence weighs, on published drafts; in the repository: agent/attempts/data/evidence.json."""
+    from ...tools.errors import SettingsError
+    from ..training.fit_evidence import train
+
+    if data is None:
+        raise SettingsError("published drafts are needed: pass --data, or set TABLETURN_DATA")
+    say(f"{out}: {train(out, data, limit)}")
 
 
 @app.command()

@@ -76,7 +76,9 @@ def settings_of(spec: RunSpec, *, conversational: bool) -> Settings:
         conversational: Whether the dataset says what its asker means; papers' presets ask nobody back even so.
     """
     replayed = spec.model is not None and spec.model.startswith(REPLAY)
-    fields: dict[str, Any] = {"today": "none", "record": "off"} | ({} if conversational else {"clarify": False})
+    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"} | (
+        {} if conversational else {"clarify": False}
+    )
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:

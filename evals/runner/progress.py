@@ -15,12 +15,12 @@ class RunProgress:
     """Shows how a run is going, on standard error.
 
     Args:
-        total: Questions.
+        total: Questions; None where that is not known yet.
         price: Dollars a million prompt and completion tokens; None leaves the cost out.
         score: What the share of right answers is called.
     """
 
-    def __init__(self, total: int, price: tuple[float, float] | None = None, score: str = "EX") -> None:
+    def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         self._price = price
         self._score = score
         self._judged = self._right = self._not_asked = self._calls = self._prompt = self._completion = 0

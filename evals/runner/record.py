@@ -41,6 +41,7 @@ class TurnRecord:
         notes: What was left out, repaired or switched off.
         seconds: Wall time of the turn.
         asked_back: What the agent asked back before it answered; empty where it did not.
+        evidence: What its confidence weighed, as `Evidence.signals` names it; None in records of earlier versions.
         linked: Schema items that the linker found probable, at least `LINKED_FROM`: table, column or None, probability.
     """
 
@@ -60,6 +61,7 @@ class TurnRecord:
     seconds: float = 0.0
     linked: tuple[tuple[str, str | None, float], ...] = ()
     asked_back: str = ""
+    evidence: Mapping[str, float] | None = None
 
     @property
     def asked(self) -> bool:
@@ -97,4 +99,5 @@ def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: flo
         seconds=round(seconds, 4),
         linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= LINKED_FROM),
         asked_back=asked_back,
+        evidence=answer.record.evidence,
     )

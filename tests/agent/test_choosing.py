@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tableturn.agent.attempts.choose import choose, group, votes
+from tableturn.agent.attempts.choose import choose, group
+from tableturn.agent.attempts.evidence import evidence_of
 from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
 from tableturn.tools.sql import SearchedLiteral
 
@@ -214,7 +215,8 @@ def test_cut_results_are_not_the_same_for_their_first_rows() -> None:
     assert len(group([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
     assert len(group([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
     assert len(group([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, "one goes on, the other does not"
-    assert votes(cut("SELECT a FROM t"), [cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")]) == 1
+    told = evidence_of(cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")])
+    assert (told.agreeing, told.differing) == (1, 0)
 
 
 def test_candidates_that_were_not_selected_are_out() -> None:

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.bench import calibration, gate, never_worse, selection
+from tableturn.evals.bench import gate, never_worse, selection
 from tableturn.evals.bench.mutations import MUTATIONS, mutated
 from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.bench.replayed import SYSTEMS, WITHOUT
-from tableturn.tools.errors import SettingsError
 
 from .conftest import QUESTIONS, TABLES, make_database
 
@@ -63,11 +62,6 @@ def test_never_worse(root: Path) -> None:
 def test_gate(root: Path) -> None:
     figures = gate.run(BenchOptions(data=root))
     assert (figures["one_call_share"], figures["ex_gated"]) == (1.0, 1.0)
-
-
-def test_calibration_wants_several_databases(root: Path) -> None:
-    with pytest.raises(SettingsError, match="5 databases"):
-        calibration.run(BenchOptions(data=root))
 
 
 @pytest.mark.parametrize(

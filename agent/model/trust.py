@@ -1,0 +1,140 @@
+"""Bounds on being wrong: what `tableturn trust fit` found of a model on a database, in one small versioned file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from ...tools.errors import ExportError, SettingsError
+from ...tools.export import write_file
+from ...tools.folders import data_folder
+
+TRUST_FILE = "trust.json"
+OFF = "off"
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Fingerprints:
+    """What a bound holds for, as digests; another value of any withdraws it.
+
+    Attributes:
+        prompts: The templates, the settings of the method, and how confidence is reckoned.
+        schema: Names, types and keys as whoever asks may see them.
+        knowledge: The definitions that hold; empty without any.
+    """
+
+    prompts: str
+    schema: str
+    knowledge: str
+
+    def changed(self, now: Fingerprints) -> list[str]:
+        """What is another by now, in words."""
+        pairs = {
+            "prompts or settings": (self.prompts, now.prompts),
+            "schema": (self.schema, now.schema),
+            "knowledge": (self.knowledge, now.knowledge),
+        }
+        return [name for name, (before, after) in pairs.items() if before != after]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Bound:
+    """The level of confidence from which a model's answers about a database are trusted.
+
+    Attributes:
+        database: `database_identity`.
+        model: As answers name it.
+        alpha: The share of wrong ones among trusted answers that is allowed at most.
+        certainty: How sure it is that they are no more.
+        level: The least confidence of a trusted answer; None where the labels do not show that there is one.
+        labels: Labelled answers.
+        wrong: Those that are wrong.
+        trusted: Labelled answers of that confidence.
+        trusted_wrong: Those of them that are wrong.
+        missing: How many more labels it takes at least, going by those that there are; 0 where there is a level.
+        fingerprints: What it holds for.
+        time: When it was set, ISO 8601.
+    """
+
+    database: str
+    model: str
+    alpha: float
+    certainty: float
+    level: float | None
+    labels: int
+    wrong: int
+    trusted: int
+    trusted_wrong: int
+    missing: int
+    fingerprints: Fingerprints
+    time: str
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class _File:
+    version: Literal[1]
+    bounds: list[Bound]
+
+
+_READER = TypeAdapter(_File)
+
+
+def trust_file(setting: str | Path | None = None) -> Path | None:
+    """The file that a setting `trust` names: None or empty for the one in the data folder, `off` for none."""
+    if str(setting) == OFF:
+        return None
+    return Path(setting) if setting else data_folder() / TRUST_FILE
+
+
+def read_bounds(path: Path) -> tuple[Bound, ...]:
+    """All bounds; none where there is no file.
+
+    Raises:
+        SettingsError: It cannot be read, or is of another version.
+    """
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    return _bounds(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
+    """Read again when the file is another."""
+    try:
+        return tuple(_READER.validate_json(path.read_bytes()).bounds)
+    except (OSError, ValidationError) as error:
+        raise SettingsError(
+            f"{path} holds no bounds that this version reads ({str(error).splitlines()[0]}): "
+            "remove it, and set them again with `tableturn trust fit`"
+        ) from error
+
+
+def keep_bound(bound: Bound, path: Path) -> None:
+    """Writes a bound in the place of the one for the same database and model.
+
+    Raises:
+        SettingsError: The file is no file of bounds, or cannot be written.
+    """
+    others = [each for each in read_bounds(path) if (each.database, each.model) != (bound.database, bound.model)]
+    text = json.dumps(asdict(_File(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(text.encode(), path)
+    except (OSError, ExportError) as error:
+        raise SettingsError(f"{path} cannot keep the bound: {error}") from error
+
+
+def find_bound(bounds: Sequence[Bound], database: str, model: str) -> Bound | None:
+    """The bound for a database and a model, if any was set."""
+    return next((each for each in bounds if (each.database, each.model) == (database, model)), None)

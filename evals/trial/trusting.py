@@ -1,0 +1,249 @@
+"""Setting the level from which answers are trusted: asks one's own labelled questions, and keeps what they show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...agent import SQLAgent
+from ...agent.answers.trust import fingerprints
+from ...agent.model.trust import Bound, keep_bound
+from ...agent.settings import Settings, make_settings
+from ...tools.errors import SettingsError
+from ...tools.examples import database_identity, readable
+from ...tools.record_files import read_records
+from ..metrics.bounding import bounded
+from ..runner.files import write_whole
+from .question import TrialFile, TrialQuestion, read_trial
+from .run import TrialListener, TrialOptions, run_trial
+
+QUESTIONS_FILE = "questions.json"
+APPROVED = ("approved", "verified")
+
+_AS_ASKED = ("conventions", "today")
+"""Settings that evaluations change, and that a bound must be set with as people will ask."""
+
+_WITHOUT_ANSWERS: Mapping[str, Any] = {"verified": False, "own_examples": 0}
+"""What an approved answer would give away about its own question."""
+
+
+class Label(BaseModel):
+    """An answer that somebody judged.
+
+    Attributes:
+        question: As asked, to be understood by itself.
+        sql: The query of the answer.
+        right: Whether it is right.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    question: str = Field(min_length=1, pattern=r"\S")
+    sql: str = Field(min_length=1, pattern=r"\S")
+    right: bool
+
+
+@dataclass(frozen=True)
+class TrustOptions:
+    """Of whom a bound is set, and by what.
+
+    Attributes:
+        database: A path, or a URL.
+        labels: A trial's question file, or judged answers; None for the answers that were approved or corrected.
+        model: As for `tableturn ask`.
+        base_url: Of an OpenAI-compatible server.
+        preset: The agent's.
+        settings: Fields that differ from the preset.
+        examples: An example store.
+        alpha: The share of wrong ones among trusted answers, at most.
+        certainty: How sure that is to be.
+        jobs: Questions at once.
+    """
+
+    database: str
+    labels: Path | None = None
+    model: str | None = None
+    base_url: str | None = None
+    preset: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    examples: str | None = None
+    alpha: float = 0.05
+    certainty: float = 0.95
+    jobs: int = 4
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What is asked, and how an answer is judged.
+
+    Attributes:
+        file: Questions with what they accept.
+        inverted: Ids of those whose query is known to be wrong: an answer that gives the same is wrong, of another
+            nothing is known.
+    """
+
+    file: TrialFile
+    inverted: frozenset[str]
+
+
+def fit_bound(options: TrustOptions, out: Path, path: Path, listener: TrialListener) -> Bound:
+    """Asks the labelled questions, sets the bound, and keeps it.
+
+    Args:
+        options: Of whom, and by what.
+        out: The folder that keeps the model's replies: what it said once is not asked again.
+        path: The file of bounds.
+        listener: Told about each answer.
+
+    Raises:
+        SettingsError: There are no labels, or a file is wrong or cannot be written.
+        DatabaseUnavailable: The database cannot be used.
+        ModelError: The model cannot be set up.
+        RunStopped: The model could not be asked several questions in a row.
+    """
+    settings = make_settings(options.settings, preset=options.preset)
+    with _agent(options, settings) as agent:
+        identity = database_identity(agent.resources.database)
+        model = agent.resources.translator(agent.settings).model
+        prints = fingerprints(agent.resources, agent.settings)
+        labelled = _approved(agent) if options.labels is None else read_labels(options.labels)
+    questions = _written(labelled.file, out)
+    as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
+    trial = TrialOptions(
+        options.database,
+        questions,
+        options.model,
+        options.base_url,
+        options.preset,
+        {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"},
+        options.examples,
+        jobs=options.jobs,
+    )
+    results = run_trial(trial, out, listener)
+    if results["not_asked"]:
+        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
+    found = bounded(judged_answers(results, labelled.inverted), options.alpha, options.certainty)
+    bound = Bound(
+        database=identity,
+        model=model,
+        alpha=options.alpha,
+        certainty=options.certainty,
+        level=found.confidence,
+        labels=found.labels,
+        wrong=found.wrong,
+        trusted=found.trusted,
+        trusted_wrong=found.trusted_wrong,
+        missing=found.missing,
+        fingerprints=prints,
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    keep_bound(bound, path)
+    return bound
+
+
+def state_of(options: TrustOptions) -> tuple[str, str, Any]:
+    """The database's identity, the model's name, and the fingerprints as they are now."""
+    settings = make_settings(options.settings, preset=options.preset)
+    with _agent(options, settings) as agent:
+        return (
+            database_identity(agent.resources.database),
+            agent.resources.translator(agent.settings).model,
+            fingerprints(agent.resources, agent.settings),
+        )
+
+
+def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
+    """Confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer."""
+    found: list[tuple[float, bool]] = []
+    for question in results["by_question"]:
+        for turn in (turn for attempt in question["tries"] for turn in attempt["turns"]):
+            if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
+                continue
+            if question["id"] not in inverted:
+                found.append((turn["confidence"], turn["passed"]))
+            elif turn["passed"]:
+                found.append((turn["confidence"], False))
+    return found
+
+
+def read_labels(path: Path) -> Labelled:
+    """A trial's question file, or records of `question`, `sql` and `right`.
+
+    Raises:
+        SettingsError: It is neither.
+    """
+    records = read_records(path)
+    if not any(isinstance(record, Mapping) and "right" in record for record in records):
+        return Labelled(read_trial(path), frozenset())
+    labels: list[Label] = []
+    for number, record in enumerate(records, 1):
+        try:
+            labels.append(Label.model_validate(record))
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = ".".join(map(str, fault["loc"])) or "the record"
+            raise SettingsError(f"{path}, record {number}: {place}: {fault['msg']}") from error
+    return labelled(labels)
+
+
+def labelled(labels: Sequence[Label]) -> Labelled:
+    """Judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
+    accepted: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
+    for label in labels:
+        (accepted if label.right else refused).setdefault(" ".join(label.question.split()), []).append(label.sql)
+    wrong = {question: sql for question, sql in refused.items() if question not in accepted}
+    known = {**accepted, **wrong}
+    questions = [
+        TrialQuestion.model_validate({"id": str(number), "turns": [{"question": question, "sql": sql}]})
+        for number, (question, sql) in enumerate(known.items(), 1)
+    ]
+    inverted = frozenset(found.id for found in questions if found.title in wrong)
+    return Labelled(TrialFile(questions=questions), inverted)
+
+
+def _approved(agent: SQLAgent) -> Labelled:
+    """Answers that a person approved, or put in another's place."""
+    database = agent.resources.database
+    identity, store = database_identity(database), agent.resources.examples.own()
+    own = [hit.example for hit in store.visible(identity)] if store else []
+    kept = [
+        Label(question=example.question, sql=example.sql, right=True)
+        for example in own
+        if example.owner == identity and example.source in APPROVED and readable(example, database) is not None
+    ]
+    if not kept:
+        raise SettingsError(
+            "there are no labels: no answer about this database was approved or corrected yet; "
+            "pass --labels with a trial's questions, or with lines of question, sql and right"
+        )
+    return labelled(kept)
+
+
+def _agent(options: TrustOptions, settings: Settings) -> SQLAgent:
+    return SQLAgent(
+        options.database,
+        model=options.model,
+        settings=settings,
+        examples=options.examples,
+        base_url=options.base_url,
+    )
+
+
+def _written(file: TrialFile, out: Path) -> Path:
+    records = [
+        {"id": question.id, "turns": [turn.model_dump(exclude_defaults=True) for turn in question.turns]}
+        for question in file.questions
+    ]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(out / QUESTIONS_FILE, json.dumps(records, ensure_ascii=False))
+    except OSError as error:
+        raise SettingsError(f"{out} cannot keep the questions: {error}") from error
+    return out / QUESTIONS_FILE

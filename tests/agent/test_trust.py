@@ -1,0 +1,129 @@
+"""Answers are marked trusted by a bound that holds for what is asked now, and by nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.agent.answers.tool import answer_text
+from tableturn.agent.answers.trust import fingerprints, judged
+from tableturn.agent.model.trust import Bound, Fingerprints, find_bound, keep_bound, read_bounds, trust_file
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.examples import database_identity
+
+QUESTION = "How many customers are there?"
+PRINTS = Fingerprints("p", "s", "")
+
+
+def bound(**more: Any) -> Bound:
+    fields: dict[str, Any] = {
+        "database": "shop@1",
+        "model": "m",
+        "alpha": 0.05,
+        "certainty": 0.95,
+        "level": 0.9,
+        "labels": 100,
+        "wrong": 4,
+        "trusted": 80,
+        "trusted_wrong": 0,
+        "missing": 0,
+        "fingerprints": PRINTS,
+        "time": "2026-01-01T00:00:00+00:00",
+    }
+    return Bound(**{**fields, **more})
+
+
+def asked(shop: Path, path: Path | str, **settings: Any):
+    with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
+        return agent.ask(QUESTION)
+
+
+def set_for(shop: Path, path: Path, level: float | None, **settings: Any) -> None:
+    with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
+        prints = fingerprints(agent.resources, agent.settings)
+        identity = database_identity(agent.resources.database)
+    missing = 0 if level else 20
+    keep_bound(bound(database=identity, model="offline", level=level, missing=missing, fingerprints=prints), path)
+
+
+def test_answers_are_marked_from_the_level_on(shop: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    assert asked(shop, path).trust == ""
+    set_for(shop, path, 0.5)
+    answer = asked(shop, path)
+    assert answer.trusted is True
+    assert answer.trust.startswith("✓ trusted: of answers as sure as this one at most 5% are wrong, at 95% certainty")
+    told = answer.to_dict()
+    assert list(told)[-3:] == ["confidence_reason", "trusted", "trust_reason"]
+    assert (told["trusted"], told["trust_reason"]) == (True, answer.trust_reason)
+    for shown in (answer._repr_html_(), answer_text(answer)):  # pyright: ignore[reportPrivateUsage]
+        assert "✓ trusted: of answers as sure" in shown
+        assert "Sure, because" in shown or "sure, because" in shown
+        assert f"{answer.confidence:.2f}" not in shown, "people are told in words"
+    set_for(shop, path, 0.9999)
+    assert asked(shop, path).trusted is False
+    assert asked(shop, path).trust.startswith("not trusted: less sure than")
+    assert asked(shop, "off").trusted is None
+
+
+def test_a_change_withdraws_it_until_it_holds_again(shop: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    set_for(shop, path, 0.5)
+    changed = asked(shop, path, effort="high")
+    assert changed.trusted is None
+    assert "prompts or settings changed" in changed.trust
+    knowledge = shop.with_suffix(".knowledge.yaml")
+    knowledge.write_text("terms:\n  regular: has ordered twice\n")
+    assert "knowledge changed" in asked(shop, path).trust
+    knowledge.unlink()
+    assert asked(shop, path).trusted is True
+    narrower = asked(shop, path, deny=["orders"])
+    assert "schema changed" in narrower.trust, "labels were of another schema than this person sees"
+    assert asked(shop, path, rows=5).trusted is True, "how many rows are shown changes no answer"
+
+
+def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    set_for(shop, path, None)
+    answer = asked(shop, path)
+    assert answer.trusted is None
+    assert "at least 20 more are needed" in answer.trust
+
+
+@pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
+def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
+    assert judged(confidence, bound(), PRINTS).trusted is trusted
+
+
+def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "trust.json"
+    for kept in (bound(), bound(model="other"), bound(level=0.7)):
+        keep_bound(kept, path)
+    bounds = read_bounds(path)
+    assert len(bounds) == 2
+    found = find_bound(bounds, "shop@1", "m")
+    assert found is not None
+    assert found.level == 0.7
+    assert json.loads(path.read_text())["version"] == 1
+    assert find_bound(bounds, "zoo@1", "m") is None
+
+
+def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    path.write_text('{"version": 2, "bounds": []}')
+    with pytest.raises(SettingsError, match="set them again"):
+        read_bounds(path)
+    answer = asked(shop, path)
+    assert (answer.status, answer.trusted) == ("converged", None)
+    assert "holds no bounds that this version reads" in answer.trust
+
+
+def test_where_bounds_are_kept() -> None:
+    assert trust_file("off") is None
+    assert trust_file("x.json") == Path("x.json")
+    found = trust_file("")
+    assert found is not None
+    assert found.name == "trust.json"

@@ -1,0 +1,114 @@
+"""A bound is set by labelled questions of one's own, and answers are marked by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.evals.trial.trusting import Label, judged_answers, labelled, read_labels
+from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
+
+from .conftest import make_database
+
+PLAYERS = "SELECT count(*) FROM player"
+
+
+@pytest.fixture
+def league_file(tmp_path: Path) -> Path:
+    return make_database(tmp_path / "league.sqlite")
+
+
+def written(folder: Path, records: list[dict[str, Any]], name: str = "labels.jsonl") -> Path:
+    path = folder / name
+    path.write_text("\n".join(json.dumps(record) for record in records))
+    return path
+
+
+def fitted(league_file: Path, labels: Path, folder: Path, *more: str):
+    return tableturn(
+        "trust", "fit", "--db", str(league_file), "--model", "offline", "--labels", str(labels),
+        "--trust", str(folder / "trust.json"), "--out", str(folder / "out"), *more,
+    )  # fmt: skip
+
+
+def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_path: Path) -> None:
+    asked = ["How many players are there?", "How many clubs are there?", "What is the number of players?"]
+    tables = ("player", "club", "player")
+    records = [
+        {"question": question, "sql": f"SELECT count(*) FROM {table}", "right": True}
+        for question, table in zip(asked, tables, strict=True)
+    ]
+    labels = written(tmp_path, records)
+    few = fitted(league_file, labels, tmp_path)
+    assert few.returncode == 1
+    assert "nothing is marked trusted: 3 labelled answers, 0 of them wrong; at least 56 more" in few.stdout
+    done = fitted(league_file, labels, tmp_path, "--alpha", "0.5", "--certainty", "0.8", "--json")
+    assert done.returncode == 0, done.stderr
+    bound = json.loads(done.stdout)
+    assert (bound["labels"], bound["trusted"], bound["missing"], bound["model"]) == (3, 3, 0, "offline")
+    with SQLAgent(league_file, model="offline", settings={"trust": str(tmp_path / "trust.json")}) as agent:
+        answer = agent.ask("How many players are there?")
+    assert answer.trusted is True
+    shown = tableturn("trust", "show", "--trust", str(tmp_path / "trust.json"))
+    assert "at most 50% wrong at 80% certainty" in shown.stdout
+    now = ("trust", "show", "--trust", str(tmp_path / "trust.json"), "--db", str(league_file), "--model", "offline")
+    assert json.loads(tableturn(*now, "--json").stdout)[0]["withdrawn"] == ""
+    (tmp_path / "league.knowledge.yaml").write_text("conventions:\n  - Round to whole numbers.\n")
+    assert "knowledge changed" in tableturn(*now).stdout
+
+
+def test_without_labels_it_says_what_to_give(league_file: Path, tmp_path: Path) -> None:
+    ran = tableturn(
+        "trust", "fit", "--db", str(league_file), "--model", "offline", "--examples", str(tmp_path / "none"),
+        "--trust", str(tmp_path / "trust.json"), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert ran.returncode == 2
+    assert "no answer about this database was approved or corrected yet" in ran.stderr
+
+
+def test_approved_answers_are_labels(league_file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with SQLAgent(league_file, model="offline", examples=store) as agent:
+        agent.approve(agent.ask("How many players are there?"))
+    ran = tableturn(
+        "trust", "fit", "--db", str(league_file), "--model", "offline", "--examples", str(store),
+        "--trust", str(tmp_path / "trust.json"), "--out", str(tmp_path / "out"), "--json",
+    )  # fmt: skip
+    assert json.loads(ran.stdout)["labels"] == 1
+
+
+def test_a_wrong_query_alone_tells_only_of_answers_that_give_the_same() -> None:
+    found = labelled(
+        [
+            Label(question="a", sql="SELECT 1", right=False),
+            Label(question="b", sql="SELECT 2", right=False),
+            Label(question="b", sql="SELECT 3", right=True),
+        ]
+    )
+    assert [question.title for question in found.file.questions] == ["b", "a"]
+    assert found.file.questions[0].turns[0].sql == ["SELECT 3"]
+    assert found.inverted == {"2"}
+
+    def turn(passed: bool, status: str = "converged") -> dict[str, Any]:
+        said = {"status": status, "sql": "SELECT 1", "confidence": 0.5, "passed": passed, "broken": False}
+        return {"turns": [said]}
+
+    results = {
+        "by_question": [
+            {"id": "1", "tries": [turn(True), turn(False), turn(False, "unanswerable")]},
+            {"id": "2", "tries": [turn(True), turn(False)]},
+        ]
+    }
+    assert judged_answers(results, found.inverted) == [(0.5, True), (0.5, False), (0.5, False)]
+
+
+def test_damaged_labels_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"record 2: sql: Field required"):
+        read_labels(
+            written(tmp_path, [{"question": "a", "sql": PLAYERS, "right": True}, {"question": "b", "right": True}])
+        )
