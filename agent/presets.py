@@ -33,6 +33,7 @@ _UNSAID: dict[str, Any] = {
     "effort": "low",
     "mend_names": False,
     "verified": False,
+    "readings": "off",
 }
 """What is ours alone: no paper asks back, tells a model that, leaves out examples or answers with another attempt."""
 

@@ -12,17 +12,19 @@ from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.sandbox import Comparison
 from ...tools.sql import Heading
+from ..answers.basis import basis_for
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..attempts.choose import choose, objection, votes
 from ..attempts.compare import compare_code, differs, same_answer
 from ..attempts.confidence import confidence
+from ..attempts.readings import readings_of
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
-from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Result, Status, Turn, Usage, dump
+from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of, usage_of
 
@@ -81,6 +83,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     result = found.result or Result((), ())
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
+    readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
+    line = (readings.line,) if readings.line else ()
     proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
     return AnswerRecord(
@@ -93,7 +97,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         row_count=result.row_count,
         truncated=result.truncated,
         status=found.status,
-        text=" ".join([found.text, *found.remarks]),
+        text=" ".join([found.text, *line, *found.remarks]),
         confidence=_sure(turn, chosen, found.status, comparison, attempts),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
         usage=sum(by_node.values(), Usage()),
@@ -122,6 +126,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         headings=tuple(heading.words for heading in found.headings),
         used_knowledge=used,
         proposals=proposals,
+        basis=basis_for(chosen if sql else None, turn, run, used, readings),
+        readings=readings,
     )
 
 
