@@ -56,7 +56,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "execute": (execute, ("critique", "respond")),
     "critique": (critique, ("revise", "retrieve", "generate", "candidate", "respond")),
     "revise": (revise, ("execute", "respond")),
-    "respond": (respond, (END,)),
+    "respond": (respond, ("clarify", END)),
 }
 """Every node, with the nodes that it may choose to come next."""
 

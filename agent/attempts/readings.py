@@ -16,12 +16,15 @@ from ...tools.readings import Agreement, Outcome, Ran, Rival, Said, outcome_of, 
 from ...tools.sql import is_ordered
 from ..context.history import as_asked, readable_turns
 from ..context.verified import VERIFIED
-from ..records import Attempt, Readings, Turn
+from ..records import AnswerRecord, Attempt, Offer, Readings, Turn
 from ..resources import Run
+from ..settings import Settings
 from ..state import AgentState
 
 SECONDS = 0.15
 """What all readings of a turn may take together."""
+
+WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
 
 _SETTLED = ("verified", "edited")
 """Sources of queries in which a person has left nothing open."""
@@ -53,6 +56,21 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     return Readings(told(tried), tuple(tried), agreement)
 
 
+def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
+    """The turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
+    changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
+    may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
+    if not changed or not may or answer.sql is None:
+        return None
+    first = changed[0]
+    offered = (
+        Offer(first.assumed, first.matter, answer.sql),
+        *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
+    )
+    asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
+    return replace(turn, rephrasing=asks, offered=offered, stop=None)
+
+
 def _said(state: AgentState, turn: Turn, run: Run) -> Said:
     """The person's words, and what stands beside them: notes, definitions, the questions that this one leans on."""
     before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
@@ -62,8 +80,7 @@ def _said(state: AgentState, turn: Turn, run: Run) -> Said:
 
 def _is_settled(rival: Rival, turn: Turn, run: Run) -> bool:
     """Whether a person has said so: when asked back, or by finding a query right that leaves the same open."""
-    replies = {answer for _, answer in turn.clarified}
-    if any(offer.matter == rival.matter and offer.words in replies for offer in turn.offered):
+    if any(offer.matter == rival.matter for offer in turn.offered):
         return True
     schema = run.resources.database.schema()
     own = (example for example in turn.examples if example.source in VERIFIED)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from langgraph.graph import END
+from langgraph.types import Overwrite
+
 from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
@@ -18,7 +21,7 @@ from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, su
 from ..attempts.choose import choose, objection, votes
 from ..attempts.compare import compare_code, differs, same_answer
 from ..attempts.confidence import confidence
-from ..attempts.readings import readings_of
+from ..attempts.readings import asks_which, readings_of
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
 from ..context.knowledge import explained_words, used_knowledge
@@ -32,9 +35,14 @@ BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft."""
+    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+
+    Where another reading of the question changes the answer, and settings say so, it asks which is meant.
+    """
     turn = turn_of(state)
     answer = yield from do(lambda: _answer(state, turn, run))
+    if (asked := asks_which(answer, turn, run.settings)) is not None:
+        return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
@@ -49,7 +57,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         items=turn.items,
         rights=run.rights,
     )
-    return {"answer": dump(answer)} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
 
 def _summary(answer: AnswerRecord) -> str:

@@ -14,7 +14,7 @@ from ..sql.scope import Resolution, Scope, Source
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _PREFIX = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
-_NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir", re.IGNORECASE)
+_NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|open", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def date_use(resolution: Resolution, schema: Schema) -> DateUse | None:
 
 
 def _age(resolution: Resolution) -> DateUse | None:
-    """The first date of what happened in the tables that a query reads."""
-    for scope in resolution.scopes:
-        for source in scope.sources:
-            for column in source.table.columns if source.table is not None else ():
-                if column.kind == "time" and not _NO_EVENT.search(column.name):
-                    return DateUse(source.table.name if source.table else "", column.name, False)
+    """The first date of what happened in the tables that a query reads, the largest table first."""
+    tables = {source.table.name: source.table for scope in resolution.scopes for source in scope.sources if source.table}
+    for table in sorted(tables.values(), key=lambda table: -(table.row_count or 0)):
+        for column in table.columns:
+            if column.kind == "time" and not _NO_EVENT.search(column.name):
+                return DateUse(table.name, column.name, False)
     return None
 
 

@@ -32,7 +32,7 @@ def basis_text(basis: Basis) -> str:
     second = f"Only where {'; '.join(filters)}" if filters else ""
     known = [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"] if basis.definitions else []
     known += [*basis.nulls[:_MOST], *filter(None, (basis.cut and f"shown: {basis.cut}", basis.ties))]
-    known += [f"assumed: {one}" for one in basis.assumed]
+    known += [f"assumed: {', '.join(basis.assumed)}"] if basis.assumed else []
     third = "; ".join(known)
     lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, second, third) if line]
     return "\n".join([*lines, *([f"Other readings: {basis.readings}"] if basis.readings else [])])
