@@ -74,7 +74,7 @@ def _key_of(node: exp.Expr, resolution: Resolution) -> str:
     source = found[0].source if found else None
     if found is None or source is None or source.table is None or source.table.primary_key != (found[1].name,):
         return ""
-    return _thing(source)
+    return thing_of(source)
 
 
 def _plain(scope: Scope, resolution: Resolution) -> tuple[str, Duplicates]:
@@ -85,10 +85,9 @@ def _plain(scope: Scope, resolution: Resolution) -> tuple[str, Duplicates]:
         source.join is not None and source.join.side in ("RIGHT", "FULL") for source in scope.sources
     ):
         return "", "kept"
-    whole = [source for source in scope.sources if not repeating(source, scope, resolution)]
-    if len(scope.sources) > 1 and not whole:
-        return f"one row per pairing of {listed([_thing(source) for source in scope.sources])}", "kept"
-    source = whole[0] if whole else scope.sources[0]
+    source = row_source(scope, resolution)
+    if source is None:
+        return f"one row per pairing of {listed([thing_of(source) for source in scope.sources])}", "kept"
     key = source.table.primary_key if source.table is not None else ()
     outputs = {
         found[1].name
@@ -96,8 +95,16 @@ def _plain(scope: Scope, resolution: Resolution) -> tuple[str, Duplicates]:
         if (found := base_column(item.unalias(), resolution)) is not None and found[0].source is source
     }
     shown = bool(key) and (set(key) <= outputs or scope.select.is_star)
-    return f"one row per {_thing(source)}", "none" if shown else "kept"
+    return f"one row per {thing_of(source)}", "none" if shown else "kept"
 
 
-def _thing(source: Source) -> str:
+def row_source(scope: Scope, resolution: Resolution) -> Source | None:
+    """The source whose rows no other one repeats, so that FROM has one row, at most, for each; None if there is none."""
+    if len(scope.sources) == 1:
+        return scope.sources[0]
+    return next((source for source in scope.sources if not repeating(source, scope, resolution)), None)
+
+
+def thing_of(source: Source) -> str:
+    """A row of a source, as a noun."""
     return singular(plain_name(source.table.name if source.table is not None else source.name))

@@ -52,16 +52,18 @@ def _count(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
 def _named(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
     """COUNT(*) over rows of another table than the one that the question counts."""
     rows = rows_of(query, scope)
+    if rows is not None and rows.table is not None and query.said.counts(name_stems(things(rows.table))):
+        return None
     for source in scope.sources:
         table = source.table
         if table is None or source is rows:
             continue
         key = table.primary_key
-        if len(key) == 1 and query.said.counts(plural(plain_name(table.name))):
+        if len(key) == 1 and query.said.counts(name_stems(things(table))):
             column = table.column(key[0])
             assert column is not None
             return _different(query, node, column_of(source, key[0]), column, table)
-    if rows is None or rows.table is None or query.said.counts(things(rows.table)):
+    if rows is None or rows.table is None:
         return None
     for column in rows.table.columns:
         if not _is_key(rows.table, column) and _counts(query, None, column) and (column.distinct or 2) > 1:
@@ -71,9 +73,10 @@ def _named(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
 
 def _counts(query: Query, table: TableSchema | None, column: ColumnSchema) -> bool:
     """Whether the question counts what a column is of: `how many customers` for `customer_id`."""
-    stripped = [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
-    of_key = table is not None and _is_key(table, column) and query.said.counts(things(table))
-    return of_key or (bool(stripped) and query.said.counts(" ".join(stripped)))
+    named = [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
+    if table is not None and _is_key(table, column) and query.said.counts(name_stems(things(table))):
+        return True
+    return any(query.said.counts(named[start:]) for start in range(len(named)))
 
 
 def _is_key(table: TableSchema | None, column: ColumnSchema) -> bool:

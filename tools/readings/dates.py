@@ -11,12 +11,12 @@ from ..sql.explain.phrases import plain_name
 from ..sql.scope import Reference, Scope, Source
 from ..values.schema_words import name_stems
 from ..values.text_words import stem
-from .query import Query, Rival, parts
+from .query import Query, Rival, is_date, parts
 
 _MOST = 2
 _NO_EVENT = frozenset(
     """birth birthday required due planned expected promised deadline updated modified changed created inserted loaded
-    valid from until to end ended left expires expired expiry start begin opened""".split()
+    valid until to end ended left expires expired expiry opened""".split()
 )
 """Words in names of dates by which nobody counts what happened."""
 
@@ -26,7 +26,7 @@ _VERBS = {
     "purchas": ("purchased", "bought", "ordered"),
     "ship": ("shipped", "shipping", "shipment", "sent", "dispatched", "delivered"),
     "deliv": ("delivered", "delivery", "arrived"),
-    "receiv": ("received", "accepted", "arrived"),
+    "receiv": ("received", "accepted", "arrived", "came"),
     "finish": ("finished", "completed", "done", "ready"),
     "complet": ("finished", "completed", "done"),
     "invoic": ("invoiced", "billed", "issued"),
@@ -48,8 +48,9 @@ def dates(query: Query) -> Iterator[Rival]:
             others = [
                 other
                 for other in source.table.columns
-                if other.kind == "time" and other is not column and parts(other.name).isdisjoint(_NO_EVENT)
-                and (source.table.name, other.name) not in {(held.table.name if held.table else "", named.name) for held, named in used}
+                if is_date(other)
+                and other is not column
+                and parts(other.name).isdisjoint(_NO_EVENT)
                 and not _is_compared(query, scope, source, other)
             ]
             for other in others[:_MOST]:
@@ -62,13 +63,24 @@ def _used(query: Query, scope: Scope) -> list[tuple[Source, ColumnSchema]]:
     found: dict[tuple[int, str], tuple[Source, ColumnSchema]] = {}
     grouped = scope.select.args.get("group") is not None
     for reference, source, column in query.references(scope):
-        if column.kind != "time" or _is_null_test(reference.node):
+        if not is_date(column) or _is_null_test(reference.node) or _beside_a_column(query, reference.node):
             continue
         if reference.clause in ("where", "group") or (
             grouped and reference.clause == "select" and reference.node.find_ancestor(exp.AggFunc, exp.Select) is scope.select
         ):
             found.setdefault((id(source), column.name), (source, column))
     return list(found.values())
+
+
+def _beside_a_column(query: Query, node: exp.Expr) -> bool:
+    """Whether a date is compared with another column: shipped after it was required."""
+    condition = node.find_ancestor(exp.Predicate, exp.Select)
+    if condition is None or isinstance(condition, exp.Select):
+        return False
+    return any(
+        other is not node and (found := query.resolution.at(other)) is not None and found.kind == "column"
+        for other in condition.find_all(exp.Column)
+    )
 
 
 def _is_null_test(node: exp.Expr) -> bool:

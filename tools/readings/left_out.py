@@ -31,6 +31,7 @@ _IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
 _GONE = frozenset("left ended terminated retired resigned deleted deactivated archived removed cancelled".split())
 _SETTLING = ("current", "currently", "today", "now", "still", "former", "ever", "active", "inactive", "everyone")
 _YES, _NO = frozenset({"1", "true", "t", "yes", "y"}), frozenset({"0", "false", "f", "no", "n"})
+_PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})
 _FEW = 20
 
 
@@ -77,7 +78,7 @@ def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, 
         if column.nulls is not False and not column.not_null:
             condition = exp.or_(condition, column_of(source, column.name).is_(exp.Null()))
         words = f"{listed([plain_name(value) for value in values])} {what}"
-    elif own and not query.said.has(*_SETTLING, *parts(column.name)):
+    elif own and not query.said.has(*_SETTLING, *(parts(column.name) - _PREPOSITIONS)):
         flagged = _flag(source, column) or _gone(query, scope, source, column)
         if flagged is None:
             return None

@@ -48,7 +48,8 @@ def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
             if _may_lack(column):
                 yield _or(query, source, column, part, exp.Null(), "NULL")
             continue
-        is_denied = isinstance(part, exp.NEQ) or (isinstance(part, exp.Not) and isinstance(denied, exp.In | exp.Like | exp.EQ))
+        is_denied = isinstance(part, exp.NEQ) or bool(part.args.get("negate"))
+        is_denied = is_denied or (isinstance(part, exp.Not) and isinstance(denied, exp.In | exp.Like | exp.EQ))
         compares = not isinstance(getattr(denied, "expression", None), exp.Column) and not denied.args.get("query")
         known = (source.table.name if source.table else "", column.name) in tested
         if is_denied and compares and not known and _may_lack(column):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
 from sqlglot import exp
 
+from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..sql.checks.grain import repeating
 from ..sql.conditions import is_aggregate
 from ..sql.explain.phrases import plain_name
 from ..sql.keywords import fold
@@ -92,13 +94,13 @@ class Said:
         """Whether all words of a name were said."""
         return all(part in self.stems for part in name_stems(name))
 
-    def counts(self, name: str) -> bool:
-        """Whether the question asks how many of what bears that name: the noun after `how many` or `number of`."""
-        asked, wanted = self.asked, name_stems(name)
+    def counts(self, wanted: Sequence[str]) -> bool:
+        """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
+        asked = self.asked
         for start, pair in enumerate(zip(asked, asked[1:], strict=False)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
                 after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
-                return after[: len(wanted)] == list(wanted)
+                return bool(wanted) and after[: len(wanted)] == list(wanted)
         return False
 
 
@@ -201,10 +203,12 @@ def _in_window(node: exp.Expr) -> bool:
 
 
 def rows_of(query: Query, scope: Scope) -> Source | None:
-    """The table with a row for each row of FROM: of joined ones, the one that leads to all others by references."""
+    """The table with a row for each row of FROM: of joined ones, the one of which no other repeats rows."""
     sources = [source for source in scope.sources if source.table is not None]
     if len(sources) < len(scope.sources) or not sources:
         return None
+    if whole := [source for source in sources if not repeating(source, scope, query.resolution)]:
+        return whole[0]
     led_to = {
         id(other)
         for source in sources
@@ -234,6 +238,12 @@ def subjects(query: Query, scope: Scope) -> list[Source]:
 def things(table: TableSchema) -> str:
     """The rows of a table, as a noun."""
     return plural(plain_name(table.name))
+
+
+def is_date(column: ColumnSchema) -> bool:
+    """Whether a column holds dates, be it as texts, and some of them empty."""
+    filled = [value for value in column.samples if value != ""]
+    return column.kind == "time" or (column.kind == "text" and column_kind("", filled) == "time")
 
 
 def parts(name: str) -> frozenset[str]:
