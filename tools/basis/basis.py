@@ -84,7 +84,7 @@ def basis_of(
     """
     tree = parse(sql, schema.dialect).tree
     resolution = resolve(tree, schema)
-    explainer = Explainer(resolution)
+    explainer = Explainer(resolution, schema.foreign_keys)
     used = items_of(resolution).tables
     grain, duplicates = grain_of(tree, resolution)
     return Basis(
