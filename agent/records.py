@@ -267,7 +267,7 @@ class Readings:
 
     line: str = ""
     tried: tuple[Outcome, ...] = ()
-    agreement: Agreement = Agreement()
+    agreement: Agreement = field(default_factory=Agreement)
 
 
 @dataclass(frozen=True)

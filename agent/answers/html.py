@@ -31,7 +31,10 @@ _BOX, _TABLE, _CELLS, _CODE, _QUIET = _STYLE
 
 
 def answer_html(answer: Answer) -> str:
-    """The question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about. No script, nothing from a network."""
+    """The question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
+
+    No script, nothing from a network.
+    """
     parts = [f"<b>{_text(answer.question)}</b>"]
     if answer.rephrased not in ("", answer.question):
         parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')

@@ -13,7 +13,7 @@ from ...tools.basis.grain import row_source
 from ...tools.database import Database, Limits, Table
 from ...tools.errors import QueryError, SQLParseError
 from ...tools.sql.conditions import is_aggregate
-from ...tools.sql.parse import parse
+from ...tools.sql.parse import parse, parse_select
 from ...tools.sql.resolve import resolve
 from ...tools.sql.scope import Resolution, Source
 from ..datasets import load_dataset
@@ -69,9 +69,9 @@ def _statements(sql: str, basis: Basis, database: Database) -> Iterator[tuple[st
         return
     if basis.grain == "a single row" and (table := _run(tree, database)) is not None:
         yield "grain", len(table.rows) <= 1
-    elif basis.grain.startswith("one row per ") and (keys := _keys(tree, basis, resolution)):
-        if (table := _run(_selecting(tree, keys), database)) is not None:
-            yield "grain", len(set(table.rows)) == len(table.rows)
+    keys = _keys(tree, basis, resolution) if basis.grain.startswith("one row per ") else []
+    if keys and (table := _run(_selecting(tree, keys), database)) is not None:
+        yield "grain", len(set(table.rows)) == len(table.rows)
     yield from _filters(tree, basis, resolution, database)
     yield from _ranges(tree, basis, resolution, database)
 
@@ -95,17 +95,16 @@ def _filters(tree: exp.Select, basis: Basis, resolution: Resolution, database: D
     for told in basis.filters:
         if told.groups or told.inner:
             continue
-        condition = parse(f"SELECT 1 WHERE {told.sql}", database.dialect).tree.args["where"].this
+        condition = parse_select(f"SELECT 1 WHERE {told.sql}", database.dialect).args["where"].this
         if condition.find(exp.Select) is not None:
             continue
-        columns = {resolution_text: node for node in condition.find_all(exp.Column) if (resolution_text := node.sql())}
+        columns = {node.sql(): node.copy() for node in condition.find_all(exp.Column)}
         names = {text: f"said_{number}" for number, text in enumerate(columns)}
-        outputs = [exp.alias_(columns[text].copy(), name) for text, name in names.items()]
-        again = condition.transform(
-            lambda node, names=names: exp.column(names[node.sql()]) if isinstance(node, exp.Column) else node
-        )
+        outputs = [exp.alias_(columns[text], name) for text, name in names.items()]
+        for node in list(condition.find_all(exp.Column)):
+            node.replace(exp.column(names[node.sql()]))
         inner = _selecting(tree, outputs, keep_order=True)
-        query = exp.select("1").from_(inner.subquery("said")).where(exp.not_(exp.paren(again))).limit(1)
+        query = exp.select("1").from_(inner.subquery("said")).where(exp.not_(exp.paren(condition))).limit(1)
         if (table := _run(query, database)) is not None:
             yield "filter", not table.rows
 
@@ -119,7 +118,7 @@ def _ranges(tree: exp.Select, basis: Basis, resolution: Resolution, database: Da
         if source.table is None or source.table.name != date.table:
             continue
         column = _column(source, date.column)
-        outputs = [exp.Min(this=column), exp.Max(this=column.copy())]
+        outputs: list[exp.Expr] = [exp.Min(this=column), exp.Max(this=column.copy())]
         table = _run(_selecting(tree, outputs, alone=True), database)
         if table is None or table.rows[0][0] is None:
             return

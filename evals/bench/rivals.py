@@ -1,7 +1,7 @@
 """Whether the reading that a question hangs on is shown, and none where nothing is open.
 
-`data/rival_questions.yaml` holds questions over the sample database, Chinook, Northwind and KaggleDBQA's databases with a
-query that a competent analyst wrote and what it leaves open. The agent answers each with that query.
+`data/rival_questions.yaml` holds questions over the sample database, Chinook, Northwind and KaggleDBQA's databases with
+a query that a competent analyst wrote and what it leaves open. The agent answers each with that query.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def run(options: BenchOptions) -> dict[str, object]:
 
     Returns:
         `questions`; `decisive`, those that a reading changes; `decisive_shown`, the share of those whose reading is
-        shown; `by_matter`, shown of all; `false_alarms`, the share of settled questions at which a reading is said to change something; per question
-        `extra_queries`, `extra_requests` and `extra_ms`, the median and the 95th percentile.
+        shown; `by_matter`, shown of all; `false_alarms`, the share of settled questions at which a reading is said to
+        change something; per question `extra_queries`, `extra_requests` and `extra_ms`, the median and the 95th
+        percentile.
     """
     asked: dict[str, list[_Record]] = defaultdict(list)
     for record in cast("Sequence[_Record]", read_records(DATA))[: options.limit]:

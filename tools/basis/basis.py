@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..sql.conditions import base_column, limit_count
-from ..sql.explain.query import Explainer
 from ..sql.explain.phrases import plain_name
+from ..sql.explain.query import Explainer
 from ..sql.findings import Mention
 from ..sql.items import items_of
 from ..sql.parse import parse

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from sqlglot import exp
 
@@ -56,7 +57,9 @@ def date_use(resolution: Resolution, schema: Schema) -> DateUse | None:
 
 def _age(resolution: Resolution) -> DateUse | None:
     """The first date of what happened in the tables that a query reads, the largest table first."""
-    tables = {source.table.name: source.table for scope in resolution.scopes for source in scope.sources if source.table}
+    tables = {
+        source.table.name: source.table for scope in resolution.scopes for source in scope.sources if source.table
+    }
     for table in sorted(tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
             if column.kind == "time" and not _NO_EVENT.search(column.name):
@@ -82,7 +85,7 @@ def _bound(part: exp.Expr, source: Source, column: ColumnSchema, resolution: Res
     if not isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
         return "", ""
     left, right, kind = part.left.unnest(), part.right.unnest(), type(part)
-    if isinstance(kind, type) and kind is exp.EQ and _is_year(left, source, column, resolution):
+    if kind is exp.EQ and _is_year(left, source, column, resolution):
         year = literal(right, resolution)
         return _whole(f"{year:g}" if isinstance(year, float) else str(year or ""))
     if not _is(left, source, column, resolution):
@@ -92,7 +95,9 @@ def _bound(part: exp.Expr, source: Source, column: ColumnSchema, resolution: Res
         return day, day
     if kind in (exp.GT, exp.GTE):
         return _day(right, resolution, last=False), ""
-    return "", _day(right, resolution, last=True) if kind is exp.LTE else _before(_day(right, resolution, last=False))
+    if kind is exp.LTE or _has_time(right, resolution):
+        return "", _day(right, resolution, last=True)
+    return "", _before(_day(right, resolution, last=False))
 
 
 def _is(node: exp.Expr, source: Source, column: ColumnSchema, resolution: Resolution) -> bool:
@@ -133,6 +138,12 @@ def _day(node: exp.Expr, resolution: Resolution, *, last: bool) -> str:
     return "" if last else _whole(value)[0]
 
 
+def _has_time(node: exp.Expr, resolution: Resolution) -> bool:
+    """Whether a literal is a time of a day after its midnight."""
+    value = literal(node, resolution)
+    return isinstance(value, str) and bool(re.search("[1-9]", value[10:]))
+
+
 def _whole(text: str) -> tuple[str, str]:
     """The first and the last day of a year, a month or a day."""
     found = _PREFIX.fullmatch(text.rstrip("-"))
@@ -148,8 +159,6 @@ def _whole(text: str) -> tuple[str, str]:
 
 def _before(day: str) -> str:
     """The day before one; empty for none."""
-    from datetime import date, timedelta
-
     try:
         return str(date.fromisoformat(day) - timedelta(days=1)) if day else ""
     except (ValueError, OverflowError):

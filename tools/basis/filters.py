@@ -16,9 +16,29 @@ from ..values.schema_words import name_stems
 from ..values.text_words import words
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
-_NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
-_MONTHS = "january february march april may june july august september october november december".split()
-_EXTREMES = {exp.Avg: ("average", "mean"), exp.Max: ("most", "largest", "highest", "latest"), exp.Min: ("least", "smallest", "lowest", "earliest")}
+_NUMBERS: dict[str, int] = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
+}
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_EXTREMES = {
+    exp.Avg: ("average", "mean"),
+    exp.Max: ("most", "largest", "highest", "latest"),
+    exp.Min: ("least", "smallest", "lowest", "earliest"),
+}
 
 
 @dataclass(frozen=True)
@@ -42,9 +62,7 @@ class Filter:
     inner: bool = False
 
 
-def filters_of(
-    resolution: Resolution, speaker: Says, question: str, mentions: Sequence[Mention]
-) -> tuple[Filter, ...]:
+def filters_of(resolution: Resolution, speaker: Says, question: str, mentions: Sequence[Mention]) -> tuple[Filter, ...]:
     """The conditions of a query's SELECTs, what joins them left out, each once.
 
     Those of sub-queries in a condition are part of its words.
@@ -95,9 +113,7 @@ class _Asked:
         self._words = words(question)
         self._mentions = mentions
 
-    def words_for(
-        self, part: exp.Expr, columns: Sequence[tuple[str, str]], resolution: Resolution
-    ) -> str | None:
+    def words_for(self, part: exp.Expr, columns: Sequence[tuple[str, str]], resolution: Resolution) -> str | None:
         """The words of a condition's values, else of its columns' names; None where the question has neither."""
         values = list(_values(part, resolution))
         found = [said for value in values if (said := self._value(value, columns))]
@@ -110,7 +126,7 @@ class _Asked:
         return None
 
     def _value(self, value: str | float, columns: Sequence[tuple[str, str]]) -> str:
-        if isinstance(value, float):
+        if not isinstance(value, str):
             return self._number(value)
         plain = value.strip("% ")
         if not plain:
@@ -150,7 +166,9 @@ class _Asked:
         said = [word.text for word in self._words if word.folded in names or word.folded == year.group()]
         if said:
             return " ".join(said)
-        nearby = (str(int(year.group()) + step) for step in (-1, 1))  # `before 2024` is `< '2024-01-01'`, or <= the day before
+        nearby = (
+            str(int(year.group()) + step) for step in (-1, 1)
+        )  # `before 2024` is `< '2024-01-01'`, or <= the day before
         return next((word.text for near in nearby for word in self._words if word.folded == near), "")
 
     def _compared(self, part: exp.Expr) -> str:

@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from ..sql.checks.grain import repeating
 from ..sql.conditions import base_column, is_aggregate
-from ..sql.explain.query import Explainer
 from ..sql.explain.phrases import listed, plain_name
+from ..sql.explain.query import Explainer
 from ..sql.scope import Resolution, Scope, Source
 from ..stemming import singular
 
@@ -37,9 +37,7 @@ def grain_of(tree: exp.Expr, resolution: Resolution) -> tuple[str, Duplicates]:
 
 def _is_own_aggregate(node: exp.Expr, scope: Scope) -> bool:
     return (
-        is_aggregate(node)
-        and node.find_ancestor(exp.Select) is scope.select
-        and node.find_ancestor(exp.Window) is None
+        is_aggregate(node) and node.find_ancestor(exp.Select) is scope.select and node.find_ancestor(exp.Window) is None
     )
 
 

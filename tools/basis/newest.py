@@ -48,7 +48,9 @@ class Newest:
         return found
 
     def _look(self, table: str, column: str) -> str:
-        *schema, name = table.split(".") if exp.to_identifier(table).name == table and table.count(".") == 1 else [table]
+        *schema, name = (
+            table.split(".") if exp.to_identifier(table).name == table and table.count(".") == 1 else [table]
+        )
         newest = exp.Max(this=exp.column(column, quoted=True))
         source = exp.table_(name, db=schema[0] if schema else None, quoted=True)
         query = exp.select(exp.alias_(newest, "newest")).from_(source).sql(self._dialect)

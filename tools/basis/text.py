@@ -30,7 +30,11 @@ def basis_text(basis: Basis) -> str:
     if len(basis.filters) > _MOST:
         filters.append(f"{len(basis.filters) - _MOST} more")
     second = f"Only where {'; '.join(filters)}" if filters else ""
-    known = [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"] if basis.definitions else []
+    known = (
+        [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"]
+        if basis.definitions
+        else []
+    )
     known += [*basis.nulls[:_MOST], *filter(None, (basis.cut and f"shown: {basis.cut}", basis.ties))]
     known += [f"assumed: {', '.join(basis.assumed)}"] if basis.assumed else []
     third = "; ".join(known)

@@ -40,12 +40,14 @@ def _count(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
         found = base_column(inner.expressions[0], query.resolution) if len(inner.expressions) == 1 else None
         return _each(query, scope, node, found[1], found[0].source) if found and found[0].source else None
     found = base_column(inner, query.resolution) if inner is not None else None
-    if found is not None and found[0].source is not None and found[0].source.table is not None:
-        source, column = found[0].source, found[1]
-        if _is_key(source.table, column) and len(scope.sources) == 1:
+    source = found[0].source if found is not None else None
+    if found is not None and source is not None and (table := source.table) is not None:
+        column = found[1]
+        if _is_key(table, column) and len(scope.sources) == 1:
             return None
-        wanted = source if _counts(query, source.table, column) else None
-        return _different(query, node, column_of(source, column.name), column, source.table) if wanted else None
+        if not _counts(query, table, column):
+            return None
+        return _different(query, node, column_of(source, column.name), column, table)
     return _named(query, scope, node)
 
 
@@ -87,7 +89,9 @@ def _different(query: Query, node: exp.Expr, of: exp.Expr, column: ColumnSchema,
     copy = query.copy()
     copy.of(node).set("this", exp.Distinct(expressions=[of]))
     what = things(table) if _is_key(table, column) else plural(plain_name(column.name).removesuffix(" id"))
-    return Rival("count", f"different {what}, each counted once", f"{what} are counted as often as they occur", copy.sql)
+    return Rival(
+        "count", f"different {what}, each counted once", f"{what} are counted as often as they occur", copy.sql
+    )
 
 
 def _each(query: Query, scope: Scope, node: exp.Expr, column: ColumnSchema, source: Source) -> Rival | None:
@@ -150,7 +154,11 @@ def _grouped(query: Query, scope: Scope) -> Source | None:
         node = term.unnest()
         if isinstance(node, exp.Column) and (reference := query.resolution.at(node)) is not None:
             if reference.kind == "alias":
-                reference = query.resolution.at(scope.aliases[reference.column.lower()].unnest()) if reference.column.lower() in scope.aliases else None
+                reference = (
+                    query.resolution.at(scope.aliases[reference.column.lower()].unnest())
+                    if reference.column.lower() in scope.aliases
+                    else None
+                )
             if reference is not None and reference.source is not None and reference.kind == "column":
                 found[id(reference.source)] = reference.source
                 continue
@@ -172,7 +180,11 @@ def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
     conditions = {id(source): on for source, on in ordered}
     where = select.args.get("where")
     kept: list[exp.Expr] = []
-    for part in list(where.this.flatten()) if where is not None and isinstance(where.this, exp.And) else ([where.this] if where is not None else []):
+    for part in (
+        list(where.this.flatten())
+        if where is not None and isinstance(where.this, exp.And)
+        else ([where.this] if where is not None else [])
+    ):
         owner = _owner(query, scope, copy, part)
         if owner is None:
             return None
@@ -186,7 +198,9 @@ def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
     ]
     for node in aggregates(scope, exp.Count):
         if isinstance(node.this, exp.Star) or node.this is None:
-            key = facts.table.primary_key or tuple(on.name for on in ordered[-1][1].find_all(exp.Column) if on.table == facts.node.alias_or_name)
+            key = facts.table.primary_key or tuple(
+                on.name for on in ordered[-1][1].find_all(exp.Column) if on.table == facts.node.alias_or_name
+            )
             if not key:
                 return None
             copy.of(node).set("this", column_of(facts, key[0]))
@@ -232,7 +246,11 @@ def _owner(query: Query, scope: Scope, copy: object, part: exp.Expr) -> Source |
             source
             for source in scope.sources
             if source.columns is not None
-            and (source.node.alias_or_name.lower() == column.table.lower() if column.table else column.name.lower() in source.columns)
+            and (
+                source.node.alias_or_name.lower() == column.table.lower()
+                if column.table
+                else column.name.lower() in source.columns
+            )
         ]
         if len(named) != 1:
             return None

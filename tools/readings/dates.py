@@ -15,12 +15,36 @@ from .query import Query, Rival, is_date, parts
 
 _MOST = 2
 _NO_EVENT = frozenset(
-    """birth birthday required due planned expected promised deadline updated modified changed created inserted loaded
-    valid until to end ended left expires expired expiry opened""".split()
+    [
+        "birth",
+        "birthday",
+        "required",
+        "due",
+        "planned",
+        "expected",
+        "promised",
+        "deadline",
+        "updated",
+        "modified",
+        "changed",
+        "created",
+        "inserted",
+        "loaded",
+        "valid",
+        "until",
+        "to",
+        "end",
+        "ended",
+        "left",
+        "expires",
+        "expired",
+        "expiry",
+        "opened",
+    ]
 )
 """Words in names of dates by which nobody counts what happened."""
 
-_ASIDE = frozenset(map(stem, "date on at time day dt timestamp ts".split()))
+_ASIDE = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
 _VERBS = {
     "order": ("ordered", "placed", "bought", "purchased", "purchase"),
     "purchas": ("purchased", "bought", "ordered"),
@@ -66,7 +90,9 @@ def _used(query: Query, scope: Scope) -> list[tuple[Source, ColumnSchema]]:
         if not is_date(column) or _is_null_test(reference.node) or _beside_a_column(query, reference.node):
             continue
         if reference.clause in ("where", "group") or (
-            grouped and reference.clause == "select" and reference.node.find_ancestor(exp.AggFunc, exp.Select) is scope.select
+            grouped
+            and reference.clause == "select"
+            and reference.node.find_ancestor(exp.AggFunc, exp.Select) is scope.select
         ):
             found.setdefault((id(source), column.name), (source, column))
     return list(found.values())

@@ -17,18 +17,57 @@ from .query import Query, Rival, add_condition, column_of, parts, subjects, thin
 _OUT = frozenset(
     map(
         stem,
-        """cancelled canceled returned void voided refunded rejected declined deleted test abandoned suspended shutdown
-        terminated withdrawn inactive expired failed discontinued archived spam dummy obsolete reversed""".split(),
+        [
+            "cancelled",
+            "canceled",
+            "returned",
+            "void",
+            "voided",
+            "refunded",
+            "rejected",
+            "declined",
+            "deleted",
+            "test",
+            "abandoned",
+            "suspended",
+            "shutdown",
+            "terminated",
+            "withdrawn",
+            "inactive",
+            "expired",
+            "failed",
+            "discontinued",
+            "archived",
+            "spam",
+            "dummy",
+            "obsolete",
+            "reversed",
+        ],
     )
 )
 """Stems of words for what many do not count."""
 
 _STATUS = frozenset({"status", "state", "stage", "condition", "phase"})
 _OUT_FLAGS = frozenset(
-    "deleted discontinued cancelled canceled void voided test archived hidden inactive obsolete removed".split()
+    [
+        "deleted",
+        "discontinued",
+        "cancelled",
+        "canceled",
+        "void",
+        "voided",
+        "test",
+        "archived",
+        "hidden",
+        "inactive",
+        "obsolete",
+        "removed",
+    ]
 )
 _IN_FLAGS = frozenset({"active", "enabled", "valid", "current"})
-_GONE = frozenset("left ended terminated retired resigned deleted deactivated archived removed cancelled".split())
+_GONE = frozenset(
+    ["left", "ended", "terminated", "retired", "resigned", "deleted", "deactivated", "archived", "removed", "cancelled"]
+)
 _SETTLING = ("current", "currently", "today", "now", "still", "former", "ever", "active", "inactive", "everyone")
 _YES, _NO = frozenset({"1", "true", "t", "yes", "y"}), frozenset({"0", "false", "f", "no", "n"})
 _PREPOSITIONS = frozenset({"on", "at", "is", "date", "by"})

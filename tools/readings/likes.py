@@ -72,9 +72,7 @@ def _is_named(query: Query, source: Source, column: ColumnSchema, facts: Source)
     return any(part in query.said.stems for part in name_stems(table.name) if part != stem(kind))
 
 
-def _others(
-    query: Query, scope: Scope, facts: Source, source: Source, column: ColumnSchema, kind: str
-) -> list[_Other]:
+def _others(query: Query, scope: Scope, facts: Source, source: Source, column: ColumnSchema, kind: str) -> list[_Other]:
     assert facts.table is not None
     assert source.table is not None
     found = [
@@ -106,9 +104,7 @@ def _coded(column: ColumnSchema) -> bool:
     return not parts(column.name).isdisjoint({"code", "id"})
 
 
-def _by(
-    query: Query, scope: Scope, facts: Source, source: Source, column: ColumnSchema, other: _Other
-) -> Rival:
+def _by(query: Query, scope: Scope, facts: Source, source: Source, column: ColumnSchema, other: _Other) -> Rival:
     copy = query.copy()
     alias = other.source.node.alias_or_name if other.source is not None else _free(scope, other.table)
     if other.key is not None:

@@ -27,11 +27,10 @@ def missing(query: Query) -> Iterator[Rival]:
 def _denied(query: Query, scope: Scope) -> Iterator[Rival]:
     """Conditions that something is not so, which hold for no NULL; and IS NULL where there are empty texts too."""
     tested = {
-        (held.name, named.name)
+        (held.name, found[1].name)
         for node in scope.select.find_all(exp.Is)
         if (found := base_column(node.this, query.resolution)) is not None
         and (held := found[0].source.table if found[0].source else None) is not None
-        and (named := found[1]) is not None
     }
     for part in conjuncts(scope):
         denied = part.this.unnest() if isinstance(part, exp.Not) else part

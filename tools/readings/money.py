@@ -29,10 +29,11 @@ def _discounted(query: Query, scope: Scope) -> Iterator[Rival]:
         return
     sums = [node for node in aggregates(scope, exp.Sum, exp.Avg) if _of_price(query, scope, node)]
     for source in scope.sources if sums else ():
-        for column in source.table.columns if source.table is not None else ():
+        table = source.table
+        for column in table.columns if table is not None else ():
             if column.kind != "number" or _DISCOUNT.isdisjoint(parts(column.name)):
                 continue
-            if (source.table.name, column.name) in query.used:
+            if table is None or (table.name, column.name) in query.used:
                 continue
             copy = query.copy()
             for node in sums:
@@ -47,7 +48,9 @@ def _of_price(query: Query, scope: Scope, node: exp.Expr) -> bool:
     """Whether an aggregate is of a price times a number."""
     if not isinstance(node.this, exp.Mul | exp.Paren):
         return False
-    found = (column for reference, _, column in query.references(scope) if reference.node.find_ancestor(type(node)) is node)
+    found = (
+        column for reference, _, column in query.references(scope) if reference.node.find_ancestor(type(node)) is node
+    )
     return any(not _PRICE.isdisjoint(parts(column.name)) for column in found)
 
 

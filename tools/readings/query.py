@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, TypeVar
 
 from sqlglot import exp
@@ -97,7 +98,7 @@ class Said:
     def counts(self, wanted: Sequence[str]) -> bool:
         """Whether the question asks how many of what these stems name: the noun after `how many` or `number of`."""
         asked = self.asked
-        for start, pair in enumerate(zip(asked, asked[1:], strict=False)):
+        for start, pair in enumerate(pairwise(asked)):
             if pair in (("how", "mani"), ("number", "of"), ("count", "of"), ("count", "the")):
                 after = [part for part in asked[start + 2 : start + 6] if part not in ("the", "our", "all", "of")]
                 return bool(wanted) and after[: len(wanted)] == list(wanted)
@@ -157,9 +158,7 @@ class Copy:
     def __init__(self, query: Query) -> None:
         self._query = query
         self.tree = query.tree.copy()
-        self._of = {
-            id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)
-        }
+        self._of = {id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)}
 
     def of(self, node: N) -> N:
         """The same part in the copy."""
@@ -213,7 +212,9 @@ def rows_of(query: Query, scope: Scope) -> Source | None:
         id(other)
         for source in sources
         for other in sources
-        if source is not other and source.table is not None and other.table is not None
+        if source is not other
+        and source.table is not None
+        and other.table is not None
         and any(query.keys(source.table, other.table))
     }
     first = [source for source in sources if id(source) not in led_to]

@@ -50,7 +50,7 @@ def _is_unique(query: Query, order: exp.Expr) -> bool:
         return False
     for term in order.expressions:
         found = base_column(term.this, query.resolution)
-        if found is not None and scope.sources[0].table is not None:
-            if scope.sources[0].table.primary_key == (found[1].name,):
-                return True
+        table = scope.sources[0].table
+        if found is not None and table is not None and table.primary_key == (found[1].name,):
+            return True
     return False

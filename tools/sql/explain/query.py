@@ -90,10 +90,16 @@ class Explainer:
     def _shared(self, node: exp.SetOperation) -> str | None:
         """Both sides in one sentence, where they differ in their conditions alone."""
         one, other = node.this.unnest(), node.expression.unnest()
-        if node.key not in ("intersect", "except") or not (isinstance(one, exp.Select) and isinstance(other, exp.Select)):
+        if node.key not in ("intersect", "except") or not (
+            isinstance(one, exp.Select) and isinstance(other, exp.Select)
+        ):
             return None
         wheres = [side.args.get("where") for side in (one, other)]
-        bare = [exp.select(*side.expressions).from_(side.args["from_"].this) for side in (one, other) if side.args.get("from_")]
+        bare = [
+            exp.select(*side.expressions).from_(side.args["from_"].this)
+            for side in (one, other)
+            if side.args.get("from_")
+        ]
         plain = all({key for key, value in side.args.items() if value} <= _PLAIN for side in (one, other))
         if not plain or len(bare) < 2 or bare[0] != bare[1] or one.args.get("joins") != other.args.get("joins"):
             return None
@@ -148,7 +154,9 @@ class Explainer:
         if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
             return False
         found = [base_column(side, self._resolution) for side in (parts[0].left, parts[0].right)]
-        ends = {(end[0].source.table.name, end[1].name) for end in found if end and end[0].source and end[0].source.table}
+        ends = {
+            (end[0].source.table.name, end[1].name) for end in found if end and end[0].source and end[0].source.table
+        }
         tables = {table for table, _ in ends}
         scope = next(scope for scope in self.scopes.values() if any(other is source for other in scope.sources))
         read = [other.table.name for other in scope.sources if other.table is not None]
