@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ...tools.database import Limits
 from ...tools.errors import QueryError
-from ...tools.readings import Agreement, Outcome, Ran, Rival, Said, outcome_of, rivals, told
+from ...tools.readings import Agreement, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
 from ...tools.sql import is_ordered
 from ..context.history import as_asked, readable_turns
 from ..context.verified import VERIFIED
@@ -63,8 +63,10 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     if not changed or not may or answer.sql is None:
         return None
     first = changed[0]
+    single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
+    here = first.assumed if single is None else f"{first.assumed} ({shown(single)})"
     offered = (
-        Offer(first.assumed, first.matter, answer.sql),
+        Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
     )
     asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))

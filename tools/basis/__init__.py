@@ -1,7 +1,7 @@
 """What an answer rests on: read from its query, its schema and a look at the data, never from a model's word.
 
 >>> from tableturn.tools.basis import basis_of
->>> basis_of("SELECT country, count(*) FROM customers WHERE tier = 'Gold' GROUP BY country", schema, "gold customers").grain
+>>> basis_of("SELECT country, count(*) FROM customers GROUP BY country", schema, "customers by country").grain
 'one row per country'
 """
 

@@ -97,7 +97,7 @@ def _plain(scope: Scope, resolution: Resolution) -> tuple[str, Duplicates]:
 
 
 def row_source(scope: Scope, resolution: Resolution) -> Source | None:
-    """The source whose rows no other one repeats, so that FROM has one row, at most, for each; None if there is none."""
+    """The source whose rows no other one repeats: FROM has one row, at most, for each; None if there is none."""
     if len(scope.sources) == 1:
         return scope.sources[0]
     return next((source for source in scope.sources if not repeating(source, scope, resolution)), None)

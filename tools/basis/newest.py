@@ -48,11 +48,9 @@ class Newest:
         return found
 
     def _look(self, table: str, column: str) -> str:
-        *schema, name = (
-            table.split(".") if exp.to_identifier(table).name == table and table.count(".") == 1 else [table]
-        )
+        schema, _, name = ("", "", table) if self._dialect == "sqlite" else table.rpartition(".")
         newest = exp.Max(this=exp.column(column, quoted=True))
-        source = exp.table_(name, db=schema[0] if schema else None, quoted=True)
+        source = exp.table_(name, db=schema or None, quoted=True)
         query = exp.select(exp.alias_(newest, "newest")).from_(source).sql(self._dialect)
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))

@@ -26,9 +26,10 @@ def basis_text(basis: Basis) -> str:
     tables = f" over {listed([plain_name(table) for table in basis.tables])}" if basis.tables else ""
     rows = ", ".join(filter(None, (basis.grain, _DUPLICATES[basis.duplicates] if basis.grain else "")))
     first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis.date))))
-    filters = [_filter(one) for one in basis.filters[:_MOST]]
-    if len(basis.filters) > _MOST:
-        filters.append(f"{len(basis.filters) - _MOST} more")
+    told = [one for one in basis.filters if not _is_range(one, basis.date)]
+    filters = [_filter(one) for one in told[:_MOST]]
+    if len(told) > _MOST:
+        filters.append(f"{len(told) - _MOST} more")
     second = f"Only where {'; '.join(filters)}" if filters else ""
     known = (
         [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"]
@@ -40,6 +41,13 @@ def basis_text(basis: Basis) -> str:
     third = "; ".join(known)
     lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, second, third) if line]
     return "\n".join([*lines, *([f"Other readings: {basis.readings}"] if basis.readings else [])])
+
+
+def _is_range(told: Filter, date: DateUse | None) -> bool:
+    """Whether a condition is said by the range of the date already, and comes from the question."""
+    if date is None or told.words is None or told.columns != (f"{date.table}.{date.column}",):
+        return False
+    return bool(date.first or date.last)
 
 
 def _filter(told: Filter) -> str:

@@ -5,8 +5,8 @@
 ['without returned and cancelled orders']
 """
 
-from .compare import Agreement, Outcome, Ran, outcome_of, told
+from .compare import Agreement, Outcome, Ran, outcome_of, shown, told
 from .query import Matter, Rival, Said
 from .rivals import MOST, rivals
 
-__all__ = ["MOST", "Agreement", "Matter", "Outcome", "Ran", "Rival", "Said", "outcome_of", "rivals", "told"]
+__all__ = ["MOST", "Agreement", "Matter", "Outcome", "Ran", "Rival", "Said", "outcome_of", "rivals", "shown", "told"]

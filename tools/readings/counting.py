@@ -95,7 +95,7 @@ def _different(query: Query, node: exp.Expr, of: exp.Expr, column: ColumnSchema,
 
 
 def _each(query: Query, scope: Scope, node: exp.Expr, column: ColumnSchema, source: Source) -> Rival | None:
-    """Every occurrence for every different thing: units sold for products sold, rows for names that nearly tell rows."""
+    """Every occurrence for every different thing: units for products sold, rows for names that nearly tell them."""
     table = source.table
     if table is None:
         return None

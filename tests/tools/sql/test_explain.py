@@ -25,7 +25,8 @@ IDIOMS = Path(__file__).with_name("idioms.sql").read_text().splitlines()
             "The different combinations of name and country from customer.",
         ),
         (
-            "SELECT name FROM customer c WHERE c.country = 'x' EXCEPT SELECT name FROM customer c WHERE c.country = 'y'",
+            "SELECT name FROM customer c WHERE c.country = 'x' EXCEPT"
+            " SELECT name FROM customer c WHERE c.country = 'y'",
             "Name from customer where country is 'x', not found where country is 'y', each once.",
         ),
         (
