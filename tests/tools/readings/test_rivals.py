@@ -126,7 +126,7 @@ def test_a_rival_of_a_long_chain_of_joins_keeps_every_group(kestrel: Database) -
         ' JOIN "order lines" ol ON ol.product_id = p.product_id WHERE ol.quantity > 1 GROUP BY c.category_id'
     )
     rival = next(one for one in rivals(sql, kestrel.schema(), Said("lines by category")) if one.matter == "zeros")
-    before, after = dict(kestrel.execute(sql).rows), dict(kestrel.execute(rival.sql).rows)
+    before, after = ({str(row[0]): row[1] for row in kestrel.execute(one).rows} for one in (sql, rival.sql))
     assert {name: count for name, count in after.items() if count} == before
     assert len(after) == 19
 
