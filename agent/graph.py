@@ -56,7 +56,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
     "execute": (execute, ("critique", "respond")),
     "critique": (critique, ("revise", "retrieve", "generate", "candidate", "respond")),
     "revise": (revise, ("execute", "respond")),
-    "respond": (respond, (END,)),
+    "respond": (respond, ("clarify", END)),
 }
 """Every node, with the nodes that it may choose to come next."""
 
@@ -105,8 +105,9 @@ def _first(state: AgentState) -> str:
 
 def _next(state: AgentState) -> str | list[Send]:
     """The next node, or the drafts that are written side by side: all, or those that one in doubt gets beside it."""
-    if state["next"] != "candidate":
-        return state["next"]
+    following = state.get("next", END)  # a state that was written from outside, as of an earlier version, names none
+    if following != "candidate":
+        return following
     turn = replace(turn_of(state), started_at=time.time())
     numbers = range(1 if state["attempts"] else 0, turn.candidates)
     drafts = (dump(replace(turn, candidate=number)) for number in numbers)

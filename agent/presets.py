@@ -34,6 +34,7 @@ _UNSAID: dict[str, Any] = {
     "mend_names": False,
     "verified": False,
     "second_reading": False,
+    "readings": "off",
 }
 """What is ours alone: no paper asks back, tells a model that, leaves out examples or answers with another attempt."""
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ..prompts.replies import Intent, Rephrasing
+from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
 from ..tools.database.table import PlainCell, Table, Withheld, plain_cell
@@ -21,6 +22,7 @@ from ..tools.errors import TableturnError
 from ..tools.examples.example import Example
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
+from ..tools.readings.compare import Agreement, Outcome
 from ..tools.sql import SearchedLiteral
 from ..tools.values.match import ValueMatch
 
@@ -272,6 +274,30 @@ class CandidateDraft:
 
 
 @dataclass(frozen=True)
+class Readings:
+    """What other readings of a question give, where it leaves something open.
+
+    Attributes:
+        line: What they change, in one line; empty where they change nothing.
+        tried: Those that ran.
+        agreement: How many ran, and how many of them gave the same.
+    """
+
+    line: str = ""
+    tried: tuple[Outcome, ...] = ()
+    agreement: Agreement = field(default_factory=Agreement)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A reading that a person may choose: in words, in what it differs, and its query."""
+
+    words: str
+    matter: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Turn:
     """What belongs to the turn at hand; a new one starts with nothing but its question.
 
@@ -309,6 +335,7 @@ class Turn:
         knowledge: Definitions that the question needs, most specific first.
         unheld: Words of the question that no name, value or definition of the database holds.
         unknown: Words of the question that nothing explains and a person was asked about, in order.
+        offered: Readings that a person was asked to choose among, with their queries.
     """
 
     question: str
@@ -343,6 +370,7 @@ class Turn:
     knowledge: tuple[Entry, ...] = ()
     unheld: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    offered: tuple[Offer, ...] = ()
 
     @property
     def code_result(self) -> CodeResult | None:
@@ -419,6 +447,8 @@ class AnswerRecord:
     trusted: bool | None = None
     trust_reason: str = ""
     evidence: dict[str, float] = field(default_factory=dict[str, float])
+    basis: Basis | None = None
+    readings: Readings = Readings()
 
 
 def plain_result(table: Table) -> Result:

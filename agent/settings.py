@@ -60,6 +60,12 @@ class Settings(BaseModel):
     max_clarifications: int = Field(
         default=1, ge=0, le=5, description="Times one turn may ask back before it answers its best reading."
     )
+    readings: Literal["off", "tell", "ask"] = Field(
+        default="tell",
+        description="What becomes of other readings that nothing settles (which date, returns in or out, ties): run "
+        "beside the query, without a request, and told of; or, where one changes the answer, asked about "
+        "(`max_clarifications`); or left alone.",
+    )
     history_window: int = Field(
         default=5, ge=0, le=50, description="Earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
     )

@@ -15,13 +15,14 @@ from ...tools.charts import Chart, Spec, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..attempts.confidence import words
-from ..records import AnswerRecord, AttemptView, PlainCell, Status, StopKind, Usage, UsedKnowledge
+from ..records import AnswerRecord, AttemptView, PlainCell, Readings, Status, StopKind, Usage, UsedKnowledge
 from ..state import AgentState, turn_of, usage_of
 from .phrasing import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ...tools.basis import Basis
     from ...tools.database import Rights
     from ...tools.knowledge import Entry
     from ..effects import Translator
@@ -46,6 +47,7 @@ JSON_KEYS = (
     "notes",
     "answered",
     "explanation",
+    "basis",
     "used_knowledge",
     "chart",
     "estimate",
@@ -87,6 +89,9 @@ class Answer:
         stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
             `declined`, `asked`, `error` or `schema`; None in an answer that an earlier version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
+        basis: What it rests on (`.text()` in about three lines): where its query comes from, tables, dates, filters
+            with the words that they come from, what a row is; None where there is no query.
+        readings: What other readings of the question give, where it leaves something open.
         used_knowledge: The definitions that it rests on.
         proposals: What could be remembered from this turn (`SQLAgent.remember`); nothing is, until a person says so.
         estimate: What the engine expected the query to read, before it ran; None where that is not known, or where it
@@ -126,6 +131,8 @@ class Answer:
         self.stopped: str = record.stopped
         self.stop_kind: StopKind | None = record.stop_kind
         self.explanation: str = record.explanation
+        self.basis: Basis | None = record.basis
+        self.readings: Readings = record.readings
         self.used_knowledge: tuple[UsedKnowledge, ...] = record.used_knowledge
         self.proposals: tuple[Entry, ...] = record.proposals
         self.estimate: Estimate | None = record.estimate

@@ -11,6 +11,7 @@ from ...tools.charts.render import can_render, picture
 from ...tools.errors import ExportError
 from ...tools.terminal import safe
 from ..records import PlainCell
+from .basis import basis_lines
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -30,7 +31,10 @@ _BOX, _TABLE, _CELLS, _CODE, _QUIET = _STYLE
 
 
 def answer_html(answer: Answer) -> str:
-    """The question, the SQL, the rows, the chart, and, folded, how it came about. No script, nothing from a network."""
+    """The question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
+
+    No script, nothing from a network.
+    """
     parts = [f"<b>{_text(answer.question)}</b>"]
     if answer.rephrased not in ("", answer.question):
         parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')
@@ -43,6 +47,9 @@ def answer_html(answer: Answer) -> str:
         parts.append(_table(answer.headings, answer.rows, answer.truncated))
     if chart := _chart(answer):
         parts.append(chart)
+    if lines := basis_lines(answer):
+        items = "".join(f"<div>{_text(line)}</div>" for line in lines)
+        parts.append(f'<details style="{_QUIET}"><summary>what this rests on</summary>{items}</details>')
     parts.append(_steps(answer))
     return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
 

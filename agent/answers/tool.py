@@ -12,6 +12,7 @@ from ...tools.masking import mask
 from ..attempts.feedback import Bounds, result_csv
 from ..records import Result
 from .answer import Answer
+from .basis import basis_lines
 
 ROWS_SHOWN = 20
 """Rows in the tool's text; all of them are in its artifact."""
@@ -65,6 +66,7 @@ def answer_text(answer: Answer) -> str:
         return f"{answer.status}: {answer.text}{choices}"
     rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
+    basis = "".join(f"\n{line}" for line in basis_lines(answer))
     label = "\nRead offline, by a grammar and not by a model." if answer.translator == "offline" else ""
     sure = "".join(f"\n{said[0].upper()}{said[1:]}." for said in (answer.certainty, answer.trust) if said)
-    return f"{answer.text}\nSQL: {answer.sql}{meaning}\n{rows}{sure}{label}"
+    return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"

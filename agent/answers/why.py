@@ -12,6 +12,7 @@ from ..attempts.compare import is_empty
 from ..records import Attempt
 from ..state import AgentState, attempts_of, turn_of
 from .answer import Answer
+from .basis import basis_lines
 
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8
 """How many are told of."""
@@ -53,6 +54,7 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
     """
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
+        "rests on": basis_lines(answer),
         "linked": _linked(why),
         "values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ...tools.readings import Agreement
 from ...tools.sandbox import Comparison
 from ..model.record import Standing, record_file, standing
 from ..records import Attempt, Status, Turn
@@ -40,6 +41,7 @@ def certainty(
     turn: Turn,
     state: AgentState,
     run: Run,
+    rivals: Agreement,
 ) -> Certainty:
     """How sure the answer of a turn is; runs a second reading's query, so call it within an effect.
 
@@ -51,6 +53,7 @@ def certainty(
         turn: The turn.
         state: With the turns before.
         run: Whose model's record counts.
+        rivals: What other readings of the question gave.
     """
     if turn.stop and turn.stop.kind == "schema":
         return Certainty(1.0, 1.0, "it was looked up, not written")
@@ -59,6 +62,7 @@ def certainty(
     if chosen is None or chosen.result is None:
         return Certainty(BY_CODE, BY_CODE, "no query ran that confirms what the code gave")
     found = evidence_of(chosen, status, attempts, comparison, second_reading(chosen, turn, state, run))
+    found = replace(found, readings=rivals.ran, same_readings=rivals.same)
     if chosen.confidence is not None:
         value = own_certainty(chosen.confidence, chosen, chosen.result, found)
         return Certainty(value, value, reason(value, found), found.signals())

@@ -23,7 +23,7 @@ from ..context.plain import about_tables, bare_columns, what_it_is
 from ..effects import Body, Done, ask, do, wait_for
 from ..model.record import record_file, recorded
 from ..presets import PAPERS
-from ..records import Turn, dump
+from ..records import Offer, Turn, dump
 from ..resources import Run
 from ..state import AgentState, clarified_turn, fresh_turn
 from .updates import declined, end_turn, error_kind
@@ -86,6 +86,8 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     notes: tuple[str, ...] = ()
     if turn.clarification:
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification))
+    if (chosen := _chosen(turn)) is not None:
+        return _run_offered(turn, chosen)
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     if first and (plain := what_it_is(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
@@ -116,6 +118,20 @@ def _settled(turn: Turn, standing: Rephrasing, run: Run) -> Body[dict[str, Any] 
         return end_turn(replace(turn, rephrasing=standing), "schema", answer, "converged")
     asked_back = bare_columns(turn.question, schema)
     return declined(replace(turn, rephrasing=standing), asked_back, run.settings) if asked_back else None
+
+
+def _chosen(turn: Turn) -> Offer | None:
+    """The reading that a person chose among those offered with their queries; None for a reply in other words."""
+    if turn.clarification is None:
+        return None
+    return next((offer for offer in turn.offered if offer.words == turn.clarification[1]), None)
+
+
+def _run_offered(turn: Turn, chosen: Offer) -> dict[str, Any]:
+    """The update that runs a reading's own query, without a request."""
+    understood = replace(turn.rephrasing, intent="answerable", reply="", choices=())
+    turn = replace(turn, clarification=None, rephrasing=understood, written=chosen.sql)
+    return {"turn": dump(turn), "sql": chosen.sql, "sql_source": "draft", "notes": [], "next": "execute"}
 
 
 def _understood(

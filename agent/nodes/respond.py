@@ -6,23 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from langgraph.graph import END
+from langgraph.types import Overwrite
+
 from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.sql import Heading
+from ..answers.basis import basis_for
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
 from ..answers.trust import UNTOLD, trusted
 from ..attempts.certainty import certainty
 from ..attempts.choose import choose, objection
 from ..attempts.compare import compare_code, differs, same_answer
+from ..attempts.readings import asks_which, readings_of
 from ..audit import answered
 from ..context.history import past_turns, readable_turns, remember
 from ..context.knowledge import explained_words, used_knowledge
 from ..context.plain import READS_ONLY, what_it_is
 from ..effects import Body, do
-from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Result, Status, Turn, Usage, dump
+from ..records import AnswerRecord, Attempt, AttemptView, CodeResult, Readings, Result, Status, Turn, Usage, dump
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of, usage_of
 
@@ -30,9 +35,14 @@ BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
-    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft."""
+    """Says so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+
+    Where another reading of the question changes the answer, and settings say so, it asks which is meant.
+    """
     turn = turn_of(state)
     answer = yield from do(lambda: _answer(state, turn, run))
+    if (asked := asks_which(answer, turn, run.settings)) is not None:
+        return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
@@ -47,7 +57,7 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         items=turn.items,
         rights=run.rights,
     )
-    return {"answer": dump(answer)} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
 
 def _summary(answer: AnswerRecord) -> str:
@@ -81,9 +91,11 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     result = found.result or Result((), ())
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
+    readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
+    line = (readings.line,) if readings.line else ()
     proposals = explained_words(turn)
     translator = run.resources.translator(run.settings)
-    sure = certainty(attempts, chosen, found.status, comparison, turn, state, run)
+    sure = certainty(attempts, chosen, found.status, comparison, turn, state, run, readings.agreement)
     trust = trusted(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
@@ -95,7 +107,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         row_count=result.row_count,
         truncated=result.truncated,
         status=found.status,
-        text=" ".join([found.text, *found.remarks]),
+        text=" ".join([found.text, *line, *found.remarks]),
         confidence=sure.value,
         confidence_reason=sure.reason,
         trusted=trust.trusted,
@@ -128,6 +140,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         headings=tuple(heading.words for heading in found.headings),
         used_knowledge=used,
         proposals=proposals,
+        basis=basis_for(chosen if sql else None, turn, run, used, readings),
+        readings=readings,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ...tools.basis.newest import Newest
 from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema, Session
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
@@ -72,6 +73,11 @@ class Resources:
     def outgoing(self) -> Outgoing:
         """The database as a model may know it."""
         return Outgoing(self.database)
+
+    @cached_property
+    def newest(self) -> Newest:
+        """How new its data is, as far as that may leave."""
+        return Newest(self.outgoing.execute, self.database.engine.state, self.database.dialect)
 
 
 class Others:

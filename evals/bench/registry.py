@@ -57,6 +57,7 @@ class Bench:
 
 BENCHES: Mapping[str, Bench] = {
     "alarms": Bench("right and wrong drafts that are sent back for a revision"),
+    "basis": Bench("what answers say of filters, grain and ranges on gold queries, and how much of it is false"),
     "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
     "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
     "confidence": Bench("how well answers' confidence tells right from wrong, on drafts it was not calibrated on"),
@@ -98,6 +99,7 @@ BENCHES: Mapping[str, Bench] = {
     "readonly-cost": Bench("gold queries behind the guard: same rows, and time against an open connection"),
     "regularize": Bench("gold SQL with the same result once regularised"),
     "revisions": Bench("mutated gold queries of Spider train as drafts and as revisions"),
+    "rivals": Bench("other readings shown where a question hangs on them, and where it does not"),
     "sandbox": Bench("escapes held, cost of a warm run, and what 10,000 runs leave behind", needs_data=False),
     "schema-scale": Bench("reading and rendering a schema of a thousand tables", needs_data=False),
     "score-speed": Bench("seconds to judge 1,034 predictions, ours and the official tool's"),

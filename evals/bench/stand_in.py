@@ -64,8 +64,12 @@ class InstantModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        message = AIMessage(reply_to("\n".join(message.text for message in messages)))
+        message = AIMessage(self.reply("\n".join(message.text for message in messages)))
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def reply(self, prompt: str) -> str:
+        """What it replies to a prompt."""
+        return reply_to(prompt)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_a_file_beside_the_database_is_told_and_a_metric_compiled_in(shop: Path,
     assert [(used.kind, used.name) for used in answer.used_knowledge] == [("term", "regular"), ("metric", "revenue")]
     assert answer.to_dict()["used_knowledge"][1]["sql"] == "SUM(orders.total)"
     keys = list(answer.to_dict())
-    assert keys.index("used_knowledge") == keys.index("explanation") + 1
+    assert keys.index("used_knowledge") == keys.index("basis") + 1
 
 
 def test_without_a_file_nothing_is_different(shop: Path, known: Path) -> None:

@@ -57,8 +57,20 @@ def test_the_json_form_ends_with_the_newer_keys_in_their_order(shop: Path) -> No
     with SQLAgent(shop, model=writes(NAMES), settings={"examples": "none"}) as agent:
         answer = agent.ask("Who are the customers?")
     fields = json.loads(answer.to_json())
-    newer = ["stop_kind", "notes", "answered", "explanation", "used_knowledge", "chart", "estimate", "headings"]
-    newer += ["confidence_reason", "trusted", "trust_reason"]
+    newer = [
+        "stop_kind",
+        "notes",
+        "answered",
+        "explanation",
+        "basis",
+        "used_knowledge",
+        "chart",
+        "estimate",
+        "headings",
+        "confidence_reason",
+        "trusted",
+        "trust_reason",
+    ]
     assert list(fields)[-len(newer) :] == newer
     assert (fields["answered"], fields["notes"]) == (True, [])
     assert fields["explanation"] == answer.explanation == "Name from customers."

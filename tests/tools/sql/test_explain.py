@@ -21,10 +21,27 @@ IDIOMS = Path(__file__).with_name("idioms.sql").read_text().splitlines()
         ),
         ("SELECT DISTINCT country FROM customer", "The different values of country from customer."),
         (
+            "SELECT DISTINCT name, country FROM customer",
+            "The different combinations of name and country from customer.",
+        ),
+        (
+            "SELECT name FROM customer c WHERE c.country = 'x' EXCEPT"
+            " SELECT name FROM customer c WHERE c.country = 'y'",
+            "Name from customer where country is 'x', not found where country is 'y', each once.",
+        ),
+        (
+            "SELECT c.name FROM customer c JOIN orders o ON o.id = c.id",
+            "Name of customer from customer joined with orders (id of orders is id of customer).",
+        ),
+        (
+            "SELECT c.name FROM customer c UNION SELECT d.name FROM customer d WHERE d.id > 2",
+            "Rows in (name from customer) or in (name from customer where id is more than 2).",
+        ),
+        (
             "SELECT T1.name, count(*) FROM customer T1 JOIN orders T2 ON T1.id = T2.customer_id GROUP BY T1.id"
             " HAVING sum(T2.total) > 5",
-            "Name of customer and the number of rows from customer joined with orders (id of customer is customer id"
-            " of orders), for each id of customer, only groups where the total total of orders is more than 5.",
+            "Name of customer and the number of rows from customer joined with orders, for each id of customer, only"
+            " groups where the sum of total of orders is more than 5.",
         ),
         (
             "SELECT name FROM product ORDER BY price DESC LIMIT 1",

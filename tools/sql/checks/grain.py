@@ -31,7 +31,7 @@ def grain_findings(resolution: Resolution, tree: exp.Expr, gives_row: GivesRow |
     for scope in resolution.scopes:
         yield from _averages_of_averages(scope, resolution)
         for aggregate, source in _repeatable(scope, resolution):
-            others = _repeating(source, scope, resolution)
+            others = repeating(source, scope, resolution)
             if not others:
                 continue
             probe = None if asked or gives_row is None else _probe(scope, source, resolution, tree)
@@ -78,12 +78,12 @@ def _of(aggregate: exp.Expr, scope: Scope, resolution: Resolution) -> Source | N
             found[id(reference.source)] = reference.source
     sources = list(found.values())
     for source in sources:
-        if all(other is source or other not in _repeating(source, scope, resolution) for other in sources):
+        if all(other is source or other not in repeating(source, scope, resolution) for other in sources):
             return source
     return None
 
 
-def _repeating(source: Source, scope: Scope, resolution: Resolution) -> list[Source]:
+def repeating(source: Source, scope: Scope, resolution: Resolution) -> list[Source]:
     """The other sources of which several rows may belong to one row of this."""
     fixed, pairs = _equalities(scope, resolution)
     known = [source]

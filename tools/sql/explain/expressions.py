@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ..keywords import quote_text
 from ..lookup import key_of
-from ..scope import Resolution, Source
+from ..scope import Resolution, Scope, Source
 from .conditions import CONDITIONS, condition
 from .phrases import bracketed, listed, plain_name
 
@@ -39,6 +39,14 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.TsOrDsToTimestamp: "{}",
 }
 _DATE_PARTS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%w": "weekday", "%j": "day of the year"}
+
+
+def _nested(inner: Scope, outer: Scope) -> bool:
+    """Whether a SELECT is another one, or stands within it."""
+    level: Scope | None = inner
+    while level is not None and level is not outer:
+        level = level.parent
+    return level is outer
 
 
 @dataclass(frozen=True)
@@ -105,9 +113,13 @@ class Speaker:
         return f"{name} {source.name!r}" if self._ambiguous(source) else name
 
     def _ambiguous(self, source: Source) -> bool:
-        """Whether the same table is read under several names, so that the alias must tell which is meant."""
-        everywhere = (other for scope in self.resolution.scopes for other in scope.sources)
-        names = {other.name for other in everywhere if other.own == source.own}
+        """Whether the same table is read under several names, so that the alias must tell which is meant.
+
+        Not by the other side of a UNION: what stands side by side is never named together.
+        """
+        own = next((scope for scope in self.resolution.scopes if any(other is source for other in scope.sources)), None)
+        near = (scope for scope in self.resolution.scopes if own is None or _nested(scope, own) or _nested(own, scope))
+        names = {other.name for scope in near for other in scope.sources if other.own == source.own}
         return len(names) > 1 and source.name != source.own
 
     def _column(self, node: exp.Expr) -> str:
@@ -147,8 +159,11 @@ class Speaker:
             return f"{_AGGREGATES[type(node)]} different {self.all_of(inner.expressions)}"
         separator = node.args.get("separator")
         between = f" with {self.say(separator)} between them" if separator is not None else ""
+        said = self.say(inner)
+        if isinstance(node, exp.Sum) and said.startswith("total"):
+            return f"the sum of {said}{between}"
         of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
-        return f"{_AGGREGATES[type(node)]} {of}{self.say(inner)}{between}"
+        return f"{_AGGREGATES[type(node)]} {of}{said}{between}"
 
     def _arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])

@@ -50,7 +50,7 @@ def _headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading
         return ()
     resolution = resolve(tree, schema)
     scope = next(scope for scope in resolution.scopes if scope.select is tree)
-    explainer = Explainer(resolution)
+    explainer = Explainer(resolution, schema.foreign_keys)
     return tuple(
         _heading(item, name, scope, resolution, explainer, schema)
         for item, name in zip(tree.expressions, columns, strict=True)

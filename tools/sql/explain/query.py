@@ -7,10 +7,12 @@ with what was asked (revision chain 3.2.1), when no model explains it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from ...database.schema import Schema
-from ..conditions import join_conditions, limit_count
+from ...database.schema import ForeignKey, Schema
+from ..conditions import base_column, join_conditions, limit_count
 from ..parse import parse
 from ..resolve import resolve
 from ..scope import Resolution, Scope, Source
@@ -26,6 +28,10 @@ _COMPOUND = {
 }
 
 
+_PLAIN = frozenset({"expressions", "from_", "joins", "where"})
+"""Parts of a SELECT that two sides of a compound may share in one sentence."""
+
+
 @analysis
 def explain(sql: str, schema: Schema) -> str:
     """What a query means, in one or a few English sentences.
@@ -39,14 +45,21 @@ def explain(sql: str, schema: Schema) -> str:
     """
     tree = parse(sql, schema.dialect).tree
     resolution = resolve(tree, schema)
-    said = Explainer(resolution).query(tree)
+    said = Explainer(resolution, schema.foreign_keys).query(tree)
     return f"{said[:1].upper()}{said[1:]}."
 
 
 class Explainer:
-    """Says the queries of one text."""
+    """Says the queries of one text.
 
-    def __init__(self, resolution: Resolution) -> None:
+    Args:
+        resolution: Its names.
+        keys: References between tables: what a join by the only one says goes without saying.
+    """
+
+    def __init__(self, resolution: Resolution, keys: Sequence[ForeignKey] = ()) -> None:
+        self._resolution = resolution
+        self._keys = keys
         self.scopes = {id(scope.select): scope for scope in resolution.scopes}
         self.speaker = Speaker(resolution, self.query)
 
@@ -68,14 +81,40 @@ class Explainer:
         return f"{said}, where {listed(defined)}"
 
     def _compound(self, node: exp.SetOperation) -> str:
+        if (shared := self._shared(node)) is not None:
+            return shared + self._tail(node, node)
         kind = node.key if node.args.get("distinct") is not False or node.key != "union" else "union all"
         sides = (f"({self.query(node.this)})", f"({self.query(node.expression)})")
         return _COMPOUND[kind].format(*sides) + self._tail(node, node)
 
+    def _shared(self, node: exp.SetOperation) -> str | None:
+        """Both sides in one sentence, where they differ in their conditions alone."""
+        one, other = node.this.unnest(), node.expression.unnest()
+        if node.key not in ("intersect", "except") or not (
+            isinstance(one, exp.Select) and isinstance(other, exp.Select)
+        ):
+            return None
+        wheres = [side.args.get("where") for side in (one, other)]
+        bare = [
+            exp.select(*side.expressions).from_(side.args["from_"].this)
+            for side in (one, other)
+            if side.args.get("from_")
+        ]
+        plain = all({key for key, value in side.args.items() if value} <= _PLAIN for side in (one, other))
+        if not plain or len(bare) < 2 or bare[0] != bare[1] or one.args.get("joins") != other.args.get("joins"):
+            return None
+        if wheres[0] is None or wheres[1] is None:
+            return None
+        first, second = self.speaker.say(wheres[0].this), self.speaker.say(wheres[1].this)
+        base = f"{self.speaker.all_of(one.expressions)}{self._from(self.scopes[id(one)])}"
+        found = "found also" if node.key == "intersect" else "not found"
+        return f"{base} where {first}, {found} where {second}, each once"
+
     def _select(self, node: exp.Select) -> str:
         scope = self.scopes[id(node)]
         outputs = self.speaker.all_of(node.expressions)
-        unique = "the different values of " if node.args.get("distinct") is not None else ""
+        kind = "values" if len(node.expressions) == 1 else "combinations"
+        unique = f"the different {kind} of " if node.args.get("distinct") is not None else ""
         parts = [f"{unique}{outputs}", self._from(scope)]
         where, group, having = (node.args.get(key) for key in ("where", "group", "having"))
         if where is not None:
@@ -99,7 +138,7 @@ class Explainer:
         join, said = source.join, self.speaker.source(source)
         assert join is not None
         conditions = " and ".join(self.speaker.say(part) for part in join_conditions(source))
-        on = f" ({conditions})" if conditions else ""
+        on = f" ({conditions})" if conditions and not self._goes_without_saying(source) else ""
         if source.using:
             on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
         if join.side == "LEFT":
@@ -107,7 +146,24 @@ class Explainer:
         if join.side in ("RIGHT", "FULL"):
             both = "every row of both sides" if join.side == "FULL" else f"every row of {said}"
             return f" joined with {said}{on}, keeping {both}"
-        return f" joined with {said}{on}" if on else f" and {said}"
+        return f" joined with {said}{on}" if conditions or on else f" and {said}"
+
+    def _goes_without_saying(self, source: Source) -> bool:
+        """Whether a table is joined by the only reference that there is between two tables, each read once."""
+        parts = join_conditions(source)
+        if len(parts) != 1 or not isinstance(parts[0], exp.EQ):
+            return False
+        found = [base_column(side, self._resolution) for side in (parts[0].left, parts[0].right)]
+        ends = {
+            (end[0].source.table.name, end[1].name) for end in found if end and end[0].source and end[0].source.table
+        }
+        tables = {table for table, _ in ends}
+        scope = next(scope for scope in self.scopes.values() if any(other is source for other in scope.sources))
+        read = [other.table.name for other in scope.sources if other.table is not None]
+        keys = [key for key in self._keys if {key.table, key.ref_table} == tables]
+        if len(tables) != 2 or len(set(read)) < len(read) or len(keys) != 1 or len(keys[0].columns) != 1:
+            return False
+        return ends == {(keys[0].table, keys[0].columns[0]), (keys[0].ref_table, keys[0].ref_columns[0])}
 
     def _term(self, term: exp.Expr, node: exp.Expr) -> str:
         """A term of GROUP BY or ORDER BY; a number stands for an output column."""

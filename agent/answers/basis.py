@@ -1,0 +1,81 @@
+"""What an answer rests on: the query's own account of itself, with what its result and the data add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...tools.basis import Basis, Origin, basis_of
+from ...tools.errors import SQLParseError
+from ..context.history import as_asked
+from ..records import Attempt, Readings, Turn, UsedKnowledge
+from ..resources import Run
+
+if TYPE_CHECKING:
+    from .answer import Answer
+
+_LONGEST = 20_000
+
+
+def basis_for(
+    chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+) -> Basis | None:
+    """What the query of an answer rests on; None where there is none, or none that can be read.
+
+    Looks at the data, so call it within an effect.
+
+    Args:
+        chosen: The attempt that answers.
+        turn: At hand.
+        run: Whose rights hold.
+        used: The definitions that it uses.
+        readings: What other readings give.
+    """
+    if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
+        return None
+    try:
+        found = basis_of(
+            chosen.sql,
+            run.resources.database.schema(),
+            as_asked(turn),
+            turn.values,
+            origin=_origin(chosen, used, run),
+        )
+    except SQLParseError:
+        return None
+    date = found.date
+    if date is not None:
+        date = replace(date, newest=run.resources.newest.of(date.table, date.column))
+    result = chosen.result
+    cut = f"the first {result.row_count:,} rows" if result.truncated and not result.withheld else found.cut
+    return replace(
+        found,
+        date=date,
+        cut=cut,
+        ties=_ties(found.ties, readings),
+        definitions=tuple(entry.name for entry in used if entry.name),
+        assumed=tuple(reading.assumed for reading in readings.tried if reading.says and reading.matter != "ties"),
+        readings=readings.line,
+    )
+
+
+def basis_lines(answer: Answer) -> tuple[str, ...]:
+    """What an answer rests on, about three lines; none where there is nothing to rest on."""
+    return () if answer.basis is None else tuple(answer.basis.text().splitlines())
+
+
+def _origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
+    if chosen.source in ("verified", "edited"):
+        return "verified" if chosen.source == "verified" else "edited"
+    if run.resources.translator(run.settings).name == "offline":
+        return "offline"
+    return "definition" if any(entry.sql for entry in used) else "generated"
+
+
+def _ties(said: str, readings: Readings) -> str:
+    """What becomes of ties, now that somebody has looked."""
+    looked = next((reading for reading in readings.tried if reading.matter == "ties"), None)
+    if looked is None:
+        return said
+    return f"ties with the last row are cut ({looked.says})" if looked.says else "nothing ties with the last row"

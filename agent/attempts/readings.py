@@ -1,0 +1,113 @@
+"""Other readings of a question, run beside the query that answers it.
+
+They cost no request: each differs from the query in one matter that nothing settles (`tools.readings`). What may not
+leave is not run, and where a reading takes too long nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...tools.database import Limits
+from ...tools.errors import QueryError
+from ...tools.readings import Agreement, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
+from ...tools.sql import is_ordered
+from ..context.history import as_asked, readable_turns
+from ..context.verified import VERIFIED
+from ..records import AnswerRecord, Attempt, Offer, Readings, Turn
+from ..resources import Run
+from ..settings import Settings
+from ..state import AgentState
+
+SECONDS = 0.15
+"""What all readings of a turn may take together."""
+
+WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
+
+_SETTLED = ("verified", "edited")
+"""Sources of queries in which a person has left nothing open."""
+
+
+def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
+    """What other readings of a question give; nothing where it leaves nothing open, or settings say so.
+
+    Runs queries, so call it within an effect.
+
+    Args:
+        chosen: The attempt that answers.
+        state: With the turns before.
+        turn: At hand.
+        run: Whose settings and rights hold.
+    """
+    result = chosen.result
+    if run.settings.readings == "off" or result is None or result.withheld or chosen.source in _SETTLED:
+        return Readings()
+    schema = run.resources.database.schema()
+    found = rivals(chosen.sql, schema, _said(state, turn, run))
+    found = tuple(rival for rival in found if not _is_settled(rival, turn, run))
+    if not found:
+        return Readings()
+    here, ordered = Ran(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
+    outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
+    tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
+    agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
+    return Readings(told(tried), tuple(tried), agreement)
+
+
+def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
+    """The turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
+    changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
+    may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
+    if not changed or not may or answer.sql is None:
+        return None
+    first = changed[0]
+    single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
+    here = first.assumed if single is None else f"{first.assumed} ({shown(single)})"
+    offered = (
+        Offer(here, first.matter, answer.sql),
+        *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
+    )
+    asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
+    return replace(turn, rephrasing=asks, offered=offered, stop=None)
+
+
+def _said(state: AgentState, turn: Turn, run: Run) -> Said:
+    """The person's words, and what stands beside them: notes, definitions, the questions that this one leans on."""
+    before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
+    noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
+    return Said(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
+
+
+def _is_settled(rival: Rival, turn: Turn, run: Run) -> bool:
+    """Whether a person has said so: when asked back, or by finding a query right that leaves the same open."""
+    if any(offer.matter == rival.matter for offer in turn.offered):
+        return True
+    schema = run.resources.database.schema()
+    own = (example for example in turn.examples if example.source in VERIFIED)
+    return any(
+        (other.matter, other.words) == (rival.matter, rival.words)
+        for example in own
+        for other in rivals(example.sql, schema, Said(example.question))
+    )
+
+
+def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, Ran]]:
+    """The readings that run within their time, with what they give."""
+    until = time.monotonic() + SECONDS
+    for rival in found:
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        try:
+            table = run.resources.outgoing.execute(rival.sql, _limits(run, left), run.cancellation)
+        except QueryError:
+            continue
+        if not table.withheld:
+            yield rival, Ran(table.rows, table.truncated)
+
+
+def _limits(run: Run, seconds: float) -> Limits:
+    limits = run.settings.limits
+    return replace(limits, seconds=min(seconds, limits.seconds))

@@ -1,0 +1,131 @@
+"""What an answer rests on and what other readings give, through a turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.agent.answers.basis import basis_lines
+from tableturn.agent.answers.tool import answer_text
+from tableturn.tools.sample import build_sample
+
+from tests.support.scripted import writes
+
+COUNT = "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'"
+QUESTION = "How many orders did we have in 2023?"
+ALONE: dict[str, Any] = {"examples": "none"}
+
+
+@pytest.fixture(scope="module")
+def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_sample(tmp_path_factory.mktemp("sample") / "kestrel.sqlite")
+
+
+def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> None:
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.text == "1,631 orders. 1,462 without cancelled and returned orders; 1,551 by shipped date."
+    assert (answer.readings.agreement.ran, answer.readings.agreement.same) == (2, 0)
+    assert answer.usage.llm_calls == 1
+    assert basis_lines(answer) == (
+        "A generated query over orders; a single row; ordered on 2023-01-01 to 2023-12-31 (the newest is 2024-12-31).",
+        "Assumed: cancelled and returned orders are in, by ordered date.",
+        "Other readings: 1,462 without cancelled and returned orders; 1,551 by shipped date.",
+    )
+    told = json.loads(answer.to_json())["basis"]
+    assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
+    assert told["filters"][0]["words"] == "2023"
+    assert "what this rests on" in answer._repr_html_()
+    assert basis_lines(answer)[0] in answer_text(answer)
+
+
+def test_off_runs_nothing_and_the_papers_are_off(kestrel: Path) -> None:
+    with SQLAgent(kestrel, model=writes(COUNT, COUNT), settings=ALONE) as agent:
+        off = agent.ask(QUESTION, settings={"readings": "off"})
+        paper = agent.ask(QUESTION, settings={"preset": "track", "annotate": False})
+    for answer in (off, paper):
+        assert answer.text == "1,631 orders."
+        assert answer.readings.agreement.ran == 0
+        assert answer.basis is not None
+
+
+def test_a_choice_is_asked_for_and_its_query_runs_without_a_request(kestrel: Path) -> None:
+    model = writes(COUNT)
+    with SQLAgent(kestrel, model=model, settings=ALONE | {"readings": "ask"}) as agent:
+        chat = agent.conversation()
+        asked = chat.ask(QUESTION)
+        assert asked.status == "needs_clarification"
+        assert asked.choices == (
+            "cancelled and returned orders are in (1,631)",
+            "without cancelled and returned orders (1,462)",
+            "by shipped date (1,551)",
+        )
+        answer = chat.ask("2")
+    assert (answer.rows, answer.status, answer.intent) == (((1462,),), "converged", "answerable")
+    assert len(model.prompts) == 1
+    assert [attempt.row_count for attempt in answer.attempts] == [1]
+    assert answer.basis is not None
+    assert [one.words for one in answer.basis.filters][-1] is not None
+
+
+def test_a_reply_in_other_words_is_read_by_the_model_and_not_asked_again(kestrel: Path) -> None:
+    model = writes(COUNT, "SELECT COUNT(*) FROM orders WHERE shipped_on LIKE '2023%' AND status = 'shipped'")
+    with SQLAgent(kestrel, model=model, settings=ALONE | {"readings": "ask"}) as agent:
+        chat = agent.conversation()
+        chat.ask(QUESTION)
+        answer = chat.ask("those that were shipped in it, please")
+    assert answer.status == "converged"
+    assert len(model.prompts) == 2
+    assert answer.readings.line == ""
+
+
+def test_nobody_is_asked_where_nothing_changes_or_nobody_may_be(kestrel: Path) -> None:
+    settled = "SELECT COUNT(*) FROM orders WHERE status = 'open'"
+    with SQLAgent(kestrel, model=writes(settled, COUNT), settings=ALONE | {"readings": "ask"}) as agent:
+        assert agent.ask("How many orders are open?").status == "converged"
+        assert agent.ask(QUESTION, settings={"max_clarifications": 0}).status == "converged"
+
+
+def test_notes_and_definitions_settle(kestrel: Path) -> None:
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
+        answer = agent.ask(QUESTION, notes="Orders count by the day they were placed, cancelled and returned ones too.")
+    assert answer.readings.tried == ()
+
+
+def test_a_verified_query_leaves_nothing_open(kestrel: Path, tmp_path: Path) -> None:
+    with SQLAgent(kestrel, model=writes(COUNT, COUNT), examples=str(tmp_path / "store")) as agent:
+        agent.approve(agent.ask(QUESTION))
+        again = agent.ask(QUESTION)
+    assert again.basis is not None
+    assert (again.basis.origin, again.readings.tried) == ("verified", ())
+
+
+def test_what_may_not_leave_is_neither_looked_up_nor_told(kestrel: Path) -> None:
+    egress = {"columns": {"orders.ordered_on": "none", "orders.status": "none"}}
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE, egress=egress) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.rows == ((1631,),)
+    assert answer.readings.tried == ()
+    assert answer.basis is not None
+    assert answer.basis.date is None or answer.basis.date.newest == ""
+    assert "2024-12-31" not in answer.to_json()
+
+
+def test_what_is_hidden_is_not_named(kestrel: Path) -> None:
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE, deny=["orders.status", "orders.shipped_on"]) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.readings.tried == ()
+    assert "shipped" not in answer.to_json()
+
+
+def test_an_answer_of_an_earlier_version_has_no_basis(kestrel: Path) -> None:
+    from tableturn.agent.records import AnswerRecord, dump, load
+
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE) as agent:
+        record = dict(dump(agent.ask(QUESTION).record))
+    old = {key: value for key, value in record.items() if key not in ("basis", "readings")}
+    assert load(AnswerRecord, old).basis is None
+    assert load(AnswerRecord, json.loads(json.dumps(record))).basis is not None

@@ -1,0 +1,12 @@
+"""What an answer rests on: read from its query, its schema and a look at the data, never from a model's word.
+
+>>> from tableturn.tools.basis import basis_of
+>>> basis_of("SELECT country, count(*) FROM customers GROUP BY country", schema, "customers by country").grain
+'one row per country'
+"""
+
+from .basis import Basis, DateUse, Filter, Origin, basis_of
+from .newest import Newest
+from .text import basis_text
+
+__all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of", "basis_text"]

@@ -1,0 +1,137 @@
+"""The record of what an answer rests on, and how a query gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from ..database.schema import Schema
+from ..sql.conditions import base_column, limit_count
+from ..sql.explain.phrases import plain_name
+from ..sql.explain.query import Explainer
+from ..sql.findings import Mention
+from ..sql.items import items_of
+from ..sql.parse import parse
+from ..sql.resolve import resolve
+from ..sql.scope import Resolution, Scope
+from ..sql.untrusted import analysis
+from .dates import DateUse, date_use
+from .filters import Filter, filters_of
+from .grain import Duplicates, grain_of
+
+Origin = Literal["verified", "definition", "generated", "offline", "edited"]
+"""Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
+wrote it, or a person edited it."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What an answer rests on.
+
+    Attributes:
+        origin: Where its query comes from.
+        tables: Those that it reads, as the schema spells them, in the order of the schema.
+        date: The date that it goes by, and what of it; None where the tables have none.
+        filters: The conditions that rows must fulfil, each with the question's words for it.
+        grain: What a row of the result is: `one row per order line`; empty where that cannot be told.
+        duplicates: Whether equal rows are `kept`, `removed`, or cannot occur (`none`).
+        nulls: What becomes of missing values, one clause each.
+        ties: What becomes of rows that share the last place that is shown; empty where nothing is cut.
+        cut: What was cut off the result; empty where it is whole.
+        definitions: Names of the definitions that it uses.
+        assumed: How it reads what the question leaves open, one clause each.
+        readings: What other readings change, in one line; empty where they change nothing, or there are none.
+    """
+
+    origin: Origin = "generated"
+    tables: tuple[str, ...] = ()
+    date: DateUse | None = None
+    filters: tuple[Filter, ...] = ()
+    grain: str = ""
+    duplicates: Duplicates = "kept"
+    nulls: tuple[str, ...] = ()
+    ties: str = ""
+    cut: str = ""
+    definitions: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    readings: str = ""
+
+    def text(self) -> str:
+        """It in about three lines of plain words."""
+        from .text import basis_text
+
+        return basis_text(self)
+
+
+@analysis
+def basis_of(
+    sql: str, schema: Schema, question: str, mentions: Sequence[Mention] = (), *, origin: Origin = "generated"
+) -> Basis:
+    """What a query says of itself; what only its result and the data can say is added by whoever has them.
+
+    Args:
+        sql: A query that ran, in the schema's dialect.
+        schema: Everything that whoever asked may read, as far as it may leave.
+        question: In the person's words, with what was said beside it.
+        mentions: Database values that the question mentions.
+        origin: Where the query comes from.
+
+    Raises:
+        SQLParseError: It cannot be read.
+    """
+    tree = parse(sql, schema.dialect).tree
+    resolution = resolve(tree, schema)
+    explainer = Explainer(resolution, schema.foreign_keys)
+    used = items_of(resolution).tables
+    grain, duplicates = grain_of(tree, resolution)
+    return Basis(
+        origin=origin,
+        tables=tuple(table.name for table in schema.tables if table.name in used),
+        date=date_use(resolution, schema),
+        filters=filters_of(resolution, explainer.speaker, question, mentions),
+        grain=grain,
+        duplicates=duplicates,
+        nulls=tuple(_nulls(resolution)),
+        ties=_ties(tree),
+        cut=_cut(tree),
+    )
+
+
+def _nulls(resolution: Resolution) -> list[str]:
+    """What becomes of missing values in the SELECT that gives the rows."""
+    found: dict[str, None] = {}
+    for scope in resolution.scopes[:1]:
+        for node in scope.select.find_all(exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
+            if node.find_ancestor(exp.Select) is scope.select and (name := _lacking(node.this, scope, resolution)):
+                found[f"missing {name} is not counted"] = None
+        where = scope.select.args.get("where")
+        for node in where.find_all(exp.NEQ, exp.Not) if where is not None else ():
+            inner = node.this.unnest() if isinstance(node, exp.Not) else node
+            if isinstance(inner, exp.In | exp.Like | exp.NEQ) and (name := _lacking(inner.this, scope, resolution)):
+                found[f"rows whose {name} is missing are out"] = None
+    return list(found)
+
+
+def _lacking(node: exp.Expr | None, scope: Scope, resolution: Resolution) -> str:
+    """The name of a column of which values are missing; empty for anything else."""
+    node = node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
+    found = base_column(node, resolution) if node is not None else None
+    return plain_name(found[1].name) if found and found[0].owner is scope and found[1].nulls is True else ""
+
+
+def _ties(tree: exp.Expr) -> str:
+    count = limit_count(tree)
+    if count is None:
+        return ""
+    return "rows that tie with the last one are cut as they come" if tree.args.get("order") is not None else ""
+
+
+def _cut(tree: exp.Expr) -> str:
+    count = limit_count(tree)
+    if not isinstance(count, exp.Literal):
+        return ""
+    rows = "the first row" if count.name == "1" else f"the first {count.name} rows"
+    return rows if tree.args.get("order") is not None else rows.replace("the first", "any") + ", in no order"

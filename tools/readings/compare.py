@@ -1,0 +1,147 @@
+"""What other readings give, against what the query gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..database.table import Cell, PlainCell
+from ..results import same_result
+from ..results.cells import label_cells
+from .query import Matter, Rival
+
+Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
+
+_ROUND = ((1e9, "bn"), (1e6, "M"))
+_TEXT = 40
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many other readings ran, and how many of them gave the same as the query."""
+
+    ran: int = 0
+    same: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What another reading gives.
+
+    Attributes:
+        matter: In what it differs.
+        words: How it reads the question: `without returned orders`.
+        assumed: How the query reads it.
+        sql: Its query.
+        says: What it gives, in a few words; empty where it is the same.
+    """
+
+    matter: Matter
+    words: str
+    assumed: str
+    sql: str
+    says: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether it gives what the query gave."""
+        return not self.says
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A result to compare."""
+
+    rows: Rows
+    truncated: bool = False
+
+
+def outcome_of(rival: Rival, here: Ran, there: Ran, ordered: bool) -> Outcome | None:
+    """What a rival's result says; None where results that were cut cannot be compared, or where nobody means it."""
+    if rival.matter == "ties":
+        says = _tied(rival, there)
+    elif here.truncated or there.truncated or (rival.matter == "date" and _is_nothing(there.rows)):
+        return None
+    elif same_result(here.rows, there.rows, ordered=ordered):
+        says = ""
+    else:
+        says = _said(here.rows, there.rows)
+    return Outcome(rival.matter, rival.words, rival.assumed, rival.sql, says)
+
+
+def _is_nothing(rows: Rows) -> bool:
+    """Whether a date was read that the rows in question do not have: nobody means that one."""
+    return all(cell in (None, 0) for row in rows for cell in row)
+
+
+def _tied(rival: Rival, there: Ran) -> str:
+    rows = there.rows
+    if len(rows) <= rival.limit:
+        return ""
+    last = tuple(rows[rival.limit - 1][rival.shown :])
+    more = 0
+    for row in rows[rival.limit :]:
+        if tuple(row[rival.shown :]) != last:
+            break
+        more += 1
+    if not more:
+        return ""
+    at_least = "at least " if more == len(rows) - rival.limit else ""
+    return f"{at_least}{more} more"
+
+
+def _said(here: Rows, there: Rows) -> str:
+    if len(there) == 1 and len(there[0]) == 1:
+        before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
+        return shown(there[0][0], before)
+    if not there:
+        return "no rows"
+    if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
+        changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
+        return ", ".join(shown(after, before) for after, before in changed)
+    labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
+    kept = Counter(tuple(labels[cell] for cell in row) for row in here)
+    new = Counter(tuple(labels[cell] for cell in row) for row in there)
+    added, gone = (new - kept).total(), (kept - new).total()
+    if not gone:
+        return f"{added:,} more {'row' if added == 1 else 'rows'}"
+    if not added:
+        return f"{gone:,} fewer {'row' if gone == 1 else 'rows'}"
+    if len(here) == len(there):
+        return f"{gone:,} of {len(here):,} rows differ"
+    return f"{len(there):,} rows instead of {len(here):,}"
+
+
+def shown(cell: Cell, beside: Cell = None) -> str:
+    """A value in few characters, as many as tell it from another."""
+    if cell is None:
+        return "nothing"
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        text = " ".join(str(cell).split())
+        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+    short = _number(cell)
+    same = isinstance(beside, int | float) and _number(beside) == short and beside != cell
+    return f"{cell:,}" if same else short
+
+
+def _number(number: float) -> str:
+    for size, unit in _ROUND:
+        if abs(number) >= size:
+            return f"{number / size:,.1f} {unit}"
+    if isinstance(number, int) or number.is_integer():
+        return f"{int(number):,}"
+    return f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:,.2f}" if abs(number) >= 1 else f"{number:.3g}"
+
+
+def told(outcomes: Sequence[Outcome]) -> str:
+    """What other readings give, in one line; empty where none changes anything."""
+    changed = [outcome for outcome in outcomes if not outcome.same]
+    if not changed:
+        return ""
+    others = [f"{outcome.says} {outcome.words}" for outcome in changed]
+    if len(changed) < len(outcomes):
+        rest = len(outcomes) - len(changed)
+        others.append("the other readings give the same" if rest > 1 else "another reading gives the same")
+    line = "; ".join(others)
+    return f"{line[:1].upper()}{line[1:]}."
