@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ...tools.examples import Example
 from ...tools.knowledge import Entry
 from ...tools.values import ValueMatch
-from ..attempts.compare import is_empty
 from ..records import Attempt
 from ..state import AgentState, attempts_of, turn_of
 from .answer import Answer
@@ -64,7 +63,7 @@ def told(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
         "tried": tuple(_tried(answer)),
         "ended": (answer.stopped,) if answer.stopped else (),
-        f"confidence {answer.confidence:.2f}": tuple(_sure(answer, why)),
+        "how sure": tuple(filter(None, (answer.certainty, answer.trust))),
     }
     return ((heading, lines) for heading, lines in parts.items() if lines)
 
@@ -86,27 +85,3 @@ def _tried(answer: Answer) -> Iterator[str]:
         yield f"{number}. {attempt.error or rows}: {' '.join(attempt.sql.split())}"
         if attempt.feedback:
             yield f"   looked at again because: {' '.join(attempt.feedback.split())}"
-
-
-def _sure(answer: Answer, why: Why | None) -> Iterator[str]:
-    """What raised or lowered it (`attempts.confidence`)."""
-    if not answer.answered:
-        yield "there is no answer to be sure of"
-        return
-    if answer.stop_kind == "edited":
-        yield "a person wrote the query"
-        return
-    attempt = next((each for each in why.attempts if each.sql == answer.sql), None) if why else None
-    if attempt is None or attempt.result is None:
-        return
-    if attempt.confidence is not None:
-        yield f"its reading of the question is {attempt.confidence:.2f} sure"
-    elif attempt.sure is not None:
-        yield f"the model said that it was {attempt.sure:.2f} sure; the other half is what the checks found"
-    yield from (f"lowered: {finding}" for finding in attempt.findings)
-    if is_empty(attempt.result):
-        yield "lowered: the result is empty"
-    if answer.status == "capped":
-        yield "lowered: the attempts ended before they agreed"
-    if not attempt.findings:
-        yield "the checks found nothing against the query"

@@ -25,7 +25,7 @@ def basis_text(basis: Basis) -> str:
     """The lines: what is read and what a row is; which rows; what was assumed and cut."""
     tables = f" over {listed([plain_name(table) for table in basis.tables])}" if basis.tables else ""
     rows = ", ".join(filter(None, (basis.grain, _DUPLICATES[basis.duplicates] if basis.grain else "")))
-    first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis.date))))
+    first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis))))
     told = [one for one in basis.filters if not _is_range(one, basis.date)]
     filters = [_filter(one) for one in told[:_MOST]]
     if len(told) > _MOST:
@@ -54,7 +54,8 @@ def _filter(told: Filter) -> str:
     return f"{told.text} (from “{told.words}”)" if told.words else f"{told.text} (not in the question)"
 
 
-def _date(date: DateUse | None) -> str:
+def _date(basis: Basis) -> str:
+    date = basis.date
     if date is None:
         return ""
     newest = f"the newest is {date.newest}" if date.newest else ""
@@ -65,6 +66,8 @@ def _date(date: DateUse | None) -> str:
         said = f"{name} {date.first} to {date.last}" if date.first != date.last else f"{name} {date.first}"
     elif date.first or date.last:
         said = f"{name} from {date.first}" if date.first else f"{name} up to {date.last}"
+    elif any(f"{date.table}.{date.column}" in one.columns for one in basis.filters):
+        return newest and f"the newest {name} is {date.newest}"
     else:
         said = f"any {name}"
     return f"{said}{f' ({newest})' if newest else ''}"
