@@ -14,10 +14,11 @@ from starlette.staticfiles import StaticFiles
 from tableturn import __version__
 
 from ..agent import SQLAgent
-from .api import answers, asking, looking, threads
+from .api import answers, asking, chat, looking, threads
 from .config import ServeSettings
 from .door import Door
 from .errors import add_error_replies
+from .mcp import over_http
 from .server import AgentOpener, House, given
 
 PAGE = Path(__file__).parent / "page"
@@ -62,8 +63,11 @@ def create_app(
     )
     app.state.house = house
     add_error_replies(app)
-    for part in (asking, threads, answers, looking):
+    for part in (asking, threads, answers, looking, chat):
         app.include_router(part.router)
+    route, manager = over_http(house)
+    app.router.routes.append(route)
+    house.beside.append(manager.run)
     app.mount("/", StaticFiles(directory=PAGE, html=True))
     return app
 

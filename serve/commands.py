@@ -22,6 +22,7 @@ from ..agent.cli.options import (
     PresetOption,
     SchemasOption,
     SettingsOption,
+    UserOption,
     located,
 )
 
@@ -126,3 +127,54 @@ def serve(
     proxies = tuple(proxy or ServeSettings.proxies)
     who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
     run(Plan(choices, who, host, port, workers, checkpoints))
+
+
+@app.command(rich_help_panel=ASK)
+def mcp(
+    db: DbOption,
+    http: Annotated[
+        int | None,
+        typer.Option(
+            "--http", min=0, max=65_535, help="Serve at this port of this machine, under /mcp, not over stdio."
+        ),
+    ] = None,
+    checkpoints: Annotated[
+        str | None, typer.Option("--checkpoints", help="What keeps conversations; as of serve.")
+    ] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    preset: PresetOption = None,
+    settings: SettingsOption = None,
+    effort: EffortOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    audit: AuditOption = None,
+    schemas: SchemasOption = None,
+    knowledge: KnowledgeOption = None,
+) -> None:
+    """Serve the database to an assistant, by the Model Context Protocol: over stdio, or at a port."""
+    from ..agent.cli.session import Choices
+    from .config import ServeSettings
+    from .run import Plan, run, run_stdio
+
+    asker = Asker(allow, deny, permissions, user)
+    choices = Choices(
+        located(db, schemas),
+        model,
+        base_url,
+        preset,
+        settings,
+        effort,
+        examples,
+        embedding,
+        False,
+        asker,
+        audit,
+        knowledge,
+    )
+    plan = Plan(choices, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
+    run_stdio(plan) if http is None else run(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import tempfile
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from ..agent import SQLAgent
+    from .server import AgentOpener
 
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
@@ -86,15 +88,40 @@ def worker() -> FastAPI:
     """The app of one process, by the plan in its environment."""
     from .app import create_app
 
+    gc.collect()
+    gc.freeze()  # what was imported stays for good: looking through it again and again took a sixth of the time
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
+    return create_app(_opener(plan, place), store=place.url, settings=plan.settings)
 
+
+def run_stdio(plan: Plan) -> None:
+    """Serves an assistant over standard input and output, until that ends.
+
+    Raises:
+        SettingsError: Something cannot be used.
+    """
+    import asyncio
+
+    asyncio.run(_serve_stdio(plan))
+
+
+async def _serve_stdio(plan: Plan) -> None:
+    from .mcp import mcp_server
+    from .server import opened_server
+
+    place = Place.of(plan.checkpoints, plan.choices.db)
+    async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
+        await mcp_server(server.anybody).run_stdio_async()
+
+
+def _opener(plan: Plan, place: Place) -> AgentOpener:
     @asynccontextmanager
     async def ready() -> AsyncIterator[SQLAgent]:
         async with place.checkpointer() as checkpointer:
             with opened(plan.choices, checkpointer) as agent:
                 yield agent
 
-    return create_app(ready, store=place.url, settings=plan.settings)
+    return ready
 
 
 def parse_price(price: str | None) -> tuple[float, float] | None:

@@ -43,6 +43,7 @@ class Asked:
         question: Words, or the fields of a decision on a query.
         notes: What comes with it.
         approve: Whether a query waits for approval before it runs.
+        watched: Whether somebody wants to see it happen, which costs more than the answer alone.
     """
 
     owner: Owner
@@ -50,6 +51,7 @@ class Asked:
     question: UserInput
     notes: str = ""
     approve: bool = False
+    watched: bool = False
 
     @property
     def words(self) -> str:
@@ -201,9 +203,13 @@ class Turns:
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
         started = time.perf_counter()
         try:
-            async for event in turn.conversation.astream(
-                turn.asked.question, settings=turn.asked.settings, notes=turn.asked.notes
-            ):
+            asked, conversation = turn.asked, turn.conversation
+            if not asked.watched:
+                await self._keep(
+                    turn, await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
+                )
+                return
+            async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
                 if event.answer is not None:
                     await self._keep(turn, event.answer)
                 elif event.kind in TOLD:

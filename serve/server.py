@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..agent import Answer, SQLAgent
 from ..tools.database import Identity
@@ -18,6 +19,9 @@ from .people import People
 from .rows import Rows
 from .running import Turns
 from .store import NotThere, Owner, Store, StoredTurn
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +52,22 @@ class Server:
     turns: Turns
     rows: Rows
     metrics: Metrics
+
+    async def asker(self, request: HTTPConnection) -> Asker:
+        """Who asks.
+
+        Raises:
+            Unauthorized: Nobody says.
+            Forbidden: The permissions say nothing of that person.
+        """
+        identity = self.people.identify(request)
+        known = identity == self.people.nobody
+        agent = self.agent if known else await asyncio.to_thread(self.people.agent_of, identity)
+        return Asker(identity, self.people.owner(identity), agent, self)
+
+    def anybody(self) -> Asker:
+        """Whoever started this process."""
+        return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
 
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Takes conversations out of the checkpointer, once the store has let go of them."""
@@ -99,9 +119,14 @@ class Asker:
 
 
 class House:
-    """Opens a server once, in a task of its own, and closes it there."""
+    """Opens a server once, in a task of its own, and closes it there.
+
+    Attributes:
+        beside: What else is to run while it is open.
+    """
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
+        self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []
         self._opener = opener
         self._store = store
         self._settings = settings
@@ -126,7 +151,10 @@ class House:
 
     async def _live(self, opened: asyncio.Future[Server]) -> None:
         try:
-            async with _open(self._opener, self._store, self._settings) as server:
+            async with AsyncExitStack() as stack:
+                server = await stack.enter_async_context(opened_server(self._opener, self._store, self._settings))
+                for beside in self.beside:
+                    await stack.enter_async_context(beside())
                 opened.set_result(server)
                 tidying = asyncio.create_task(_tidy(server))
                 await self._closing.wait()
@@ -148,7 +176,14 @@ async def _tidy(server: Server) -> None:
 
 
 @asynccontextmanager
-async def _open(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncIterator[Server]:
+async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncIterator[Server]:
+    """A server, without HTTP.
+
+    Args:
+        opener: Opens who answers.
+        place: SQLAlchemy's URL of the store; None for one that goes with the server.
+        settings: Who may ask, and how much.
+    """
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
         store = await asyncio.to_thread(Store, place)

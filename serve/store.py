@@ -60,6 +60,7 @@ _threads = Table(
     Column("person", Text, nullable=False),
     Column("database", Text, nullable=False),
     Column("title", Text, nullable=False),
+    Column("chat", String(64), index=True),
     Column("created", Float, nullable=False),
     Column("changed", Float, nullable=False),
     Index("tableturn_threads_of", "person", "database", "changed"),
@@ -252,6 +253,18 @@ class Store:
         if row is None:
             raise NotThere(f"there is no thread {id_[:64]!r}")
         return Thread(*row)
+
+    def chat(self, owner: Owner, digest: str) -> Thread | None:
+        """The conversation that a front end has shown so far, by a digest of its messages."""
+        wanted = _thread_columns().where(_threads.c.chat == digest, _own(_threads, owner))
+        with _told(), self._reading.connect() as on:
+            row = on.execute(wanted.order_by(_threads.c.changed.desc())).first()
+        return None if row is None else Thread(*row)
+
+    def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
+        """Keeps the digest under which a conversation will be gone on with."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(chat=digest))
 
     def rename(self, owner: Owner, id_: str, title: str) -> Thread:
         """Calls a conversation something else."""

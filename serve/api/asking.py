@@ -25,6 +25,7 @@ TURN_HEADER = "tableturn-turn"
 """Names the turn of a question that was asked on its own."""
 
 _KEEP_ALIVE_SECONDS = 15.0
+_STREAM = "text/event-stream"
 _EVENTS = {200: {"content": {"text/event-stream": {}}, "description": "Events, the answer last; or the turn as JSON."}}
 
 
@@ -48,16 +49,16 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = Asked(asker.owner, thread, question, body.notes, body.approve)
-    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker, accept)
+    asked = Asked(asker.owner, thread, question, body.notes, body.approve, _STREAM in accept)
+    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
 async def ask_again(id_: str, asker: AskerHere, accept: str = Header("")) -> Response:
     """Asks a turn's question once more: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
-    asked = Asked(asker.owner, turn.thread, turn.question, turn.notes)
-    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker, accept)
+    asked = Asked(asker.owner, turn.thread, turn.question, turn.notes, watched=_STREAM in accept)
+    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
 
 
 @router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
@@ -103,8 +104,8 @@ async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) ->
     }
 
 
-async def _shown(turn: RunningTurn, asker: Asker, accept: str) -> Response:
-    if "text/event-stream" in accept:
+async def _shown(turn: RunningTurn, asker: Asker) -> Response:
+    if turn.asked.watched:
         return _stream(turn, 0)
     await turn.wait()
     status = 200 if turn.error is None else status_of(type(turn.error).__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
@@ -28,10 +27,7 @@ async def asker_of(request: Request, server: ServerHere) -> Asker:
         Unauthorized: Nobody says.
         Forbidden: The permissions say nothing of that person.
     """
-    people = server.people
-    identity = people.identify(request)
-    agent = people.agent if identity == people.nobody else await asyncio.to_thread(people.agent_of, identity)
-    return Asker(identity, people.owner(identity), agent, server)
+    return await server.asker(request)
 
 
 AskerHere = Annotated[Asker, Depends(asker_of)]
