@@ -81,6 +81,7 @@ def run(plan: Plan) -> None:
             timeout_graceful_shutdown=15,
             timeout_keep_alive=30,
             ws="none",
+            http="h11",  # the quicker parser has no bound on headers
         )
 
 
