@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class Place:
         return f"sqlite:///{self.location}"
 
     @asynccontextmanager
-    async def checkpointer(self) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
         """LangGraph's checkpointer there, for this event loop."""
         if self.on_server:
             async with _on_postgres(self.location) as saver:
@@ -75,7 +75,7 @@ class Place:
 
 
 @asynccontextmanager
-async def _on_postgres(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+async def _on_postgres(url: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
     try:
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
         from psycopg.rows import dict_row

@@ -307,8 +307,8 @@ def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:
     told = answer.to_dict()
     told["rows"] = told["rows"][:_ROWS]
     fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn, "thread": answer.thread, "choices": list(answer.choices)}
-    return AskResult(**masked(fields | {"choices": more.pop("choices")}, asker.agent), **more)
+    more = {"turn": turn, "thread": answer.thread, "choices": masked(list(answer.choices), asker.agent)}
+    return AskResult.model_validate(masked(fields, asker.agent) | more)
 
 
 def _schema(asker: Asker, names: list[str]) -> SchemaResult:

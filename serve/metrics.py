@@ -22,14 +22,15 @@ class Metrics:
     """Counters of one worker."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        on = {"registry": self._registry}
-        self._turns = Counter("tableturn_turns", "Turns that ended, by how.", ["status"], **on)
-        self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, **on)
-        self._calls = Counter("tableturn_model_calls", "Requests to models.", **on)
-        self._tokens = Counter("tableturn_tokens", "Tokens of prompts and replies.", ["kind"], **on)
-        self._refused = Counter("tableturn_refused_queries", "Queries that were refused or failed.", **on)
-        self._errors = Counter("tableturn_errors", "Turns that failed, by the error's class.", ["kind"], **on)
+        registry = self._registry = CollectorRegistry()
+        self._turns = Counter("tableturn_turns", "Turns that ended, by how.", ["status"], registry=registry)
+        self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, registry=registry)
+        self._calls = Counter("tableturn_model_calls", "Requests to models.", registry=registry)
+        self._tokens = Counter("tableturn_tokens", "Tokens of prompts and replies.", ["kind"], registry=registry)
+        self._refused = Counter("tableturn_refused_queries", "Queries that were refused or failed.", registry=registry)
+        self._errors = Counter(
+            "tableturn_errors", "Turns that failed, by the error's class.", ["kind"], registry=registry
+        )
 
     def ended(self, answer: Answer | None, error: TableturnError | None, seconds: float) -> None:
         """Counts a turn."""

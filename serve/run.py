@@ -7,7 +7,7 @@ import os
 import pickle
 import tempfile
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ async def _serve_stdio(plan: Plan) -> None:
 
 def _opener(plan: Plan, place: Place) -> AgentOpener:
     @asynccontextmanager
-    async def ready() -> AsyncIterator[SQLAgent]:
+    async def ready() -> AsyncGenerator[SQLAgent]:
         async with place.checkpointer() as checkpointer:
             with opened(plan.choices, checkpointer) as agent:
                 yield agent

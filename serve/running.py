@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from opentelemetry import trace
+
 from ..agent import Answer
 from ..tools.errors import TableturnError, TurnCancelled
 from .door import TooMany
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from .metrics import Metrics
 
 _log = logging.getLogger(__name__)
+_tracer = trace.get_tracer("tableturn")
 
 TOLD = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "answer"})
 """Events that leave the server; the others tell of nodes and their state."""
@@ -136,6 +139,7 @@ class Turns:
         self._running: dict[str, RunningTurn] = {}
         self._begun = 0
         self._tasks: list[asyncio.Task[None]] = []
+        self._stopping = asyncio.Event()
 
     def start(self) -> None:
         """Begins to be heard of."""
@@ -151,8 +155,7 @@ class Turns:
         for turn in list(self._running.values()):
             if turn.task:
                 await asyncio.wait([turn.task], timeout=5)
-        for task in self._tasks:
-            task.cancel()
+        self._stopping.set()  # what is being written is written to its end
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def get(self, id_: str) -> RunningTurn | None:
@@ -201,6 +204,17 @@ class Turns:
             raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
 
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
+        """Takes a turn, as a span that says how it went and nothing of what was asked."""
+        with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
+            await self._take_counted(turn, agent)
+            if turn.answer is not None:
+                usage = turn.answer.usage
+                span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
+                span.set_attributes({"tableturn.tokens": usage.tokens, "tableturn.rows": turn.answer.row_count})
+            elif turn.error is not None:
+                span.set_attribute("error.type", type(turn.error).__name__)
+
+    async def _take_counted(self, turn: RunningTurn, agent: SQLAgent) -> None:
         started = time.perf_counter()
         try:
             asked, conversation = turn.asked, turn.conversation
@@ -246,21 +260,25 @@ class Turns:
         turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
 
     async def _beat(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             with contextlib.suppress(StoreError):
                 await asyncio.to_thread(self._store.beat)
                 await asyncio.to_thread(self._store.mend)
-            await asyncio.sleep(_BEAT_SECONDS)
+            await self._pause(_BEAT_SECONDS)
 
     async def _watch(self) -> None:
         """Looks for turns that somebody asked another worker to stop."""
-        while True:
-            await asyncio.sleep(_WATCH_SECONDS)
+        while not self._stopping.is_set():
+            await self._pause(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
                     for id_ in await asyncio.to_thread(self._store.stop_wanted, list(self._running)):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
 
 async def follow(store: Store, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:

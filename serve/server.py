@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -176,7 +176,7 @@ async def _tidy(server: Server) -> None:
 
 
 @asynccontextmanager
-async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncIterator[Server]:
+async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
     """A server, without HTTP.
 
     Args:

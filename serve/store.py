@@ -383,8 +383,8 @@ class Store:
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         sums = (func.coalesce(func.sum(column), 0) for column in (_turns.c.prompt_tokens, _turns.c.completion_tokens))
         with _told(), self._reading.connect() as on:
-            prompt, completion = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
-        return int(prompt), int(completion)
+            spent = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
+        return int(spent[0]), int(spent[1])
 
 
 class _told:  # noqa: N801 - used as a context manager

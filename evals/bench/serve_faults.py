@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ async def _run(turns: int) -> dict[str, object]:
         urls |= {"database_locked": quick, "disk_full": quick}
         for fault, url in urls.items():
             async with _serving(path, url, settings, full=fault == "disk_full") as serving:
-                with _locked(path) if fault == "database_locked" else suppress():
+                with _locked(path) if fault == "database_locked" else nullcontext():
                     figures[fault] = (await _many(serving, turns)).figures()
         async with _serving(path, quick, settings, workers=2) as serving:
             seconds = _KILL_SECONDS * min(turns / _TURNS, 1.0)
@@ -103,7 +103,7 @@ def _limited() -> Generator[str]:
     from threading import Thread
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 - as the base class calls it
+        def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.send_response(429)
             self.send_header("retry-after", "1")

@@ -26,7 +26,9 @@ TURN_HEADER = "tableturn-turn"
 
 _KEEP_ALIVE_SECONDS = 15.0
 _STREAM = "text/event-stream"
-_EVENTS = {200: {"content": {"text/event-stream": {}}, "description": "Events, the answer last; or the turn as JSON."}}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "Events, the answer last; or the turn as JSON."}
+}
 
 
 @router.post("/ask", response_class=JSONResponse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,11 +12,11 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings, create_app
 
-from tests.agent.conftest import own_folders, shop  # noqa: F401 - fixtures
+from tests.agent import conftest as of_agents
 from tests.support.scripted import ScriptedModel
 
 Client: TypeAlias = httpx.AsyncClient
-JSON = {"content-type": "application/json"}
+own_folders, shop = of_agents.own_folders, of_agents.shop
 
 
 def scripted(sql: str = "SELECT name FROM customers ORDER BY id", **more: Any) -> ScriptedModel:
@@ -25,7 +25,7 @@ def scripted(sql: str = "SELECT name FROM customers ORDER BY id", **more: Any) -
 
 
 @asynccontextmanager
-async def serving(agent: SQLAgent, settings: ServeSettings | None = None, **more: Any) -> AsyncIterator[Client]:
+async def serving(agent: SQLAgent, settings: ServeSettings | None = None, **more: Any) -> AsyncGenerator[Client]:
     """A client of a server over an agent, in process."""
     app = create_app(agent, settings=settings, **more)
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 5000), raise_app_exceptions=False)
@@ -42,7 +42,8 @@ def agent_over(tmp_path: Path) -> Iterator[Callable[..., SQLAgent]]:
     opened: list[SQLAgent] = []
 
     def open_agent(database: Path, **more: Any) -> SQLAgent:
-        agent = SQLAgent(database, **({"model": scripted(), "examples": tmp_path / "examples"} | more))
+        given: dict[str, Any] = {"model": scripted(), "examples": tmp_path / "examples", **more}
+        agent = SQLAgent(database, **given)
         opened.append(agent)
         return agent
 
@@ -52,7 +53,7 @@ def agent_over(tmp_path: Path) -> Iterator[Callable[..., SQLAgent]]:
 
 
 @pytest.fixture
-async def client(shop: Path, agent_over: Callable[..., SQLAgent]) -> AsyncIterator[Client]:  # noqa: F811
+async def client(shop: Path, agent_over: Callable[..., SQLAgent]) -> AsyncIterator[Client]:
     """A client of a server over the shop."""
     async with serving(agent_over(shop)) as client:
         yield client

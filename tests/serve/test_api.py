@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.answer import JSON_KEYS
@@ -83,7 +84,7 @@ async def test_another_query_is_run_in_its_place(client: Client) -> None:
 async def test_feedback(client: Client) -> None:
     turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
 
-    async def say(**body: str) -> dict[str, object]:
+    async def say(**body: str) -> dict[str, Any]:
         reply = await client.post(f"/turns/{turn}/feedback", json=body)
         assert reply.status_code == 200, reply.text
         return reply.json()

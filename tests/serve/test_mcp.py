@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
 
 
 @asynccontextmanager
-async def calling(agent: SQLAgent) -> AsyncIterator[Client]:
+async def calling(agent: SQLAgent) -> AsyncGenerator[Client]:
     async with (
         opened_server(given(agent), None, ServeSettings()) as server,
         Client(mcp_server(server.anybody)) as client,
