@@ -25,6 +25,9 @@ _TURNS = 40
 _AT_ONCE = 8
 _KILL_SECONDS = 300.0
 _BETWEEN_KILLS = 10.0
+_FOUND_SECONDS = 300.0
+"""How long a client looks for its turn: on a busy machine a new worker takes half a minute to come up."""
+
 _FULL_BYTES = 300_000
 """No file may grow beyond this: room for the store's tables, and for a few turns."""
 
@@ -194,7 +197,7 @@ def _count(reply: Any, outcome: Outcome) -> None:
 
 async def _find(client: Any, thread: str, outcome: Outcome) -> None:
     """What became of a turn whose connection broke: it is answered after all, or is lost and asked again."""
-    until = time.monotonic() + 60.0
+    until = time.monotonic() + _FOUND_SECONDS
     while time.monotonic() < until:
         await asyncio.sleep(0.5)
         with suppress(httpx.HTTPError, ValueError, KeyError):
