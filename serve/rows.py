@@ -144,7 +144,14 @@ class Rows:
             QueryError: The query cannot be run under these rights or limits.
         """
         key = (turn, agent.resources.database.session.key)
-        return self._get(key, lambda: self._read(answer, agent)).page(view)
+
+        def read() -> _Held:
+            return self._read(answer, agent)
+
+        try:
+            return self._get(key, read).page(view)
+        except sqlite3.ProgrammingError:  # it was let go of in the meantime
+            return self._get(key, read).page(view)
 
     def close(self) -> None:
         """Lets go of all."""
