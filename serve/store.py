@@ -383,7 +383,7 @@ class Store:
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         sums = (func.coalesce(func.sum(column), 0) for column in (_turns.c.prompt_tokens, _turns.c.completion_tokens))
         with _told(), self._reading.connect() as on:
-            spent = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
+            spent: Any = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
         return int(spent[0]), int(spent[1])
 
 
