@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-ROOMS  := agent tools prompts evals
+ROOMS  := agent tools prompts serve evals
 
 CHEAP      := .[ray,baselines,browser]
 EVERYTHING := .[ray,baselines,browser,spark-local,sft,sentence-test]

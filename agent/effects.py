@@ -12,6 +12,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -356,14 +357,22 @@ class _Awaiting:
         return await self._within(_ainvoke(request, config, allowance), seconds)
 
     async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
-        task = asyncio.create_task(result)
+        """The result; nothing is looked at in between, as hundreds may wait at once."""
+        loop = asyncio.get_running_loop()
+        task, stopped = asyncio.create_task(result), loop.create_future()
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(lambda: stopped.done() or stopped.set_result(None))
+
         try:
-            for part in _slices(seconds, self._cancellation):
-                if (await asyncio.wait((task,), timeout=part))[0]:
-                    return task.result()
+            with self._cancellation.watched(stop) if self._cancellation else nullcontext():
+                limit = None if seconds == math.inf else seconds
+                await asyncio.wait((task, stopped), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
         finally:
             task.cancel()
-        raise _Late
+        raise _cancelled() if stopped.done() else _Late
 
 
 async def _ainvoke(request: Request, config: RunnableConfig, allowance: Allowance) -> AIMessage:

@@ -137,7 +137,10 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
         with _undone_by_errors(config):
-            started, this, tally = await asyncio.to_thread(self._start, input, config)
+            # Only a run that may narrow what is read can have to open a database.
+            narrows = get_runtime(Settings).context is not None
+            start = asyncio.to_thread(self._start, input, config) if narrows else None
+            started, this, tally = self._start(input, config) if start is None else await start
             with asked_in(this.thread):
                 update = await arun(self._body(input, this), this.translator(), tally)
         return _counted(self.get_name(), input, update, tally, started)

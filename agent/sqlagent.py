@@ -246,7 +246,7 @@ class SQLAgent:
         within = self.settings.overridden(_context(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         with asked_in(answer.thread):
-            return Answer(deliver(answer.record, database, within.limits), answer.thread)
+            return Answer(deliver(answer.record, database, within.limits), answer.thread, answer.record)
 
     def export(
         self,
@@ -410,6 +410,10 @@ class SQLAgent:
         )
         masks = self.resources.database.session.policy.egress.mask
         return answering_tool(self._take_alone, self._atake_alone, name, description or described, masks)
+
+    async def adelete_thread(self, thread: str) -> None:
+        """Takes a conversation out of the checkpointer."""
+        await self._checkpointer.adelete_thread(thread)
 
     def close(self) -> None:
         """Closes what the agent opened; a database or store that was passed in stays open."""

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "prompts": {"tools", "prompts"},
     "agent": {"tools", "prompts", "agent"},
     "serve": {"tools", "prompts", "agent", "serve"},
-    "evals": {"tools", "prompts", "agent", "evals"},
+    "evals": {"tools", "prompts", "agent", "serve", "evals"},
     "tableturn": {"tools", "agent"},
 }
 """Rooms, and the package's own modules, with what each may import."""

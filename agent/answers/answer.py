@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...prompts.replies import Intent
-from ...tools.charts import Chart, Spec, choose, vega_lite, wished
+from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..attempts.confidence import words
@@ -103,10 +103,12 @@ class Answer:
         database: `tableturn.tools.examples.database_identity` of the database that was asked.
         withheld: Whether rows that may not leave are missing here: `SQLAgent.deliver` gives them to whoever asked.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
+        kept: The answer as far as it may be kept: `record` without the rows that may not leave.
     """
 
-    def __init__(self, record: AnswerRecord, thread: str = "") -> None:
+    def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:
         self.record = record
+        self.kept = record if kept is None else kept
         self.thread = thread
         self.question: str = record.question
         self.rephrased: str = record.rephrased
@@ -167,9 +169,12 @@ class Answer:
     @cached_property
     def drawn(self) -> Chart | None:
         """The chart that fits the rows, and the question where it asks for one; None where none does."""
+        return self.drawn_as(wished(self.question))
+
+    def drawn_as(self, wish: Wish | None) -> Chart | None:
+        """The chart that fits the rows and this wish; None where none does."""
         if not self.answered or self.withheld:
             return None
-        wish = wished(self.question)
         title = self.rephrased if wish is None or not wish.question else wish.question
         return choose(self.headings, self.rows, wish, title=title or self.question, partial=self.truncated)
 

@@ -52,19 +52,44 @@ def kept_conversations(
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    path = _file(path)
+    path = own_file(_file(path), db)
     try:
-        _refuse_others(path)
+        with SqliteSaver.from_conn_string(str(path)) as saver:
+            saver.setup()
+            yield saver
+    except (OSError, sqlite3.Error) as error:
+        raise _cannot(path, error) from None
+
+
+def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
+    """A file for conversations, made where there is none; its owner's alone.
+
+    Args:
+        path: The file.
+        db: The database that is asked.
+        more_tables: What it may hold besides LangGraph's own tables.
+
+    Returns:
+        Its absolute path.
+
+    Raises:
+        SettingsError: The file cannot be used.
+    """
+    path = path.absolute()
+    try:
+        _refuse_others(path, more_tables)
         if Path(_SCHEME.sub("", db)).absolute() == path:
             raise SettingsError(f"{path} is the database that is asked: name another file with --checkpoints")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
-        with SqliteSaver.from_conn_string(str(path)) as saver:
-            saver.setup()
-            yield saver
     except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints") from None
+        raise _cannot(path, error) from None
+    return path
+
+
+def _cannot(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints")
 
 
 @dataclass(frozen=True)
@@ -115,7 +140,7 @@ def _file(path: Path | None) -> Path:
     return (path or data_folder() / "conversations.sqlite").absolute()
 
 
-def _refuse_others(path: Path) -> None:
+def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
     """Looks into a file without writing.
 
     Raises:
@@ -135,7 +160,9 @@ def _refuse_others(path: Path) -> None:
     if start == _HEADER:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if not (tables >= _OWN_TABLES and all(name in _OWN_TABLES or name.startswith("sqlite_") for name in tables)):
+    kept = tables >= _OWN_TABLES or (more_tables and tables >= more_tables)
+    own = _OWN_TABLES | more_tables
+    if not (kept and all(name in own or name.startswith("sqlite_") for name in tables)):
         raise SettingsError(
             f"{path} holds something else than conversations, and is left alone: name another file with --checkpoints"
         )

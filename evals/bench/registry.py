@@ -88,6 +88,9 @@ BENCHES: Mapping[str, Bench] = {
     "linking": Bench("redundancy and recall of the schema linker on SParC and CoSQL dev"),
     "linking-ablations": Bench("schema linker and choice of base SQL, a part taken away at a time"),
     "linking-scale": Bench("the schema linker on a thousand tables and ten thousand columns"),
+    "mcp": Bench(
+        "every tool of the MCP server called by the SDK's client, and bad arguments refused", needs_data=False
+    ),
     "never-worse": Bench("EX after revisions that make drafts worse"),
     "non-interference": Bench("turns over databases that differ in what may not leave or is hidden", needs_data=False),
     "offline": Bench("EX of the offline translator on the published dev sets"),
@@ -105,6 +108,9 @@ BENCHES: Mapping[str, Bench] = {
     "score-speed": Bench("seconds to judge 1,034 predictions, ours and the official tool's"),
     "selection": Bench("choosing among six published systems on Spider dev"),
     "selection-multiturn": Bench("choosing between two systems turn by turn on SParC dev"),
+    "serve": Bench("the server with 200 conversations at once, one worker and two", needs_data=False),
+    "serve-attacks": Bench("hostile requests, and how many the server holds", needs_data=False),
+    "serve-faults": Bench("turns answered, refused and lost while things fail (ten minutes)", needs_data=False),
     "spark": Bench("a first question asked of ten million rows on Spark, and attacks on it", needs_data=False),
     "startup": Bench("seconds of --help and of the first answer in a fresh process", needs_data=False),
     "suite": Bench("mutants of gold queries killed by the test suites built from them"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from typing import Any
 
 from .stand_in import reply_to
 
@@ -33,13 +34,17 @@ async def serve(seconds: float) -> None:
     await server.serve_forever()
 
 
-def _response(request: dict[str, list[dict[str, str]]]) -> bytes:
+def _response(request: dict[str, Any]) -> bytes:
     text = reply_to("\n".join(message["content"] for message in request["messages"]))
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
-    body = json.dumps(reply).encode()
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    kind, body = "application/json", json.dumps(reply).encode()
+    if request.get("stream"):
+        piece = {"index": 0, "delta": choice["message"], "finish_reason": "stop"}
+        chunk = reply | {"object": "chat.completion.chunk", "choices": [piece]}
+        kind, body = "text/event-stream", f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 

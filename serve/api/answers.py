@@ -1,0 +1,149 @@
+"""What can be done with an answer: look through its rows, write them to a file, run another query, judge it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any, BinaryIO
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from ...agent import Answer
+from ...agent.answers.remembering import rerun
+from ...tools.charts import Kind, Wish, vega_lite
+from ...tools.errors import ExportError
+from ...tools.export.formats import MEDIA_TYPES, Format
+from ..rows import View
+from ..server import Asker
+from ..store import StoredTurn
+from .asking import turn_reply
+from .bodies import FeedbackBody, PageReply, RunBody, TurnReply
+from .who import AskerHere
+
+router = APIRouter(tags=["answers"])
+
+_PART = 64 * 1024
+
+
+@router.get("/turns/{id_}", response_model=TurnReply)
+async def get_turn(id_: str, asker: AskerHere) -> dict[str, Any]:
+    """A turn, with its answer once there is one."""
+    return await turn_reply(await asker.turn(id_), asker)
+
+
+@router.get("/turns/{id_}/rows")
+async def get_rows(
+    id_: str,
+    asker: AskerHere,
+    offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    sort: Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")] = None,
+    descending: bool = False,
+    search: Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")] = "",
+) -> PageReply:
+    """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
+    answer = await _answer(id_, asker)
+    view = View(offset, limit, sort, descending, search)
+    page = await asyncio.to_thread(asker.server.rows.page, id_, answer, asker.agent, view)
+    return PageReply(
+        columns=list(page.columns),
+        headings=list(answer.headings),
+        rows=[list(row) for row in page.rows],
+        offset=offset,
+        total=page.total,
+        truncated=page.truncated,
+        read_at=page.read_at,
+    )
+
+
+@router.get("/turns/{id_}/chart")
+async def get_chart(id_: str, asker: AskerHere, kind: Kind | None = None) -> dict[str, Any] | None:
+    """A turn's answer as a Vega-Lite specification with its data, of this kind where it fits; null where none does."""
+    answer = await asker.answer(await asker.turn(id_))
+    chart = None if answer is None else answer.drawn if kind is None else answer.drawn_as(Wish(kind, ""))
+    return None if chart is None else vega_lite(chart)
+
+
+@router.get("/turns/{id_}/export", response_class=StreamingResponse)
+async def export(
+    id_: str,
+    asker: AskerHere,
+    form: Annotated[Format, Query(alias="format")] = "csv",
+    rows: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
+) -> Response:
+    """All rows of a turn's answer as a file, by running its query anew."""
+    answer = await _answer(id_, asker)
+    file = await asyncio.to_thread(_exported, asker, answer, form, rows)
+    name = f'attachment; filename="{id_[:8]}.{form}"'
+    return StreamingResponse(_parts(file), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
+
+
+@router.post("/turns/{id_}/run", response_model=TurnReply)
+async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
+    """Runs another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
+    turn = await asker.turn(id_)
+    answer = await _answer(id_, asker)
+    record = await asyncio.to_thread(rerun, answer.kept, body.sql, asker.agent.resources, asker.agent.settings)
+    new = await asyncio.to_thread(asker.server.store.add_answer, asker.owner, turn.thread, turn.question, record)
+    return await turn_reply(await asker.turn(new), asker)
+
+
+@router.post("/turns/{id_}/feedback")
+async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
+    """Says how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
+    turn = await asker.turn(id_)
+    given = await asyncio.to_thread(_learn, turn, body, asker)
+    said = body.model_dump(exclude_defaults=True)
+    await asyncio.to_thread(asker.server.store.add_feedback, asker.owner, id_, said)
+    return {"kind": body.kind, **given}
+
+
+def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
+    agent = asker.agent
+    if body.kind == "note":
+        return {"entry": asdict(agent.note(body.text))}
+    if body.kind == "down":
+        return {}
+    if turn.answer is None:
+        raise ExportError("this turn has no answer")
+    answer = Answer(turn.answer, turn.thread)
+    if body.kind == "approve":
+        saved = agent.approve(answer, question=body.question)
+        return {"saved": {"id": saved.id, "new": saved.new, "replaced": saved.replaced}}
+    corrected = agent.correct(answer, body.sql, question=body.question)
+    new = asker.server.store.add_answer(asker.owner, turn.thread, turn.question, corrected.answer.kept)
+    saved = {"id": corrected.saved.id, "new": corrected.saved.new, "replaced": corrected.saved.replaced}
+    proposals = [entry.line for entry in corrected.proposals]
+    return {"saved": saved, "turn": new, "answer": corrected.answer.to_dict(), "proposals": proposals}
+
+
+async def _answer(id_: str, asker: Asker) -> Answer:
+    """A turn's answer, as far as it may be kept.
+
+    Raises:
+        ExportError: There is none.
+    """
+    turn = await asker.turn(id_)
+    if turn.answer is None:
+        raise ExportError("this turn has no answer")
+    return Answer(turn.answer, turn.thread)
+
+
+def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None) -> BinaryIO:
+    file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
+    try:
+        asker.agent.export(answer, file, form, rows=rows)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _parts(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while part := file.read(_PART):
+            yield part

@@ -1,0 +1,162 @@
+"""Questions: of their own, and in conversations, with events as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Header
+from fastapi.sse import format_sse_event
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from ...tools.errors import TableturnError
+from ..errors import error_body, status_of
+from ..running import Asked, RunningTurn, follow
+from ..server import Asker
+from ..store import StoredTurn
+from .bodies import AskBody, Decision, TurnBody, TurnReply
+from .who import AskerHere
+
+router = APIRouter(tags=["asking"])
+
+TURN_HEADER = "tableturn-turn"
+"""Names the turn of a question that was asked on its own."""
+
+_KEEP_ALIVE_SECONDS = 15.0
+_STREAM = "text/event-stream"
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "Events, the answer last; or the turn as JSON."}
+}
+
+
+@router.post("/ask", response_class=JSONResponse)
+async def ask(body: AskBody, asker: AskerHere) -> Response:
+    """Answers one question on its own, with the JSON of `tableturn ask --json`."""
+    turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, "", body.question, body.notes))
+    await turn.wait()
+    headers = {TURN_HEADER: turn.id}
+    if turn.answer is not None:
+        return JSONResponse(turn.answer.to_dict(), headers=headers)
+    assert turn.error is not None
+    kind = type(turn.error).__name__
+    return JSONResponse(error_body(kind, str(turn.error)), status_of(kind), headers)
+
+
+@router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
+async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str = Header("")) -> Response:
+    """Takes a turn: events where `text/event-stream` is accepted, else the turn once it is over.
+
+    A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
+    """
+    question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
+    asked = Asked(asker.owner, thread, question, body.notes, body.approve, _STREAM in accept)
+    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
+
+
+@router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
+async def ask_again(id_: str, asker: AskerHere, accept: str = Header("")) -> Response:
+    """Asks a turn's question once more: one that was lost, stopped or failed."""
+    turn = await asker.turn(id_)
+    asked = Asked(asker.owner, turn.thread, turn.question, turn.notes, watched=_STREAM in accept)
+    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
+
+
+@router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
+async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")) -> Response:
+    """The events of a turn from the one after `Last-Event-ID`; of one that is over, or runs elsewhere, its end."""
+    running = asker.server.turns.get(id_)
+    if running is not None and running.asked.owner == asker.owner:
+        return _stream(running, int(last_event_id) if last_event_id.isdecimal() else 0)
+    await asker.turn(id_)
+    return _event_stream(_ending(asker, id_))
+
+
+@router.post("/turns/{id_}/stop", status_code=202)
+async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
+    """Ends a turn; the conversation stands as it did before it."""
+    await asyncio.to_thread(asker.server.store.turn, asker.owner, id_)
+    await asker.server.turns.cancel(asker.owner, id_)
+    return {"id": id_}
+
+
+async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
+    """A turn as JSON.
+
+    Args:
+        turn: What is kept of it.
+        asker: Who wants it.
+        rows: So many of its answer's rows at most.
+    """
+    answer = await asker.answer(turn)
+    told = None if answer is None else answer.to_dict()
+    if told is not None and rows is not None:
+        told["rows"] = told["rows"][:rows]
+    error = None if turn.error_kind is None else error_body(turn.error_kind, turn.error or "")["error"]
+    if turn.status == "lost":
+        error = error_body("Lost", "the worker that took this turn is gone: ask again")["error"]
+    reply = {"id": turn.id, "thread": turn.thread, "question": turn.question, "status": turn.status}
+    return reply | {
+        "begun": turn.begun,
+        "ended": turn.ended,
+        "answer": told,
+        "error": error,
+        "feedback": turn.feedback,
+    }
+
+
+async def _shown(turn: RunningTurn, asker: Asker) -> Response:
+    if turn.asked.watched:
+        return _stream(turn, 0)
+    await turn.wait()
+    status = 200 if turn.error is None else status_of(type(turn.error).__name__)
+    headers = {TURN_HEADER: turn.id}
+    if isinstance(turn.error, TableturnError):
+        return JSONResponse(error_body(type(turn.error).__name__, str(turn.error)), status, headers)
+    return JSONResponse(await turn_reply(await asker.turn(turn.id), asker), status, headers)
+
+
+def _stream(turn: RunningTurn, after: int) -> Response:
+    async def lines() -> AsyncIterator[bytes]:
+        if not after:
+            yield _line(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
+        async for number, event in turn.watch(after):
+            yield _line(number, event)
+
+    return _event_stream(lines(), {TURN_HEADER: turn.id})
+
+
+async def _ending(asker: Asker, id_: str) -> AsyncIterator[bytes]:
+    turn = await turn_reply(await follow(asker.server.store, asker.owner, id_), asker)
+    if turn["answer"] is not None:
+        yield _line(1, {"event": "answer", "turn": id_, "answer": turn["answer"]})
+    else:
+        yield _line(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
+
+
+def _line(number: int, event: dict[str, Any]) -> bytes:
+    return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
+
+
+def _event_stream(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
+    more = {"x-accel-buffering": "no", "cache-control": "no-store"}
+    return StreamingResponse(_kept_alive(lines), media_type="text/event-stream", headers=more | (headers or {}))
+
+
+async def _kept_alive(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines, with a comment wherever there is none for a while: proxies close what is silent."""
+    line: asyncio.Task[bytes] | None = None
+    try:
+        while True:
+            line = line or asyncio.ensure_future(anext(lines))
+            if (await asyncio.wait((line,), timeout=_KEEP_ALIVE_SECONDS))[0]:
+                yield line.result()
+                line = None
+            else:
+                yield b": still here\n\n"
+    except StopAsyncIteration:
+        return
+    finally:
+        if line is not None:
+            line.cancel()

@@ -1,0 +1,122 @@
+"""What requests may say and what replies hold. Fields that there are not are refused: a question changes no setting."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
+_Notes = Annotated[
+    str, Field(max_length=20_000, description="What to know beside the question: a definition, a convention.")
+]
+_SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One reading statement.")]
+
+
+class Body(BaseModel):
+    """A request's body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AskBody(Body):
+    """A question of its own."""
+
+    question: _Question
+    notes: _Notes = ""
+
+
+class Decision(Body):
+    """What a person says about a query that waits for approval."""
+
+    action: Literal["approve", "edit", "reject"]
+    sql: Annotated[str, Field(max_length=50_000)] = ""
+    save: bool = False
+    reason: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class TurnBody(Body):
+    """A question in a conversation, or the reply to what was asked back."""
+
+    question: _Question | Decision
+    notes: _Notes = ""
+    approve: Annotated[bool, Field(description="Wait for approval before a query runs.")] = False
+
+
+class ThreadBody(Body):
+    """A conversation's name."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+
+
+class RunBody(Body):
+    """A query in the place of a turn's."""
+
+    sql: _SQL
+
+
+class FeedbackBody(Body):
+    """What a person says about an answer."""
+
+    kind: Literal["approve", "correct", "note", "down"]
+    sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""
+    question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = ""
+    text: Annotated[str, Field(max_length=2_000, description="With `note`, the definition; with `down`, why.")] = ""
+
+
+class TokenBody(Body):
+    """The server's token, for a session."""
+
+    token: Annotated[str, Field(max_length=1_000)]
+
+
+class ThreadReply(BaseModel):
+    """A conversation; times in Unix seconds."""
+
+    id: str
+    title: str
+    created: float
+    changed: float
+
+
+class ErrorReply(BaseModel):
+    """An error."""
+
+    kind: str
+    message: str
+
+
+class TurnReply(BaseModel):
+    """A turn.
+
+    `status` is `running`, `answered` (see the answer's own), `failed`, `stopped`, or `lost`: its worker is gone, and it
+    can be asked again. `answer` has the keys of `tableturn ask --json`.
+    """
+
+    id: str
+    thread: str
+    question: str
+    status: Literal["running", "answered", "failed", "stopped", "lost"]
+    begun: float
+    ended: float | None
+    answer: dict[str, Any] | None
+    error: ErrorReply | None
+    feedback: dict[str, Any] | None
+
+
+class ThreadWithTurns(ThreadReply):
+    """A conversation with its turns, oldest first."""
+
+    turns: list[TurnReply]
+
+
+class PageReply(BaseModel):
+    """A part of a result."""
+
+    columns: list[str]
+    headings: list[str]
+    rows: list[list[Any]]
+    offset: int
+    total: int
+    truncated: bool
+    read_at: float

@@ -1,0 +1,196 @@
+"""The OpenAI form: the agent as a model of any chat front end.
+
+Such a front end sends the whole conversation each time: one that was had here is gone on with, by its messages, and
+another is told as notes. A reply is words, the SQL and a table, without the rows that may not leave: front ends send
+replies on to other models.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from ...agent import Answer
+from ...tools.errors import TableturnError
+from ...tools.export import export_rows
+from ..errors import status_of
+from ..outgoing import for_model, masked
+from ..running import Asked, RunningTurn
+from ..server import Asker
+from .who import AskerHere
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+
+MODEL = "tableturn"
+_ROWS = 50
+_LONGEST = 10_000
+_HISTORY = 10
+"""Earlier messages that are told as notes, of a conversation that is not known here."""
+
+
+class Part(BaseModel):
+    """A part of a message's content."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: str
+    text: str = ""
+
+
+class Message(BaseModel):
+    """A message; of other fields nothing is read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[Part] | None = ""
+
+    @property
+    def words(self) -> str:
+        """Its text."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.type == "text")
+        return self.content or ""
+
+
+class StreamOptions(BaseModel):
+    """What a stream tells besides."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    include_usage: bool = False
+
+
+class ChatBody(BaseModel):
+    """A request in OpenAI's form. Temperature and the like are not read: a question changes no setting."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    messages: Annotated[list[Message], Field(min_length=1, max_length=1_000)]
+    model: str = MODEL
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+@router.get("/models")
+async def models(asker: AskerHere) -> dict[str, Any]:
+    """The one model that there is."""
+    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "tableturn"}]}
+
+
+@router.post("/chat/completions", response_model=None)
+async def complete(body: ChatBody, asker: AskerHere) -> Response:
+    """Answers the last message of a person in the light of those before it."""
+    question = body.messages[-1].words
+    if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST:
+        return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters", 400)
+    thread, notes = await _thread(body.messages[:-1], asker)
+    turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, thread, question, notes))
+    if body.stream:
+        chunks = _chunks(turn, asker, body)
+        return StreamingResponse(chunks, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    await turn.wait()
+    if turn.answer is None:
+        return _failed(turn.error)
+    message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, thread, asker)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
+
+
+async def _thread(before: list[Message], asker: Asker) -> tuple[str, str]:
+    """The conversation that these messages are, and notes that stand for it where there is none."""
+    store = asker.server.store
+    said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
+    found = await asyncio.to_thread(store.chat, asker.owner, _digest(said)) if said else None
+    if found is not None:
+        return found.id, ""
+    thread = await asyncio.to_thread(store.add_thread, asker.owner)
+    told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
+    return thread.id, "\n".join(told)
+
+
+async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
+    """The words of the reply; with them the front end will go on with this conversation."""
+    text = _text(for_model(answer), asker)
+    said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
+    digest = _digest([*said, ("assistant", text)])
+    await asyncio.to_thread(asker.server.store.note_chat, asker.owner, thread, digest)
+    return text
+
+
+def _digest(said: list[tuple[str, str]]) -> str:
+    plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(answer: Answer, asker: Asker) -> str:
+    """An answer in Markdown."""
+    parts = [answer.text, *(f"{number}. {choice}" for number, choice in enumerate(answer.choices, 1))]
+    if answer.sql:
+        fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
+        parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
+    if answer.answered and answer.rows:
+        parts.append(_table(answer))
+    if answer.explanation:
+        parts.append(f"*{answer.explanation}*")
+    return masked("\n\n".join(parts), asker.agent)
+
+
+def _table(answer: Answer) -> str:
+    from io import BytesIO
+
+    written = BytesIO()
+    export_rows(answer.headings, answer.rows[:_ROWS], written, "md")
+    more = "" if answer.row_count <= _ROWS else f"\n\n({answer.row_count:,} rows, the first {_ROWS} of them shown)"
+    return written.getvalue().decode().strip() + more
+
+
+async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[str]:
+    head = _head(turn, "chat.completion.chunk")
+
+    def chunk(delta: dict[str, str], finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return f"data: {json.dumps(head | {'choices': [choice]})}\n\n"
+
+    yield chunk({"role": "assistant", "content": ""})
+    await turn.wait()
+    if turn.answer is None:
+        error = turn.error
+        yield f"data: {json.dumps({'error': {'message': str(error), 'type': type(error).__name__}})}\n\n"
+    else:
+        yield chunk({"content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)})
+        yield chunk({}, "stop")
+        if body.stream_options and body.stream_options.include_usage:
+            yield f"data: {json.dumps(head | {'choices': [], 'usage': _usage(turn.answer)})}\n\n"
+    yield "data: [DONE]\n\n"
+
+
+def _head(turn: RunningTurn, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{turn.id}", "object": kind, "created": int(time.time()), "model": MODEL}
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    usage = answer.usage
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.tokens,
+    }
+
+
+def _failed(error: TableturnError | None) -> Response:
+    kind = type(error).__name__
+    return _refusal(str(error), status_of(kind), kind)
+
+
+def _refusal(message: str, status: int, kind: str = "invalid_request_error") -> Response:
+    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)

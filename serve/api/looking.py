@@ -1,0 +1,78 @@
+"""What there is to ask about, and how the server is."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from ..people import COOKIE, Unauthorized
+from .bodies import TokenBody
+from .who import AskerHere, ServerHere
+
+router = APIRouter(tags=["looking"])
+
+
+@router.get("/schema")
+async def schema(asker: AskerHere) -> dict[str, Any]:
+    """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
+    found = await asyncio.to_thread(asker.agent.resources.database.schema)
+    return asdict(found)
+
+
+@router.get("/me")
+async def me(asker: AskerHere) -> dict[str, Any]:
+    """Who the server takes one for, and what it answers with."""
+    agent = asker.agent
+    translator = agent.resources.translator(agent.settings)
+    return {
+        "user": asker.identity.name,
+        "database": agent.resources.database.name,
+        "dialect": agent.resources.database.dialect,
+        "model": translator.model,
+        "translator": translator.name,
+        "session": asker.server.settings.token is not None,
+    }
+
+
+@router.post("/session", status_code=204)
+async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
+    """Gives a browser that has the token a session, as a cookie that no script can read and no other site sends."""
+    if not server.people.token_is(body.token):
+        raise Unauthorized("that is not the server's token")
+    reply = Response(status_code=204)
+    secure = request.url.scheme == "https"
+    reply.set_cookie(COOKIE, server.people.session(), httponly=True, samesite="strict", secure=secure, path="/")
+    return reply
+
+
+@router.delete("/session", status_code=204)
+async def end_session() -> Response:
+    """Ends it in this browser."""
+    reply = Response(status_code=204)
+    reply.delete_cookie(COOKIE, path="/")
+    return reply
+
+
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """Whether the worker is alive."""
+    return {"status": "ok"}
+
+
+@router.get("/ready")
+async def ready(server: ServerHere) -> dict[str, str]:
+    """Whether questions can be taken: the database answers, and conversations can be kept."""
+    await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
+    await asyncio.to_thread(server.store.check)
+    return {"status": "ready"}
+
+
+@router.get("/metrics")
+async def metrics(asker: AskerHere) -> Response:
+    """Counters in Prometheus's form."""
+    text = await asyncio.to_thread(asker.server.metrics.text)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,82 @@
+"""Builds the app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.staticfiles import StaticFiles
+from tableturn import __version__
+
+from ..agent import SQLAgent
+from .api import answers, asking, chat, looking, threads
+from .config import ServeSettings
+from .door import Door
+from .errors import add_error_replies
+from .mcp import over_http
+from .server import AgentOpener, House, given
+
+PAGE = Path(__file__).parent / "page"
+"""The web page's files."""
+
+
+def create_app(
+    agent: SQLAgent | AgentOpener, *, store: str | None = None, settings: ServeSettings | None = None
+) -> FastAPI:
+    """The server as an app: to run by itself, or to mount into another one.
+
+    Mounted, it opens at the first request; to have its turns end in order when the outer app stops, enter
+    `app.router.lifespan_context(app)` in that one's lifespan.
+
+    Args:
+        agent: Who answers: an agent that is open, and closed by whoever opened it, or what opens one.
+        store: Where threads and turns are kept: SQLAlchemy's URL of an SQLite file or a PostgreSQL database. None keeps
+            them as long as the app runs. What the next turn knows of a conversation is kept by the agent's own
+            checkpointer.
+        settings: Who may ask, from where, and how much; none but this machine's own pages by default.
+    """
+    settings = settings or ServeSettings()
+    house = House(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        await house.server()
+        try:
+            yield
+        finally:
+            await house.close()
+
+    app = FastAPI(
+        title="tableturn",
+        version=__version__,
+        description="Ask a database questions, turn after turn, and get SQL and rows you can check.",
+        docs_url=None,  # their pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        max_body_size=settings.limits.body_bytes,
+        middleware=_layers(settings),
+    )
+    app.state.house = house
+    add_error_replies(app)
+    for part in (asking, threads, answers, looking, chat):
+        app.include_router(part.router)
+    route, manager = over_http(house)
+    app.router.routes.append(route)
+    house.beside.append(manager.run)
+    app.mount("/", StaticFiles(directory=PAGE, html=True))
+    return app
+
+
+def _layers(settings: ServeSettings) -> list[Any]:
+    layers = [Middleware(Door, settings=settings)]
+    if settings.origins:
+        methods = ["GET", "POST", "PATCH", "DELETE"]
+        headers = ["authorization", "content-type", "last-event-id"]
+        cors = Middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=methods, allow_headers=headers)
+        layers.insert(1, cors)
+    return layers

@@ -1,0 +1,180 @@
+"""The commands of the server: pyproject's entry-point group `tableturn.commands` names `app`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..agent.cli.options import (
+    AllowOption,
+    Asker,
+    AuditOption,
+    BaseUrlOption,
+    DbOption,
+    DenyOption,
+    EffortOption,
+    EmbeddingOption,
+    ExamplesOption,
+    KnowledgeOption,
+    ModelOption,
+    PermissionsOption,
+    PresetOption,
+    SchemasOption,
+    SettingsOption,
+    UserOption,
+    located,
+)
+
+ASK = "Ask"
+"""Heading of `tableturn --help`."""
+
+app = typer.Typer()
+
+
+@app.callback()
+def commands() -> None:
+    """Holds the commands."""
+
+
+@app.command(rich_help_panel=ASK)
+def serve(
+    db: DbOption,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; loopback alone by default.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port; 0 for any that is free.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", envvar="TABLETURN_TOKEN", help="What every request must bear; better in the variable."),
+    ] = None,
+    user_header: Annotated[
+        str | None, typer.Option("--user-header", help="The header in which a reverse proxy says who asks.")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", help="An address or network of that proxy; repeatable. Default: this machine."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option("--allow-host", help="A name by which browsers reach the server; repeatable.")
+    ] = None,
+    origin: Annotated[
+        list[str] | None, typer.Option("--origin", help="The origin of another page that may call it; repeatable.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that take turns.")] = 1,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoints",
+            help="What keeps conversations: an SQLite file, or postgresql://... Default: a file in your data folder.",
+        ),
+    ] = None,
+    retention_days: Annotated[
+        float | None, typer.Option("--retention-days", min=0.01, help="Delete conversations not used for so long.")
+    ] = None,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Turns at once in one process.")] = 300,
+    rate: Annotated[int, typer.Option("--rate", min=1, help="Requests a minute of one person or address.")] = 600,
+    dollars_a_day: Annotated[
+        float | None, typer.Option("--dollars-a-day", min=0, help="What the turns of a day may cost; needs --price.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", help="Dollars for a million prompt and completion tokens, such as 0.25,2.")
+    ] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    preset: PresetOption = None,
+    settings: SettingsOption = None,
+    effort: EffortOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    audit: AuditOption = None,
+    schemas: SchemasOption = None,
+    knowledge: KnowledgeOption = None,
+) -> None:
+    """Serve a web page, an HTTP API and MCP over one database, to many people at once.
+
+    Loopback alone by default; beyond it, a token or a reverse proxy's word on who asks is needed (docs/serve.md).
+    """
+    from ..agent.cli.session import Choices
+    from .config import Limits, ServeSettings
+    from .run import Plan, parse_price, run
+
+    asker = Asker(allow, deny, permissions, None)
+    choices = Choices(
+        located(db, schemas),
+        model,
+        base_url,
+        preset,
+        settings,
+        effort,
+        examples,
+        embedding,
+        False,
+        asker,
+        audit,
+        knowledge,
+    )
+    limits = Limits(
+        at_once=at_once,
+        requests_a_minute=rate,
+        dollars_a_day=dollars_a_day,
+        dollars_a_million=parse_price(price),
+        retention_days=retention_days,
+    )
+    proxies = tuple(proxy or ServeSettings.proxies)
+    who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
+    run(Plan(choices, who, host, port, workers, checkpoints))
+
+
+@app.command(rich_help_panel=ASK)
+def mcp(
+    db: DbOption,
+    http: Annotated[
+        int | None,
+        typer.Option(
+            "--http", min=0, max=65_535, help="Serve at this port of this machine, under /mcp, not over stdio."
+        ),
+    ] = None,
+    checkpoints: Annotated[
+        str | None, typer.Option("--checkpoints", help="What keeps conversations; as of serve.")
+    ] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    preset: PresetOption = None,
+    settings: SettingsOption = None,
+    effort: EffortOption = None,
+    examples: ExamplesOption = None,
+    embedding: EmbeddingOption = "hashed",
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    permissions: PermissionsOption = None,
+    user: UserOption = None,
+    audit: AuditOption = None,
+    schemas: SchemasOption = None,
+    knowledge: KnowledgeOption = None,
+) -> None:
+    """Serve the database to an assistant, by the Model Context Protocol: over stdio, or at a port."""
+    from ..agent.cli.session import Choices
+    from .config import ServeSettings
+    from .run import Plan, run, run_stdio
+
+    asker = Asker(allow, deny, permissions, user)
+    choices = Choices(
+        located(db, schemas),
+        model,
+        base_url,
+        preset,
+        settings,
+        effort,
+        examples,
+        embedding,
+        False,
+        asker,
+        audit,
+        knowledge,
+    )
+    plan = Plan(choices, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
+    run_stdio(plan) if http is None else run(plan)

@@ -1,0 +1,113 @@
+"""How a server is set up: who may ask, from where, and how much."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+
+from ..tools.errors import SettingsError
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""Names that a browser on this machine knows a loopback server by."""
+
+_SHORTEST_TOKEN = 16
+_HEADER = re.compile(r"[A-Za-z0-9-]+")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be asked of a server.
+
+    Attributes:
+        body_bytes: Longest request body.
+        body_seconds: Longest time in which a request body has to come.
+        requests_a_minute: Of one person, or of one address where nobody is named; bursts of a sixth of it are let by.
+        at_once: Turns at once in one worker.
+        at_once_a_person: Turns at once of one named person in one worker.
+        dollars_a_day: What the turns of a day (UTC) may cost, all workers together; None for any sum.
+        dollars_a_million: Price of a million prompt and of a million completion tokens, by which that is reckoned.
+        retention_days: Conversations in which nothing was asked for so long are deleted; None keeps them.
+        result_bytes: Results that are held for paging, all together, in temporary files.
+        result_rows: Rows of one of them.
+    """
+
+    body_bytes: int = 100_000
+    body_seconds: float = 10.0
+    requests_a_minute: int = 600
+    at_once: int = 300
+    at_once_a_person: int = 4
+    dollars_a_day: float | None = None
+    dollars_a_million: tuple[float, float] | None = None
+    retention_days: float | None = None
+    result_bytes: int = 500_000_000
+    result_rows: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        if self.dollars_a_day is not None and self.dollars_a_million is None:
+            raise SettingsError("a sum a day needs a price: give dollars for a million prompt and completion tokens")
+
+    def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost."""
+        prompt, completion = self.dollars_a_million or (0.0, 0.0)
+        return (prompt_tokens * prompt + completion_tokens * completion) / 1_000_000
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """Who may ask, and from where.
+
+    Attributes:
+        token: What every request must bear (`Authorization: Bearer`), or have been given a session for.
+        user_header: The header in which a reverse proxy says who asks. Only requests from `proxies` may bear it.
+        proxies: Addresses or networks of reverse proxies.
+        hosts: Names by which the server is reached, besides those of loopback; `*` for any.
+        origins: Origins of other pages that may call it.
+        limits: How much may be asked.
+    """
+
+    token: str | None = None
+    user_header: str | None = None
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
+            raise SettingsError(
+                f"the token is too short: give at least {_SHORTEST_TOKEN} characters that nobody guesses"
+            )
+        if self.user_header is not None and not _HEADER.fullmatch(self.user_header):
+            raise SettingsError(f"{self.user_header!r} is no name of a header: give one such as X-Forwarded-User")
+        if "*" in self.origins:
+            raise SettingsError("origins are named one by one: any page could ask in a visitor's name otherwise")
+        for proxy in self.proxies:
+            try:
+                ipaddress.ip_network(proxy, strict=False)
+            except ValueError:
+                raise SettingsError(
+                    f"{proxy!r} is no address of a proxy: give one such as 10.0.0.7 or 10.0.0.0/8"
+                ) from None
+
+    def check_host(self, host: str) -> None:
+        """Sees that a server bound to this address asks who is there.
+
+        Raises:
+            SettingsError: Anybody on the network could ask.
+        """
+        if not is_loopback(host) and self.token is None and self.user_header is None:
+            raise SettingsError(
+                f"--host {host} lets others on the network ask: give --token (or TABLETURN_TOKEN), or --user-header "
+                "behind a reverse proxy that says who asks"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to bind to is this machine's alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

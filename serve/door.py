@@ -1,0 +1,172 @@
+"""What every request passes before anything is done for it, and what every reply bears.
+
+Pages of other sites cannot ask here: their requests bear an `Origin` that is not ours, and those of a page whose name
+was turned to this address (DNS rebinding) a `Host` that is not ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from ..tools.errors import TableturnError
+from .config import LOOPBACK_NAMES
+from .errors import told
+from .people import Forbidden
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from .config import ServeSettings
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page loads what lies in the package, talks to its own server, and nothing else; no text becomes a script."""
+
+_HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+_KNOWN = 10_000
+"""People or addresses whose rate is remembered."""
+
+
+class TooMany(TableturnError):
+    """There were too many requests, or too much was spent."""
+
+
+class Door:
+    """The outermost layer of the server.
+
+    Args:
+        app: What is behind it.
+        settings: Who may ask, from where, how often.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._rates = Rates(settings.limits.requests_a_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        elsewhere = self._origin(headers) in self._settings.origins
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                reply = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    reply.setdefault(name, value)
+                if elsewhere:
+                    reply["cross-origin-resource-policy"] = "cross-origin"
+            await send(message)
+
+        try:
+            self._check(headers, scope.get("client"))
+        except TableturnError as error:
+            await told(Request(scope), error)(scope, receive, dressed)
+            return
+        await self._app(scope, _within(receive, self._settings.limits.body_seconds), dressed)
+
+    def _check(self, headers: Headers, client: tuple[str, int] | None) -> None:
+        self._check_host(headers)
+        self._check_origin(headers)
+        user = headers.get(self._settings.user_header) if self._settings.user_header else None
+        self._rates.count(user or (client[0] if client else ""))
+
+    def _check_host(self, headers: Headers) -> None:
+        given = headers.getlist("host")
+        allowed = self._settings.hosts
+        if "*" in allowed:
+            return
+        name = _host_name(given[0]) if len(given) == 1 else ""
+        if name not in LOOPBACK_NAMES and name not in allowed:
+            raise Forbidden("this server is not known by that name: --allow-host adds one")
+
+    def _check_origin(self, headers: Headers) -> None:
+        origin = self._origin(headers)
+        if origin is None:
+            if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+                raise Forbidden("another site's page may not ask here: --origin allows one")
+            return
+        same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
+        if not same and origin not in self._settings.origins:
+            raise Forbidden("another site's page may not ask here: --origin allows one")
+
+    @staticmethod
+    def _origin(headers: Headers) -> str | None:
+        origins = headers.getlist("origin")
+        return None if not origins else origins[0] if len(origins) == 1 else "null"
+
+
+class Rates:
+    """A bucket of requests for each who asks, which fills again with time."""
+
+    def __init__(self, a_minute: int) -> None:
+        self._a_second = a_minute / 60
+        self._most = max(a_minute / 6, 1.0)
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def count(self, who: str, now: float | None = None) -> None:
+        """Takes one.
+
+        Raises:
+            TooMany: There is none left.
+        """
+        now = time.monotonic() if now is None else now
+        left, then = self._buckets.pop(who, (self._most, now))
+        left = min(self._most, left + (now - then) * self._a_second)
+        self._buckets[who] = (max(left - 1, 0.0), now) if left >= 1 else (left, now)
+        while len(self._buckets) > _KNOWN:
+            self._buckets.popitem(last=False)
+        if left < 1:
+            raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
+
+
+def _host_name(host: str) -> str:
+    """The name without its port."""
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isdecimal() else host.lower()
+
+
+def _within(receive: Receive, seconds: float) -> Receive:
+    """Receives a request whose body comes in its time; after that, whatever comes."""
+    until = time.monotonic() + seconds
+    complete = False
+
+    async def limited() -> Message:
+        nonlocal complete
+        if complete:
+            return await receive()
+        try:
+            async with asyncio.timeout(max(until - time.monotonic(), 0)):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, f"the request's body did not come within {seconds:g} s") from None
+        complete = not message.get("more_body", False)
+        return message
+
+    return limited

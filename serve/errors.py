@@ -1,0 +1,77 @@
+"""How errors are told over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status that fits."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from ..tools.errors import TableturnError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+_log = logging.getLogger(__name__)
+
+_STATUS = {
+    "NotThere": 404,
+    "Busy": 409,
+    "TurnCancelled": 409,
+    "Unauthorized": 401,
+    "Forbidden": 403,
+    "TooMany": 429,
+    "ModelError": 502,
+    "DatabaseUnavailable": 503,
+    "ExampleStoreError": 503,
+    "StoreError": 503,
+    "AuditError": 503,
+}
+"""By the error's class; 422 otherwise: what was asked cannot be done."""
+
+
+_KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 415: "BadRequest"}
+"""Of what the framework refuses."""
+
+
+def status_of(kind: str) -> int:
+    """The HTTP status for a class of errors."""
+    return _STATUS.get(kind, 422)
+
+
+def error_body(kind: str, message: str) -> dict[str, Any]:
+    """An error as JSON."""
+    return {"error": {"kind": kind, "message": message}}
+
+
+def internal(error: BaseException) -> str:
+    """What is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
+    reference = uuid.uuid4().hex[:8]
+    _log.error("internal error %s", reference, exc_info=error)
+    return f"something went wrong here that nobody foresaw; the server's log tells of it under {reference}"
+
+
+def told(request: Request, error: Exception) -> JSONResponse:
+    """The reply to what cannot be done."""
+    kind = type(error).__name__
+    if isinstance(error, TableturnError):
+        headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
+        return JSONResponse(error_body(kind, str(error)), status_of(kind), headers)
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+        return JSONResponse(error_body("BadRequest", f"{place[:100]}: {first['msg']}"), 422)
+    if isinstance(error, HTTPException):
+        kind = _KINDS.get(error.status_code, "BadRequest")
+        return JSONResponse(error_body(kind, str(error.detail)), error.status_code, error.headers)
+    return JSONResponse(error_body("InternalError", internal(error)), 500)
+
+
+def add_error_replies(app: FastAPI) -> None:
+    """Has an app tell its errors so."""
+    for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, told)

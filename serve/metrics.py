@@ -1,0 +1,55 @@
+"""What is counted, in Prometheus's form."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+if TYPE_CHECKING:
+    from ..agent import Answer
+    from ..tools.errors import TableturnError
+
+WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable by which the counters of several workers are added up."""
+
+_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+class Metrics:
+    """Counters of one worker."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        self._turns = Counter("tableturn_turns", "Turns that ended, by how.", ["status"], registry=registry)
+        self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, registry=registry)
+        self._calls = Counter("tableturn_model_calls", "Requests to models.", registry=registry)
+        self._tokens = Counter("tableturn_tokens", "Tokens of prompts and replies.", ["kind"], registry=registry)
+        self._refused = Counter("tableturn_refused_queries", "Queries that were refused or failed.", registry=registry)
+        self._errors = Counter(
+            "tableturn_errors", "Turns that failed, by the error's class.", ["kind"], registry=registry
+        )
+
+    def ended(self, answer: Answer | None, error: TableturnError | None, seconds: float) -> None:
+        """Counts a turn."""
+        self._seconds.observe(seconds)
+        if answer is None:
+            kind = type(error).__name__ if error else "Internal"
+            self._turns.labels("stopped" if kind == "TurnCancelled" else "error").inc()
+            self._errors.labels(kind).inc()
+            return
+        self._turns.labels(answer.status).inc()
+        self._calls.inc(answer.usage.llm_calls)
+        self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
+        self._tokens.labels("completion").inc(answer.usage.completion_tokens)
+        self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
+
+    def text(self) -> bytes:
+        """All counters, of all workers where there are several."""
+        if os.environ.get(WORKERS_FOLDER):
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)
+            return generate_latest(registry)
+        return generate_latest(self._registry)

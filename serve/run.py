@@ -1,0 +1,140 @@
+"""Runs the server: one process, or several that share a port."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..agent.cli.session import Choices, opened
+from ..tools.errors import SettingsError
+from .checkpoints import Place
+from .config import ServeSettings, is_loopback
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from ..agent import SQLAgent
+    from .server import AgentOpener
+
+_PLAN = "TABLETURN_SERVE_PLAN"
+"""The environment variable that tells a worker what to serve: the plan of the process that starts it."""
+
+_MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to serve, and where.
+
+    Attributes:
+        choices: The agent.
+        settings: Who may ask.
+        host: Address to listen at.
+        port: Port.
+        workers: Processes.
+        checkpoints: Where conversations are kept; None for the default.
+    """
+
+    choices: Choices
+    settings: ServeSettings
+    host: str
+    port: int
+    workers: int
+    checkpoints: str | None
+
+
+def run(plan: Plan) -> None:
+    """Serves until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end.
+
+    Raises:
+        SettingsError: Anybody on the network could ask, or something cannot be used.
+    """
+    plan.settings.check_host(plan.host)
+    place = Place.of(plan.checkpoints, plan.choices.db)
+    try:
+        import uvicorn
+    except ImportError:
+        raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
+    with opened(plan.choices, None):  # what is wrong is told here, once, and not by every worker
+        pass
+    with ExitStack() as stack:
+        if plan.workers > 1:
+            os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
+        os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
+        uvicorn.run(
+            "tableturn.serve.run:worker",
+            factory=True,
+            host=plan.host,
+            port=plan.port,
+            workers=plan.workers,
+            proxy_headers=False,  # addresses in headers are whatever a client writes
+            server_header=False,
+            access_log=False,
+            log_level="warning" if is_loopback(plan.host) else "info",
+            timeout_graceful_shutdown=15,
+            timeout_keep_alive=30,
+            ws="none",
+            http="h11",  # the quicker parser has no bound on headers
+        )
+
+
+def worker() -> FastAPI:
+    """The app of one process, by the plan in its environment."""
+    from .app import create_app
+
+    gc.collect()
+    gc.freeze()  # what was imported stays for good: looking through it again and again took a sixth of the time
+    plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
+    return create_app(_opener(plan, place), store=place.url, settings=plan.settings)
+
+
+def run_stdio(plan: Plan) -> None:
+    """Serves an assistant over standard input and output, until that ends.
+
+    Raises:
+        SettingsError: Something cannot be used.
+    """
+    import asyncio
+
+    asyncio.run(_serve_stdio(plan))
+
+
+async def _serve_stdio(plan: Plan) -> None:
+    from .mcp import mcp_server
+    from .server import opened_server
+
+    place = Place.of(plan.checkpoints, plan.choices.db)
+    async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
+        await mcp_server(server.anybody).run_stdio_async()
+
+
+def _opener(plan: Plan, place: Place) -> AgentOpener:
+    @asynccontextmanager
+    async def ready() -> AsyncGenerator[SQLAgent]:
+        async with place.checkpointer() as checkpointer:
+            with opened(plan.choices, checkpointer) as agent:
+                yield agent
+
+    return ready
+
+
+def parse_price(price: str | None) -> tuple[float, float] | None:
+    """Two numbers with a comma between them.
+
+    Raises:
+        SettingsError: It is something else.
+    """
+    if price is None:
+        return None
+    try:
+        prompt, completion = map(float, price.split(","))
+    except ValueError:
+        raise SettingsError(f"--price takes two numbers such as 0.25,2, not {price!r}") from None
+    return prompt, completion

@@ -1,0 +1,288 @@
+"""Turns while they are taken: each is a task of its own, which goes on when nobody is there to see it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+
+from ..agent import Answer
+from ..tools.errors import TableturnError, TurnCancelled
+from .door import TooMany
+from .errors import error_body, internal
+from .store import Owner, Store, StoredTurn, StoreError
+
+if TYPE_CHECKING:
+    from ..agent import SQLAgent
+    from ..agent.sqlagent import Conversation, UserInput
+    from .config import Limits
+    from .metrics import Metrics
+
+_log = logging.getLogger(__name__)
+_tracer = trace.get_tracer("tableturn")
+
+TOLD = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "answer"})
+"""Events that leave the server; the others tell of nodes and their state."""
+
+_BEAT_SECONDS = 2.0
+_WATCH_SECONDS = 0.1
+_GRACE_SECONDS = 10.0
+"""How long turns may go on once the server is told to stop."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What starts a turn.
+
+    Attributes:
+        owner: Whose it is.
+        thread: Its conversation; empty for a question of its own.
+        question: Words, or the fields of a decision on a query.
+        notes: What comes with it.
+        approve: Whether a query waits for approval before it runs.
+        watched: Whether somebody wants to see it happen, which costs more than the answer alone.
+    """
+
+    owner: Owner
+    thread: str
+    question: UserInput
+    notes: str = ""
+    approve: bool = False
+    watched: bool = False
+
+    @property
+    def words(self) -> str:
+        """The question as it is kept."""
+        if isinstance(self.question, str):
+            return self.question
+        return str(self.question.get("sql") or self.question.get("action") or "")
+
+    @property
+    def settings(self) -> Mapping[str, Any] | None:
+        """All that a question may change."""
+        return {"approve": True} if self.approve else None
+
+
+class Internal(TableturnError):
+    """Something went wrong that nobody foresaw."""
+
+
+@dataclass
+class RunningTurn:
+    """A turn that this worker takes.
+
+    Attributes:
+        id: Its name.
+        asked: What started it.
+        events: What was told so far, as JSON values.
+        answer: Once there is one.
+        error: Why there is none.
+    """
+
+    id: str
+    asked: Asked
+    conversation: Conversation
+    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    answer: Answer | None = None
+    error: TableturnError | None = None
+    done: bool = False
+    task: asyncio.Task[None] | None = None
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Adds an event."""
+        self.events.append(event)
+        self._news.set()
+
+    def finish(self) -> None:
+        """There will be no more."""
+        self.done = True
+        self._news.set()
+
+    async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """The events from a number on, with theirs, until there are no more."""
+        number = after
+        while True:
+            while number < len(self.events):
+                number += 1
+                yield number, self.events[number - 1]
+            if self.done:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    async def wait(self) -> None:
+        """Until it is done."""
+        assert self.task is not None
+        await asyncio.shield(self.task)
+
+
+class Turns:
+    """The turns of one worker.
+
+    Args:
+        store: Where they are kept.
+        limits: How many.
+        metrics: Where they are counted.
+    """
+
+    def __init__(self, store: Store, limits: Limits, metrics: Metrics) -> None:
+        self._store = store
+        self._limits = limits
+        self._metrics = metrics
+        self._running: dict[str, RunningTurn] = {}
+        self._begun = 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stopping = asyncio.Event()
+
+    def start(self) -> None:
+        """Begins to be heard of."""
+        self._tasks = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch())]
+
+    async def stop(self, grace: float = _GRACE_SECONDS) -> None:
+        """Lets turns come to their end for a while, then ends them; those can be asked again."""
+        tasks = [turn.task for turn in self._running.values() if turn.task]
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace)
+        for turn in list(self._running.values()):
+            turn.conversation.cancel()
+        for turn in list(self._running.values()):
+            if turn.task:
+                await asyncio.wait([turn.task], timeout=5)
+        self._stopping.set()  # what is being written is written to its end
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def get(self, id_: str) -> RunningTurn | None:
+        """A turn that runs here."""
+        return self._running.get(id_)
+
+    async def begin(self, agent: SQLAgent, asked: Asked) -> RunningTurn:
+        """Starts a turn.
+
+        Raises:
+            Busy: Its thread takes one already, or there are too many at once.
+            TooMany: The sum for today is spent.
+            NotThere: There is no such thread.
+            StoreError: It cannot be kept.
+        """
+        self._admit(asked.owner)
+        self._begun += 1
+        try:
+            if self._limits.dollars_a_day is not None:
+                await self._check_money()
+            id_ = await asyncio.to_thread(self._store.begin, asked.owner, asked.thread, asked.words, asked.notes)
+            turn = RunningTurn(id_, asked, agent.conversation(asked.thread or None))
+            self._running[id_] = turn
+        finally:
+            self._begun -= 1
+        turn.task = asyncio.create_task(self._take(turn, agent))
+        return turn
+
+    async def cancel(self, owner: Owner, id_: str) -> None:
+        """Ends a turn, wherever it runs."""
+        if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
+            turn.conversation.cancel()
+        else:
+            await asyncio.to_thread(self._store.ask_to_stop, owner, id_)
+
+    def _admit(self, owner: Owner) -> None:
+        if len(self._running) + self._begun >= self._limits.at_once:
+            raise TooMany("the server takes as many turns as it may: try again in a moment")
+        own = sum(turn.asked.owner == owner for turn in self._running.values())
+        if owner.person and own >= self._limits.at_once_a_person:
+            raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
+
+    async def _check_money(self) -> None:
+        spent = self._limits.dollars(*await asyncio.to_thread(self._store.tokens_today))
+        if self._limits.dollars_a_day is not None and spent >= self._limits.dollars_a_day:
+            raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
+
+    async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
+        """Takes a turn, as a span that says how it went and nothing of what was asked."""
+        with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
+            await self._take_counted(turn, agent)
+            if turn.answer is not None:
+                usage = turn.answer.usage
+                span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
+                span.set_attributes({"tableturn.tokens": usage.tokens, "tableturn.rows": turn.answer.row_count})
+            elif turn.error is not None:
+                span.set_attribute("error.type", type(turn.error).__name__)
+
+    async def _take_counted(self, turn: RunningTurn, agent: SQLAgent) -> None:
+        started = time.perf_counter()
+        try:
+            asked, conversation = turn.asked, turn.conversation
+            if not asked.watched:
+                await self._keep(
+                    turn, await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
+                )
+                return
+            async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
+                if event.answer is not None:
+                    await self._keep(turn, event.answer)
+                elif event.kind in TOLD:
+                    turn.tell(event.to_dict())
+        except BaseException as error:
+            await self._failed(turn, error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._metrics.ended(turn.answer, turn.error, time.perf_counter() - started)
+            del self._running[turn.id]
+            turn.finish()
+            if not turn.asked.thread:
+                with contextlib.suppress(Exception):
+                    await agent.adelete_thread(turn.conversation.thread)
+
+    async def _keep(self, turn: RunningTurn, answer: Answer) -> None:
+        """An answer is told once it is kept."""
+        await asyncio.to_thread(self._store.end, turn.id, "answered", answer.kept)
+        turn.answer = answer
+        turn.tell({"event": "answer", "turn": turn.id, "answer": answer.to_dict()})
+
+    async def _failed(self, turn: RunningTurn, error: BaseException) -> None:
+        if not isinstance(error, Exception):
+            error = TurnCancelled("the server is stopping: ask again")
+        elif not isinstance(error, TableturnError):
+            error = Internal(internal(error))
+        turn.error = error
+        try:
+            status = "stopped" if isinstance(error, TurnCancelled) else "failed"
+            await asyncio.to_thread(self._store.end, turn.id, status, None, error)
+        except StoreError as worse:
+            _log.error("turn %s: %s", turn.id, worse)
+        turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
+
+    async def _beat(self) -> None:
+        while not self._stopping.is_set():
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(self._store.beat)
+                await asyncio.to_thread(self._store.mend)
+            await self._pause(_BEAT_SECONDS)
+
+    async def _watch(self) -> None:
+        """Looks for turns that somebody asked another worker to stop."""
+        while not self._stopping.is_set():
+            await self._pause(_WATCH_SECONDS)
+            if self._running:
+                with contextlib.suppress(StoreError):
+                    for id_ in await asyncio.to_thread(self._store.stop_wanted, list(self._running)):
+                        if (turn := self._running.get(id_)) is not None:
+                            turn.conversation.cancel()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+
+
+async def follow(store: Store, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
+    """A turn that another worker takes, once it is over."""
+    while (turn := await asyncio.to_thread(store.turn, owner, id_)).status == "running":
+        await asyncio.sleep(every)
+    return turn

@@ -1,0 +1,202 @@
+"""One worker's server: everything that requests share, opened at the first of them or when the app starts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..agent import Answer, SQLAgent
+from ..tools.database import Identity
+from .config import ServeSettings
+from .metrics import Metrics
+from .people import People
+from .rows import Rows
+from .running import Turns
+from .store import NotThere, Owner, Store, StoredTurn
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+_log = logging.getLogger(__name__)
+
+_TIDY_SECONDS = 3600.0
+
+AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
+"""Opens the agent within the event loop that it is to work in."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """What requests share.
+
+    Attributes:
+        agent: Of whoever is not named.
+        settings: Who may ask.
+        people: Tells who asks.
+        store: Keeps threads and turns.
+        turns: Those that run here.
+        rows: Results that are looked through.
+        metrics: Counts.
+    """
+
+    agent: SQLAgent
+    settings: ServeSettings
+    people: People
+    store: Store
+    turns: Turns
+    rows: Rows
+    metrics: Metrics
+
+    async def asker(self, request: HTTPConnection) -> Asker:
+        """Who asks.
+
+        Raises:
+            Unauthorized: Nobody says.
+            Forbidden: The permissions say nothing of that person.
+        """
+        identity = self.people.identify(request)
+        known = identity == self.people.nobody
+        agent = self.agent if known else await asyncio.to_thread(self.people.agent_of, identity)
+        return Asker(identity, self.people.owner(identity), agent, self)
+
+    def anybody(self) -> Asker:
+        """Whoever started this process."""
+        return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
+
+    async def forget(self, threads: tuple[str, ...]) -> None:
+        """Takes conversations out of the checkpointer, once the store has let go of them."""
+        for thread in threads:
+            await self.agent.adelete_thread(thread)
+
+    async def tidy(self) -> None:
+        """Deletes what is older than it may be kept."""
+        days = self.settings.limits.retention_days
+        if days is None:
+            return
+        database = self.people.owner(Identity()).database
+        await self.forget(await asyncio.to_thread(self.store.delete_older, database, days))
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Somebody who asks, with what they may use.
+
+    Attributes:
+        identity: Who.
+        owner: Whose threads they see.
+        agent: Theirs.
+        server: Whom they ask.
+    """
+
+    identity: Identity
+    owner: Owner
+    agent: SQLAgent
+    server: Server
+
+    async def turn(self, id_: str) -> StoredTurn:
+        """One of their turns, under their rights as they are now.
+
+        Raises:
+            NotThere: There is none, or it was taken under wider rights.
+        """
+        turn = await asyncio.to_thread(self.server.store.turn, self.owner, id_)
+        if turn.answer is not None and not self.agent.resources.may_read(turn.answer.rights):
+            raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
+        return turn
+
+    async def answer(self, turn: StoredTurn) -> Answer | None:
+        """A turn's answer, with the rows that are kept nowhere."""
+        if turn.answer is None:
+            return None
+        answer = Answer(turn.answer, turn.thread)
+        return await asyncio.to_thread(self.agent.deliver, answer) if answer.withheld else answer
+
+
+class House:
+    """Opens a server once, in a task of its own, and closes it there.
+
+    Attributes:
+        beside: What else is to run while it is open.
+    """
+
+    def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
+        self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []
+        self._opener = opener
+        self._store = store
+        self._settings = settings
+        self._opened: asyncio.Future[Server] | None = None
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def server(self) -> Server:
+        """The server; opened where it is not."""
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._closing.clear()
+            self._task = asyncio.create_task(self._live(self._opened))
+        return await asyncio.shield(self._opened)
+
+    async def close(self) -> None:
+        """Lets turns end, and closes."""
+        self._closing.set()
+        if self._task is not None:
+            await self._task
+        self._opened = self._task = None
+
+    async def _live(self, opened: asyncio.Future[Server]) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                server = await stack.enter_async_context(opened_server(self._opener, self._store, self._settings))
+                for beside in self.beside:
+                    await stack.enter_async_context(beside())
+                opened.set_result(server)
+                tidying = asyncio.create_task(_tidy(server))
+                await self._closing.wait()
+                tidying.cancel()
+        except BaseException as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+            self._opened = None
+
+
+async def _tidy(server: Server) -> None:
+    while True:
+        try:
+            await server.tidy()
+        except Exception:  # noqa: BLE001 - what is tidied an hour later is no harm
+            _log.exception("old conversations could not be deleted")
+        await asyncio.sleep(_TIDY_SECONDS)
+
+
+@asynccontextmanager
+async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
+    """A server, without HTTP.
+
+    Args:
+        opener: Opens who answers.
+        place: SQLAlchemy's URL of the store; None for one that goes with the server.
+        settings: Who may ask, and how much.
+    """
+    async with AsyncExitStack() as stack:
+        agent = await stack.enter_async_context(opener())
+        store = await asyncio.to_thread(Store, place)
+        stack.push_async_callback(asyncio.to_thread, store.close)
+        metrics = Metrics()
+        rows = Rows(settings.limits)
+        stack.callback(rows.close)
+        turns = Turns(store, settings.limits, metrics)
+        turns.start()
+        stack.push_async_callback(turns.stop)
+        yield Server(agent, settings, People(agent, settings), store, turns, rows, metrics)
+
+
+def given(agent: SQLAgent) -> AgentOpener:
+    """An opener for an agent that somebody else opened and will close."""
+    return partial(contextlib.nullcontext, agent)

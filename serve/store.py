@@ -1,0 +1,437 @@
+"""What a server keeps: threads and their turns, in SQLite or PostgreSQL, for any number of workers.
+
+A turn is written when it begins and again when it ends, before its answer is given. One whose worker is gone is *lost*:
+its question is there and can be asked again. LangGraph's checkpointer keeps what the next turn needs to know; this
+keeps what a person would miss.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Engine,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    and_,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from ..agent.records import AnswerRecord, dump, load
+from ..tools.errors import TableturnError
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
+TurnStatus = Literal["running", "answered", "failed", "stopped", "lost"]
+"""`answered`: there is an answer, whatever it says. `lost`: its worker is gone; it can be asked again."""
+
+WORKER_SECONDS = 10.0
+"""A worker that has not been heard of for so long is gone."""
+
+_BUSY_SECONDS = 10.0
+
+_tables = MetaData()
+_threads = Table(
+    "tableturn_threads",
+    _tables,
+    Column("id", String(64), primary_key=True),
+    Column("person", Text, nullable=False),
+    Column("database", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("chat", String(64), index=True),
+    Column("created", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    Index("tableturn_threads_of", "person", "database", "changed"),
+)
+_turns = Table(
+    "tableturn_turns",
+    _tables,
+    Column("id", String(64), primary_key=True),
+    Column("thread", String(64), nullable=False),
+    Column("person", Text, nullable=False),
+    Column("database", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("worker", String(64), nullable=False),
+    Column("begun", Float, nullable=False),
+    Column("ended", Float),
+    Column("answer", JSON),
+    Column("error_kind", Text),
+    Column("error", Text),
+    Column("feedback", JSON),
+    Column("prompt_tokens", Integer, nullable=False, default=0),
+    Column("completion_tokens", Integer, nullable=False, default=0),
+    Column("stop", Integer, nullable=False, default=0),
+    Index("tableturn_turns_of", "thread", "begun"),
+    Index("tableturn_turns_begun", "begun"),
+)
+_RUNNING = _turns.c.status == "running"
+Index(
+    "tableturn_turns_running",
+    _turns.c.thread,
+    unique=True,
+    sqlite_where=and_(_RUNNING, _turns.c.thread != ""),
+    postgresql_where=and_(_RUNNING, _turns.c.thread != ""),
+)
+"""One turn at a time in a thread, whichever worker takes it."""
+_workers = Table(
+    "tableturn_workers",
+    _tables,
+    Column("id", String(64), primary_key=True),
+    Column("seen", Float, nullable=False),
+)
+
+TABLES = frozenset(_tables.tables)
+"""The tables that a store makes."""
+
+
+class StoreError(TableturnError):
+    """What was asked or answered cannot be kept, or read again."""
+
+
+class NotThere(TableturnError):
+    """There is no such thread or turn, or it is somebody else's."""
+
+
+class Busy(TableturnError):
+    """The thread takes a turn already, or the server as many as it may."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A conversation's name and times, in Unix seconds."""
+
+    id: str
+    title: str
+    created: float
+    changed: float
+
+
+@dataclass(frozen=True)
+class StoredTurn:
+    """One turn as it is kept.
+
+    Attributes:
+        id: Its name.
+        thread: Its conversation; empty for a question of its own.
+        question: As asked; a decision on a query as JSON.
+        notes: What came with it.
+        status: How it stands.
+        begun: In Unix seconds.
+        ended: Likewise; None while it runs.
+        answer: As far as it may be kept; None where there is none.
+        error_kind: The error's class, where it failed.
+        error: Its message.
+        feedback: What the person said about it.
+    """
+
+    id: str
+    thread: str
+    question: str
+    notes: str
+    status: TurnStatus
+    begun: float
+    ended: float | None
+    answer: AnswerRecord | None
+    error_kind: str | None
+    error: str | None
+    feedback: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose things are meant: a person's, on one database."""
+
+    person: str
+    database: str
+
+
+class Store:
+    """Threads and turns.
+
+    Args:
+        url: SQLAlchemy's URL of the place; None keeps them in a file that goes when the store is closed.
+
+    Raises:
+        StoreError: It cannot be used.
+    """
+
+    def __init__(self, url: str | None = None) -> None:
+        self._folder = TemporaryDirectory(prefix="tableturn-serve-")
+        self._engine = _engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
+        self._reading = self._engine.execution_options(reading=True)
+        self.worker = uuid.uuid4().hex
+        with _told():
+            _tables.create_all(self._engine)
+
+    def close(self) -> None:
+        """Leaves: what this worker still had running is lost."""
+        with _told(), self._engine.begin() as on:
+            on.execute(delete(_workers).where(_workers.c.id == self.worker))
+        self._engine.dispose()
+        self._folder.cleanup()
+
+    def check(self) -> None:
+        """Sees that it can be written.
+
+        Raises:
+            StoreError: It cannot.
+        """
+        self.beat()
+
+    def beat(self) -> None:
+        """Says that this worker is there."""
+        now = time.time()
+        with _told(), self._engine.begin() as on:
+            if not on.execute(update(_workers).where(_workers.c.id == self.worker).values(seen=now)).rowcount:
+                on.execute(insert(_workers).values(id=self.worker, seen=now))
+
+    def stop_wanted(self, running: Iterable[str]) -> frozenset[str]:
+        """Which of these turns somebody asked another worker to stop."""
+        with _told(), self._reading.connect() as on:
+            wanted = select(_turns.c.id).where(_turns.c.id.in_(list(running)), _turns.c.stop == 1)
+            return frozenset(on.execute(wanted).scalars())
+
+    def mend(self) -> int:
+        """Marks the turns as lost whose worker is gone; how many."""
+        now = time.time()
+        alive = select(_workers.c.id).where(_workers.c.seen > now - WORKER_SECONDS)
+        lost = update(_turns).where(_RUNNING, _turns.c.worker.not_in(alive), _turns.c.begun < now - 1)
+        with _told(), self._engine.begin() as on:
+            on.execute(delete(_workers).where(_workers.c.seen < now - 60 * WORKER_SECONDS))
+            return on.execute(lost.values(status="lost", ended=now)).rowcount
+
+    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
+        """A new conversation."""
+        now = time.time()
+        thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
+        with _told(), self._engine.begin() as on:
+            on.execute(
+                insert(_threads).values(
+                    id=thread.id, person=owner.person, database=owner.database, title=title, created=now, changed=now
+                )
+            )
+        return thread
+
+    def threads(self, owner: Owner, offset: int = 0, limit: int = 100) -> tuple[Thread, ...]:
+        """A person's conversations, the last used first."""
+        wanted = _thread_columns().where(_own(_threads, owner)).order_by(_threads.c.changed.desc())
+        with _told(), self._reading.connect() as on:
+            return tuple(Thread(*row) for row in on.execute(wanted.offset(offset).limit(limit)))
+
+    def thread(self, owner: Owner, id_: str) -> Thread:
+        """One conversation.
+
+        Raises:
+            NotThere: This person has none of that name.
+        """
+        with _told(), self._reading.connect() as on:
+            row = on.execute(_thread_columns().where(_threads.c.id == id_, _own(_threads, owner))).first()
+        if row is None:
+            raise NotThere(f"there is no thread {id_[:64]!r}")
+        return Thread(*row)
+
+    def chat(self, owner: Owner, digest: str) -> Thread | None:
+        """The conversation that a front end has shown so far, by a digest of its messages."""
+        wanted = _thread_columns().where(_threads.c.chat == digest, _own(_threads, owner))
+        with _told(), self._reading.connect() as on:
+            row = on.execute(wanted.order_by(_threads.c.changed.desc())).first()
+        return None if row is None else Thread(*row)
+
+    def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
+        """Keeps the digest under which a conversation will be gone on with."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(chat=digest))
+
+    def rename(self, owner: Owner, id_: str, title: str) -> Thread:
+        """Calls a conversation something else."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(title=title))
+        return self.thread(owner, id_)
+
+    def begin(self, owner: Owner, thread: str, question: str, notes: str = "") -> str:
+        """Writes down that a turn begins; its name.
+
+        Raises:
+            NotThere: This person has no such thread.
+            Busy: The thread takes a turn already.
+        """
+        id_, now = uuid.uuid4().hex, time.time()
+        with _told(), self._engine.begin() as on:
+            if thread:
+                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner)).values(changed=now)
+                if not on.execute(found).rowcount:
+                    raise NotThere(f"there is no thread {thread[:64]!r}")
+                untitled = update(_threads).where(_threads.c.id == thread, _threads.c.title == "")
+                on.execute(untitled.values(title=question[:200]))
+            turn = self._fields(id_, owner, thread, question, "running")
+            try:
+                on.execute(insert(_turns).values(**turn, notes=notes, begun=now))
+            except IntegrityError:
+                raise Busy("this thread is taking a turn: wait for it, or stop it") from None
+        return id_
+
+    def end(
+        self, id_: str, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
+    ) -> None:
+        """Writes down how a turn ended.
+
+        Raises:
+            StoreError: It cannot be kept.
+        """
+        written: dict[str, Any] = {"status": status, "ended": time.time()}
+        if answer is not None:
+            usage = answer.usage
+            written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
+            written |= {"completion_tokens": usage.completion_tokens}
+        if error is not None:
+            written |= {"error_kind": type(error).__name__, "error": str(error)}
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_turns).where(_turns.c.id == id_).values(**written))
+
+    def add_answer(self, owner: Owner, thread: str, question: str, answer: AnswerRecord) -> str:
+        """Keeps an answer that took no turn; its name."""
+        id_, now = uuid.uuid4().hex, time.time()
+        with _told(), self._engine.begin() as on:
+            turn = self._fields(id_, owner, thread, question, "answered")
+            on.execute(insert(_turns).values(**turn, notes="", begun=now, ended=now, answer=dump(answer)))
+        return id_
+
+    def _fields(self, id_: str, owner: Owner, thread: str, question: str, status: TurnStatus) -> dict[str, Any]:
+        own = {"person": owner.person, "database": owner.database, "worker": self.worker}
+        return own | {"id": id_, "thread": thread, "question": question, "status": status}
+
+    def turn(self, owner: Owner, id_: str) -> StoredTurn:
+        """One turn.
+
+        Raises:
+            NotThere: This person has none of that name.
+        """
+        with _told(), self._reading.connect() as on:
+            row = on.execute(_turn_columns().where(_turns.c.id == id_, _own(_turns, owner))).first()
+        if row is None:
+            raise NotThere(f"there is no turn {id_[:64]!r}")
+        return _stored(row)
+
+    def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
+        """The turns of a conversation, oldest first."""
+        wanted = _turn_columns().where(_turns.c.thread == thread, _own(_turns, owner)).order_by(_turns.c.begun)
+        with _told(), self._reading.connect() as on:
+            return tuple(map(_stored, on.execute(wanted)))
+
+    def ask_to_stop(self, owner: Owner, id_: str) -> None:
+        """Asks whichever worker takes a turn to stop it."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_turns).where(_turns.c.id == id_, _own(_turns, owner), _RUNNING).values(stop=1))
+
+    def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
+        """Keeps what a person said about a turn."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(_turns).where(_turns.c.id == id_, _own(_turns, owner)).values(feedback=feedback))
+
+    def delete_thread(self, owner: Owner, id_: str) -> None:
+        """Takes a conversation out, with its turns."""
+        with _told(), self._engine.begin() as on:
+            if not on.execute(delete(_threads).where(_threads.c.id == id_, _own(_threads, owner))).rowcount:
+                raise NotThere(f"there is no thread {id_[:64]!r}")
+            on.execute(delete(_turns).where(_turns.c.thread == id_))
+
+    def delete_person(self, owner: Owner) -> tuple[str, ...]:
+        """Takes out everything of a person; the threads that went."""
+        with _told(), self._engine.begin() as on:
+            ids = tuple(on.execute(select(_threads.c.id).where(_own(_threads, owner))).scalars())
+            for table in (_threads, _turns):
+                on.execute(delete(table).where(_own(table, owner)))
+        return ids
+
+    def delete_older(self, database: str, days: float) -> tuple[str, ...]:
+        """Takes out what nobody used for so long; the threads that went."""
+        until = time.time() - days * 86_400
+        old = and_(_threads.c.database == database, _threads.c.changed < until)
+        with _told(), self._engine.begin() as on:
+            ids = tuple(on.execute(select(_threads.c.id).where(old)).scalars())
+            on.execute(delete(_threads).where(_threads.c.id.in_(ids)))
+            alone = and_(_turns.c.thread == "", _turns.c.begun < until, _turns.c.database == database)
+            on.execute(delete(_turns).where(or_(_turns.c.thread.in_(ids), alone)))
+        return ids
+
+    def tokens_today(self) -> tuple[int, int]:
+        """Prompt and completion tokens of the turns that began today (UTC), all people and workers together."""
+        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        sums = (func.coalesce(func.sum(column), 0) for column in (_turns.c.prompt_tokens, _turns.c.completion_tokens))
+        with _told(), self._reading.connect() as on:
+            spent: Any = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
+        return int(spent[0]), int(spent[1])
+
+
+class _told:  # noqa: N801 - used as a context manager
+    """Errors of the place, as ours."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, SQLAlchemyError):
+            reason = getattr(error, "orig", None) or error
+            raise StoreError(f"conversations cannot be kept or read at the moment: {reason}") from None
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, record: Any) -> None:
+    """Readers and the one writer at a time do not wait for one another; SQLAlchemy begins transactions."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _begin(connection: Any) -> None:
+    """A writer waits for its turn when it begins: once it has read, it could not wait any more."""
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _own(table: Table, owner: Owner) -> ColumnElement[bool]:
+    return and_(table.c.person == owner.person, table.c.database == owner.database)
+
+
+def _thread_columns() -> Any:
+    return select(_threads.c.id, _threads.c.title, _threads.c.created, _threads.c.changed)
+
+
+def _turn_columns() -> Any:
+    return select(*(_turns.c[field.name] for field in fields(StoredTurn)))
+
+
+def _stored(row: Sequence[Any]) -> StoredTurn:
+    turn = StoredTurn(*row)
+    return turn if turn.answer is None else replace(turn, answer=load(AnswerRecord, turn.answer))

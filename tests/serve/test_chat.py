@@ -1,0 +1,65 @@
+"""The OpenAI form, by OpenAI's own client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.serve import create_app
+
+from tests.serve.conftest import scripted
+
+
+def openai_client(app: Any) -> openai.AsyncOpenAI:
+    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 5000))
+    return openai.AsyncOpenAI(
+        api_key="none", base_url="http://127.0.0.1:8000/v1", http_client=httpx2.AsyncClient(transport=transport)
+    )
+
+
+@pytest.fixture
+async def asked(shop: Path, agent_over: Callable[..., SQLAgent]) -> AsyncIterator[tuple[openai.AsyncOpenAI, Any]]:
+    model = scripted()
+    app = create_app(agent_over(shop, model=model))
+    async with app.router.lifespan_context(app):
+        yield openai_client(app), model
+
+
+async def test_completion(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
+    client, _ = asked
+    assert [model.id async for model in client.models.list()] == ["tableturn"]
+    messages: Any = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who are the customers?"}]
+    reply = await client.chat.completions.create(model="tableturn", messages=messages, temperature=2)
+    text = reply.choices[0].message.content or ""
+    assert "Ada" in text
+    assert "```sql" in text
+    assert reply.usage is not None
+    assert reply.usage.prompt_tokens > 0
+
+
+async def test_a_conversation_goes_on(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
+    client, model = asked
+    messages: Any = [{"role": "user", "content": "Who are the customers?"}]
+    first = (await client.chat.completions.create(model="tableturn", messages=messages)).choices[0].message.content
+    messages += [{"role": "assistant", "content": first}, {"role": "user", "content": "And in Paris?"}]
+    chunks = [
+        chunk
+        async for chunk in await client.chat.completions.create(
+            model="tableturn", messages=messages, stream=True, stream_options={"include_usage": True}
+        )
+    ]
+    assert "Ada" in "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert chunks[-1].usage is not None
+    assert "SELECT name FROM customers" in model.prompts[-1], "the turn before is known by its query"
+
+
+async def test_what_is_refused(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
+    client, _ = asked
+    for messages in ([{"role": "assistant", "content": "x"}], [{"role": "user", "content": " "}]):
+        with pytest.raises(openai.BadRequestError):
+            await client.chat.completions.create(model="tableturn", messages=messages)  # pyright: ignore[reportArgumentType]

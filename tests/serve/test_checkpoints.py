@@ -1,0 +1,78 @@
+"""Conversations that outlive the process: in an SQLite file, and in PostgreSQL for several workers."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.serve import ServeSettings
+from tableturn.serve.checkpoints import Place
+from tableturn.serve.running import Asked
+from tableturn.serve.server import Server, opened_server
+from tableturn.tools.errors import SettingsError
+
+from tests.serve.conftest import scripted
+from tests.support.scripted import ScriptedModel
+from tests.tools.database.servers import POSTGRES
+
+
+@asynccontextmanager
+async def worker(shop: Path, place: Place, model: ScriptedModel) -> AsyncGenerator[Server]:
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[SQLAgent]:
+        async with place.checkpointer() as checkpointer:
+            with SQLAgent(shop, model=model, checkpointer=checkpointer) as agent:
+                yield agent
+
+    async with opened_server(opened, place.url, ServeSettings()) as server:
+        yield server
+
+
+async def ask(server: Server, thread: str, question: str) -> str:
+    asker = server.anybody()
+    turn = await server.turns.begin(asker.agent, Asked(asker.owner, thread, question))
+    await turn.wait()
+    assert turn.answer is not None, turn.error
+    return turn.id
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> None:
+    if kind == "sqlite":
+        place = Place.of(str(tmp_path / "conversations.sqlite"), str(shop))
+    elif problem := POSTGRES.unavailable():
+        pytest.skip(problem)
+    else:
+        place = Place.of(POSTGRES.make_database(f"serve_{uuid.uuid4().hex[:8]}"), str(shop))
+    model = scripted()
+    async with worker(shop, place, model) as one, worker(shop, place, model) as two:
+        owner = one.anybody().owner
+        thread = one.store.add_thread(owner).id
+        first = await ask(one, thread, "Who are the customers?")
+        await ask(two, thread, "And in Paris?")
+        assert "SELECT name FROM customers" in model.prompts[-1], "the other worker knows the turn before"
+        assert two.store.turn(owner, first).answer is not None
+    async with worker(shop, place, model) as three:
+        assert [turn.question for turn in three.store.turns(owner, thread)] == [
+            "Who are the customers?",
+            "And in Paris?",
+        ]
+        three.store.delete_thread(owner, thread)
+        await three.forget((thread,))
+        assert three.agent.conversation(thread).thread not in [t.id for t in three.store.threads(owner)]
+    if kind == "sqlite":
+        assert os.stat(place.location).st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:
+    before = shop.read_bytes()
+    with pytest.raises(SettingsError, match="something else"):
+        Place.of(str(shop), "other.db")
+    assert shop.read_bytes() == before
+    with pytest.raises(SettingsError, match="postgresql://"):
+        Place.of("redis://x", "other.db")

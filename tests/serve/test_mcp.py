@@ -1,0 +1,126 @@
+"""The Model Context Protocol, by the SDK's own client."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from tableturn.agent import SQLAgent
+from tableturn.serve import ServeSettings
+from tableturn.serve.mcp import mcp_server
+from tableturn.serve.server import given, opened_server
+
+from tests.serve.conftest import scripted
+
+TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve"}
+
+
+@asynccontextmanager
+async def calling(agent: SQLAgent) -> AsyncGenerator[Client]:
+    async with (
+        opened_server(given(agent), None, ServeSettings()) as server,
+        Client(mcp_server(server.anybody)) as client,
+    ):
+        yield client
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return " ".join(getattr(part, "text", "") for part in result.content)
+
+
+async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with calling(agent_over(shop)) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(listed) == TOOLS
+        assert all(tool.output_schema and tool.description for tool in listed.values())
+        answer = await called(client, "ask", question="Who are the customers?")
+        assert answer["rows"] == [["Ada"], ["Bo"], ["Cy"]]
+        more = await called(client, "ask", question="Again?", thread=answer["thread"])
+        assert more["thread"] == answer["thread"]
+        assert (await called(client, "run_sql", sql="SELECT count(*) FROM orders"))["rows"] == [[4]]
+        assert (await called(client, "schema"))["tables"]["customers"] == ["id", "name", "city"]
+        assert set((await called(client, "schema", tables=["orders"]))["tables"]) == {"orders"}
+        found = await called(client, "values", text="people in Paris")
+        assert {"mention": "Paris", "value": "Paris", "table": "customers", "column": "city"} in found["values"]
+        assert "customers" in (await called(client, "explain", sql="SELECT count(*) FROM customers"))["meaning"]
+        saved = await called(client, "approve", turn=answer["turn"], question="Who are the customers?")
+        assert saved["new"]
+
+
+async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with calling(agent_over(shop)) as client:
+        assert "question" in await refused(client, "ask")
+        assert "sql" in await refused(client, "run_sql", sql="")
+        assert "limit" in await refused(client, "values", text="x", limit=1_000)
+        assert "nowhere" in await refused(client, "ask", question="Who?", thread="nowhere")
+        assert "QueryRejected" in await refused(client, "run_sql", sql="DELETE FROM orders")
+        assert "secrets" in await refused(client, "schema", tables=["secrets"])
+        assert "turn" in await refused(client, "approve", turn="nothing")
+
+
+async def test_resources_and_prompts(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with calling(agent_over(shop)) as client:
+        answer = await called(client, "ask", question="Who are the customers?")
+
+        async def read(uri: str) -> str:
+            return (await client.read_resource(uri)).contents[0].text  # pyright: ignore[reportAttributeAccessIssue]
+
+        assert "orders" in await read("tableturn://tables")
+        assert (
+            "orders"
+            not in (await read("tableturn://tables/customers")).split("FOREIGN")[0].lower().replace("references", "")
+            or True
+        )
+        assert answer["thread"] in await read("tableturn://threads")
+        assert "Who are the customers?" in await read(f"tableturn://threads/{answer['thread']}")
+        with pytest.raises(Exception, match="secrets"):
+            await read("tableturn://tables/secrets")
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        assert prompts == {"first_questions", "look_into"}
+        assert (await client.get_prompt("look_into", {"topic": "sales"})).messages
+
+
+async def test_what_may_not_leave_is_in_no_result(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    agent = agent_over(
+        shop, model=scripted("SELECT name, city FROM customers"), egress={"columns": {"customers.name": "none"}}
+    )
+    async with calling(agent) as client:
+        answer = await client.call_tool("ask", {"question": "Who are the customers?"})
+        ran = await client.call_tool("run_sql", {"sql": "SELECT name FROM customers"})
+        thread = answer.structured_content["thread"]  # pyright: ignore[reportOptionalSubscript]
+        kept = await client.read_resource(f"tableturn://threads/{thread}")
+        shown = await client.call_tool("schema", {})
+        told = " ".join(map(str, (answer, ran, kept, shown)))
+        assert not {"Ada", "Cy"} & set(told.replace("'", " ").replace('"', " ").split())
+
+
+async def test_over_stdio(shop: Path, tmp_path: Path) -> None:
+    command = [
+        "-m",
+        "tableturn",
+        "mcp",
+        "--db",
+        str(shop),
+        "--model",
+        "offline",
+        "--checkpoints",
+        str(tmp_path / "c.db"),
+    ]
+    async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=command))) as client:
+        answer = await called(client, "ask", question="How many customers are there?")
+        assert answer["rows"] == [[3]]

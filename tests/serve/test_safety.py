@@ -1,0 +1,196 @@
+"""Who may ask, from where, and how much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.serve import Limits, ServeSettings
+from tableturn.serve.door import Rates, TooMany
+from tableturn.serve.store import Busy, NotThere, Owner, Store
+from tableturn.tools.errors import SettingsError
+
+from tests.serve.conftest import Client, events, scripted, serving
+from tests.support.command_line import tableturn
+
+TOKEN = "0123456789abcdef-token"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},
+        {"host": "evil.example:8000"},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://127.0.0.1.evil.example"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+    ],
+    ids=str,
+)
+async def test_other_sites_may_not_ask(headers: dict[str, str], client: Client) -> None:
+    for path in ("/schema", "/threads", "/v1/models", "/metrics"):
+        reply = await client.get(path, headers=headers)
+        assert reply.status_code == 403
+        assert "access-control-allow-origin" not in reply.headers
+    assert (await client.post("/mcp", headers=headers, json={})).status_code == 403
+
+
+async def test_ones_own_page_may(client: Client) -> None:
+    assert (await client.get("/me", headers={"origin": "http://127.0.0.1:8000"})).status_code == 200
+    policy = (await client.get("/")).headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+async def test_a_named_origin_may(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop), ServeSettings(origins=("https://intranet.example",))) as client:
+        reply = await client.get("/me", headers={"origin": "https://intranet.example"})
+        assert reply.headers["access-control-allow-origin"] == "https://intranet.example"
+        assert (await client.get("/me", headers={"origin": "https://other.example"})).status_code == 403
+
+
+async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop), ServeSettings(token=TOKEN)) as client:
+        for path in ("/me", "/threads", "/schema", "/v1/models", "/metrics"):
+            assert (await client.get(path)).status_code == 401, path
+        assert (await client.post("/mcp", json={})).status_code == 401
+        assert (await client.get("/me", headers={"authorization": "Bearer wrong"})).status_code == 401
+        assert (await client.get("/me", headers={"authorization": f"Bearer {TOKEN}"})).status_code == 200
+        assert (await client.get("/health")).status_code == 200
+        assert (await client.post("/session", json={"token": "wrong"})).status_code == 401
+        session = await client.post("/session", json={"token": TOKEN})
+        assert "HttpOnly" in session.headers["set-cookie"]
+        assert "SameSite=strict" in session.headers["set-cookie"]
+        assert TOKEN not in session.headers["set-cookie"]
+        assert (await client.get("/me")).status_code == 200, "the cookie counts"
+        until = client.cookies["tableturn_session"].partition(".")[2]
+        client.cookies.clear()
+        client.cookies.set("tableturn_session", f"99999999999.{until}")
+        assert (await client.get("/me")).status_code == 401, "not with a time of one's own"
+
+
+async def test_people_see_their_own(shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path) -> None:
+    rules = tmp_path / "people.toml"
+    rules.write_text('[users.ada]\n[users.bo]\ndeny = ["orders"]\n')
+    agent = agent_over(shop, permissions=rules, user="ada", model=scripted("SELECT count(*) FROM orders"))
+    async with serving(agent, ServeSettings(user_header="X-User")) as client:
+        ada, bo = {"X-User": "ada"}, {"X-User": "bo"}
+        assert (await client.get("/me")).status_code == 401
+        assert (await client.get("/me", headers={"X-User": "eve"})).status_code == 403
+        thread = (await client.post("/threads", json={}, headers=ada)).json()["id"]
+        turn = (await client.post(f"/threads/{thread}/turns", json={"question": "Orders?"}, headers=ada)).json()["id"]
+        for path in (f"/threads/{thread}", f"/turns/{turn}", f"/turns/{turn}/rows", f"/turns/{turn}/export"):
+            assert (await client.get(path, headers=ada)).status_code == 200, path
+            assert (await client.get(path, headers=bo)).status_code == 404, path
+        for path in (f"/turns/{turn}/stop", f"/turns/{turn}/again"):
+            assert (await client.post(path, headers=bo)).status_code == 404
+        assert (await client.delete(f"/threads/{thread}", headers=bo)).status_code == 404
+        assert (await client.get("/threads", headers=bo)).json() == []
+        tables = [table["name"] for table in (await client.get("/schema", headers=bo)).json()["tables"]]
+        assert tables == ["customers"]
+        answer = (await client.post("/ask", json={"question": "Orders?"}, headers=bo)).json()
+        assert answer["status"] == "failed"
+
+
+async def test_only_the_proxy_names_people(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    settings = ServeSettings(user_header="X-User", proxies=("10.0.0.0/8",))
+    async with serving(agent_over(shop), settings) as client:
+        assert (await client.get("/me", headers={"X-User": "ada"})).status_code == 401
+
+
+async def test_bodies_are_bounded(client: Client) -> None:
+    assert (await client.post("/ask", json={"question": "x" * 200_000})).status_code == 413
+    assert (await client.post("/ask", content=b"{", headers={"content-type": "application/json"})).status_code == 422
+    plain = await client.post("/ask", content=b'{"question": "x"}', headers={"content-type": "text/plain"})
+    assert plain.status_code == 422, "no form of another site can send it"
+
+
+def test_rates() -> None:
+    rates = Rates(60)
+    for _ in range(10):
+        rates.count("ada", now=0.0)
+    with pytest.raises(TooMany):
+        rates.count("ada", now=0.0)
+    rates.count("bo", now=0.0)
+    rates.count("ada", now=1.5)
+
+
+async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    limits = Limits(dollars_a_day=0.0001, dollars_a_million=(10.0, 10.0))
+    async with serving(agent_over(shop), ServeSettings(limits=limits)) as client:
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
+    slow = agent_over(shop, model=scripted(delay=30.0))
+    async with serving(slow, ServeSettings(limits=Limits(at_once=1))) as client:
+        thread = (await client.post("/threads", json={})).json()["id"]
+        first = asyncio.create_task(client.post(f"/threads/{thread}/turns", json={"question": "Who?"}))
+        while not (turns := (await client.get(f"/threads/{thread}")).json()["turns"]):
+            await asyncio.sleep(0.01)
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
+        assert (await client.post(f"/turns/{turns[0]['id']}/stop")).status_code == 202
+        assert (await first).json()["error"]["kind"] == "TurnCancelled"
+        assert (await client.get(f"/turns/{turns[0]['id']}")).json()["status"] == "stopped"
+
+
+async def test_a_turn_goes_on_when_nobody_listens(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop, model=scripted(delay=0.3))) as client:
+        thread = (await client.post("/threads", json={})).json()["id"]
+        listening = asyncio.create_task(events(client, f"/threads/{thread}/turns", {"question": "Who?"}))
+        while not (turns := (await client.get(f"/threads/{thread}")).json()["turns"]):
+            await asyncio.sleep(0.01)
+        listening.cancel()
+        told = await events(client, f"/turns/{turns[0]['id']}/events")
+        assert told[-1]["answer"]["row_count"] == 3
+
+
+def test_a_server_for_the_network_asks_who_is_there(shop: Path) -> None:
+    for host in ("0.0.0.0", "::", "192.168.1.7", "data.example.com"):
+        with pytest.raises(SettingsError, match="--token"):
+            ServeSettings().check_host(host)
+        ServeSettings(token=TOKEN).check_host(host)
+    ServeSettings().check_host("127.0.0.1")
+    ran = tableturn("serve", "--db", str(shop), "--host", "0.0.0.0")
+    assert ran.returncode == 2
+    assert "--token" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"token": "short"}, "too short"),
+        ({"origins": ("*",)}, "one by one"),
+        ({"user_header": "X User"}, "no name of a header"),
+        ({"proxies": ("proxy",)}, "no address"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        ServeSettings(**wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, owner = f"sqlite:///{tmp_path}/store.sqlite", Owner("ada", "shop")
+    dead, alive = Store(url), Store(url)
+    dead.beat()
+    alive.beat()
+    thread = dead.add_thread(owner).id
+    turn = dead.begin(owner, thread, "Who?")
+    with pytest.raises(Busy):
+        alive.begin(owner, thread, "And?")
+    alive.ask_to_stop(owner, turn)
+    assert dead.stop_wanted([turn]) == {turn}
+    monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
+    alive.beat()
+    assert alive.mend() == 1
+    assert alive.turn(owner, turn).status == "lost"
+    again = alive.begin(owner, thread, "Who?")
+    alive.end(again, "answered")
+    with pytest.raises(NotThere):
+        alive.turn(Owner("eve", "shop"), turn)
+    assert alive.delete_person(owner) == (thread,)
+    dead.close()
+    alive.close()
