@@ -53,7 +53,7 @@ def experiment(
     from dataclasses import asdict
 
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.page import remarks, reported, write_page
+    from ..experiments.page import remarks, reported, shown_figure, write_page
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -77,13 +77,14 @@ def experiment(
         say(json.dumps(told | {"remarks": remarks(chosen, setup, rows), "page": str(page) if page else None}))
         return
     say(f"{chosen.title}\n(paper / here)")
+    width = max(10, *map(len, chosen.shown))
     for row in rows:
         say(f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}")
         for figure in chosen.shown:
             paper = reported(row.paper[figure]) if figure in row.paper else "-"
-            ours = f"{row.ours[figure]:.1f}" if figure in row.ours else "-"
-            spread = f" ± {row.deviations[figure]:.1f}" if figure in row.deviations else ""
-            say(f"  {figure:<10} {paper:>6} / {ours}{spread}")
+            ours = shown_figure(figure, row.ours[figure]) if figure in row.ours else "-"
+            spread = f" ± {shown_figure(figure, row.deviations[figure])}" if figure in row.deviations else ""
+            say(f"  {figure:<{width}} {paper:>6} / {ours}{spread}")
     for remark in remarks(chosen, setup, rows):
         say(remark)
     if page is not None:

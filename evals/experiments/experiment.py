@@ -44,7 +44,9 @@ class Row(BaseModel):
     and so on for a turn (`turn5_` for all from the fifth on), `attempt2_ex` for EX had the second attempt been the
     last. `trs` and `crs` are Track-SQL's redundancy scores at 0.5, `crs_all` over all tables; `em_ex`, `em_only`,
     `ex_only` and `neither` the shares of questions right by both, by one alone or by none, `miss_select` and so on the
-    share of EM's errors in that clause (CREDIT-SQL figure 7).
+    share of EM's errors in that clause (CREDIT-SQL figure 7). `table_weighted_p`, `column_macro_f1` and so on are
+    precision, recall and F1 of the linker (Track-SQL tables 10 and 11); `link_seconds` and `generate_seconds` what a
+    question took, `link_total_seconds` all of them, `link_13_columns_seconds` on databases of about so many columns.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,7 +56,8 @@ class Row(BaseModel):
     baseline: str | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     dataset: str | None = Field(default=None, description="Where it is not the experiment's own.")
-    paper: dict[str, float] = Field(description="In percent.")
+    paper: dict[str, float] = Field(description="In percent; `..._seconds`, `..._hours` and `..._gb` in those.")
+    not_run: str = Field(default="", description="Why nothing is run for it here: it takes a training of the paper's.")
     base: str | None = Field(default=None, description="The row that it is compared with; none for the method itself.")
     changes: tuple[str, ...] = Field(
         default=(),
@@ -78,6 +81,10 @@ class Experiment(BaseModel):
     dataset: str
     split: str = "dev"
     needs: Needs = Field(default="nothing", description="Of the example store.")
+    levels: dict[str, int] = Field(
+        default_factory=dict[str, int],
+        description="How many questions of each level of difficulty the paper drew; all questions where it drew none.",
+    )
     chart: Literal["none", "bars", "lines", "box"] = Field(default="none", description="The paper's picture.")
     axis: str = Field(default="", description="What a chart of lines has from left to right.")
     model: str = Field(default="", description="What the paper ran.")
@@ -110,7 +117,7 @@ class Experiment(BaseModel):
         Raises:
             SettingsError: One is not of that form, or no row of that name is run.
         """
-        names = [row.name for row in self.rows if row.combine is None]
+        names = [row.name for row in self.rows if row.combine is None and not row.not_run]
         found: dict[str, str] = {}
         for text in given:
             row = next((name for name in names if text.startswith(f"{name}=")), "")

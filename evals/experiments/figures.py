@@ -1,4 +1,4 @@
-"""The figures of a run by the names that experiments use, in percent."""
+"""The figures of a run by the names that experiments use, in percent, or in seconds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ from typing import Any
 from ..datasets import Dataset
 from ..metrics import Summary, Verdict, official_judge, summarize
 from ..metrics.clauses import ClauseJudge
+from ..metrics.redundancy import classified
 from ..official import OfficialDatabases
 from ..runner import TurnRecord
+from ..runner.results import with_schemas
 
 PARTS = 10
 """Into so many equal parts SQL-CRAFT A.2 divides its predictions."""
 
 _LINKING = ("trs", "crs", "crs_all")
+_STEPS = ("link", "generate")
+"""Nodes whose time is told: Track-SQL's schema extractor and its generator."""
+
+_COLUMNS = (13, 21, 30, 47, 57, 67, 83)
+"""How many columns the databases of Track-SQL's table 15 have."""
+
 _CLAUSES = {"and/or": "and_or", "IUEN": "iuen"}
 
 
@@ -41,7 +49,12 @@ class Answered:
         """See `figures_of`."""
         linking: dict[str, float] = self.results["linking"]
         ours = figures_of(self, suites, shown)
-        return ours | {name: 100 * linking[name] for name in _LINKING if name in linking}
+        ours |= {name: 100 * linking[name] for name in _LINKING if name in linking}
+        if any(name.endswith("_f1") for name in shown):
+            ours |= _precision_and_recall(self)
+        if any(name.endswith("_seconds") for name in shown):
+            ours |= _seconds(self)
+        return ours
 
     def parts(self) -> tuple[float, ...]:
         """Official EX of ten equal parts, in order; nothing of fewer than ten questions."""
@@ -124,6 +137,34 @@ def _by_attempt(run: Answered) -> dict[str, float]:
 
 def _at(record: TurnRecord, number: int) -> str:
     return str(record.attempts[min(number, len(record.attempts)) - 1]["sql"]) if record.attempts else record.sql
+
+
+def _precision_and_recall(run: Answered) -> dict[str, float]:
+    """Of the linker's tables and columns (Track-SQL, tables 10 and 11)."""
+    linked = with_schemas(run.asked, run.answered)
+    found = classified([(verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked])
+    return {name: 100 * value for name, value in found.items()}
+
+
+def _seconds(run: Answered) -> dict[str, float]:
+    """What linking and generating took a question, and altogether; linking also by the database's columns.
+
+    A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
+    """
+    found: dict[str, float] = {}
+    for step in _STEPS:
+        if took := [one for record, _ in run.answered if (one := _took(record, step)) is not None]:
+            found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
+    by_columns: dict[int, list[float]] = {}
+    for record, _, schema in with_schemas(run.asked, run.answered):
+        if (one := _took(record, "link")) is not None:
+            nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
+            by_columns.setdefault(nearest, []).append(one)
+    return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
+
+
+def _took(record: TurnRecord, step: str) -> float | None:
+    return (record.usage_by_node or {}).get(step, {}).get("seconds")
 
 
 def _both(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -12,9 +12,12 @@ from typing import TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ..datasets import Dataset, load_dataset
+from ..metrics.clauses import ClauseJudge
+from ..official import OfficialDatabases
 from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
 from ..runner.replay import REPLAY
 from ..runner.results import run_results, write_results
+from .drawn import drawn_by_level
 from .experiment import Experiment, How, Row
 from .figures import Answered, figures_of, voted_by_em
 from .stores import lacking
@@ -146,23 +149,34 @@ def _runs(
     row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen, done: dict[str, list[Answered]]
 ) -> list[list[Answered]]:
     """The answers of each repeat: of one run, or of one a seed."""
+    if row.not_run:
+        raise NotRun(row.not_run)
     if row.combine is not None:
         whole = done.get(row.combine.of)
         if whole is None:
             raise NotRun(f"the row {row.combine.of!r} was not run")
         seeds = len(whole) // setup.repeats
         return [whole[start : start + row.combine.first] for start in range(0, len(whole), seeds)]
-    dataset, model = _ready(row, experiment, setup)
+    ready = _ready(row, experiment, setup)
     repeats: list[list[Answered]] = []
     for repeat in range(setup.repeats):
         seeds = [repeat * row.seeds + number for number in range(row.seeds)]
-        repeats.append([_run(row, dataset, setup, out, listen, seed, model) for seed in seeds])
+        repeats.append([_run(row, ready, setup, out, listen, seed) for seed in seeds])
     done[row.name] = [run for runs in repeats for run in runs]
     return repeats
 
 
-def _ready(row: Row, experiment: Experiment, setup: Setup) -> tuple[Dataset, str | None]:
-    """The row's dataset, whole, and its model.
+@dataclass(frozen=True)
+class _Ready:
+    """What a row is run on: its dataset, whole, the part of it that is asked, and its model."""
+
+    dataset: Dataset
+    asked: Dataset
+    model: str | None
+
+
+def _ready(row: Row, experiment: Experiment, setup: Setup) -> _Ready:
+    """See `_Ready`.
 
     Raises:
         NotRun: What it is run on is missing.
@@ -170,7 +184,7 @@ def _ready(row: Row, experiment: Experiment, setup: Setup) -> tuple[Dataset, str
     name, split = row.dataset or experiment.dataset, setup.split or experiment.split
     try:
         dataset = load_dataset(name, split, setup.data)
-        asked = dataset.without(setup.without).first(setup.limit)
+        asked = _asked(dataset.without(setup.without), experiment, setup.limit)
         for database in dict.fromkeys(question.database for question in asked.questions):
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
@@ -179,7 +193,15 @@ def _ready(row: Row, experiment: Experiment, setup: Setup) -> tuple[Dataset, str
     needs = "nothing" if _is_replay(model) or row.changes == ("program",) else experiment.needs
     if reason := lacking(needs, setup.examples, setup.embedding):
         raise NotRun(reason)
-    return dataset, _model(model, name)
+    return _Ready(dataset, asked, _model(model, name))
+
+
+def _asked(dataset: Dataset, experiment: Experiment, limit: int | None) -> Dataset:
+    if not experiment.levels:
+        return dataset.first(limit)
+    with OfficialDatabases(dataset.database) as databases:
+        judge = ClauseJudge(dataset, databases)
+        return drawn_by_level(dataset, judge.hardness, experiment.levels, limit)
 
 
 def _is_replay(model: str | None) -> bool:
@@ -199,26 +221,27 @@ def _model(model: str | None, dataset: str) -> str | None:
     return f"{REPLAY}{found}"
 
 
-def _run(row: Row, dataset: Dataset, setup: Setup, out: Path, listen: Listen, seed: int, model: str | None) -> Answered:
+def _run(row: Row, ready: _Ready, setup: Setup, out: Path, listen: Listen, seed: int) -> Answered:
+    dataset, asked = ready.dataset, ready.asked
+    first = dataset.without(setup.without).first(setup.limit)
     spec = RunSpec(
         dataset=dataset.name,
         split=dataset.split,
-        model=model,
+        model=ready.model,
         preset=row.preset,
         settings={**row.settings, **({"example_seed": seed} if seed else {})},
-        limit=setup.limit,
+        limit=setup.limit if asked == first else None,
         without=setup.without,
         examples=setup.examples,
         base_url=setup.base_url,
         baseline=row.baseline,
         embedding=setup.embedding,
     )
-    asked = dataset.without(setup.without).first(setup.limit)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     if setup.repeats > 1 or row.seeds > 1:
         folder = folder / f"seed-{seed}"
     with listen(row.name, len(asked.questions)) as listener:
-        answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener)
+        answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener, asked=asked)
     if left := [record for record, _ in answered if not record.asked]:
         raise ModelError(f"{len(left)} of {len(answered)} questions could not be asked ({left[0].text})")
     results = run_results(spec, asked, answered, 0.0)

@@ -25,7 +25,9 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
     told = told if experiment.model else [f"Here: {setup.model or 'the model of the environment'}."]
     if ran:
         sets = ", ".join(dict.fromkeys(f"{row.questions} questions of {row.dataset}" for row in ran))
-        told.append(f"On {sets}{f', the first {setup.limit} interactions alone' if setup.limit else ''}.")
+        first = f", the first {setup.limit} interactions alone" if setup.limit else ""
+        mix = ", drawn with the paper's shares of the levels of difficulty" if experiment.levels else ""
+        told.append(f"On {sets}{mix or first}.")
     told += [f"{row}: {model}." for row, model in setup.models.items()]
     if experiment.needs != "nothing" and setup.examples is not None and not setup.replayed:
         told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
@@ -50,6 +52,11 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
 def reported(percent: float) -> str:
     """A paper's number, with the decimals that it gives, one at least."""
     return max(f"{percent:.1f}", f"{percent:g}", key=len)
+
+
+def shown_figure(figure: str, value: float) -> str:
+    """A measured number, by its name: in percent, or in seconds."""
+    return f"{value:.4g}" if figure.endswith("_seconds") else f"{value:.1f}"
 
 
 def _mann_whitney(experiment: Experiment, rows: Sequence[Measured]) -> str:
@@ -90,6 +97,7 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
         rows=rows,
         shown=experiment.shown,
         reported=reported,
+        shown_figure=shown_figure,
         remarks=remarks(experiment, setup, rows),
         picture=_picture(experiment, rows),
     )

@@ -1,8 +1,8 @@
-"""Track-SQL's redundancy scores TRS@s and CRS@s (equations 10 to 13): how a linker's choice fits the gold query."""
+"""How a linker's choice fits the gold query: redundancy (Track-SQL, equations 10 to 13), precision and recall (A.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
@@ -41,22 +41,85 @@ def turn_redundancy(gold: str, schema: Schema, linked: Linked, threshold: float 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures, and over
     all tables of the database, which is what equation 13 says.
     """
-    used = past_use(gold, schema)
-    tables = {name.lower() for name in used.tables}
-    if not tables:
+    used, found = _used(gold, schema), _found(linked, threshold)
+    if not used.tables:
         return None
-    columns = {(table.lower(), name.lower()) for table, name in used.columns if name != STAR}
-    counted = [(table.lower(), column and column.lower()) for table, column, p in linked if p >= threshold]
-    found = {pair for pair in counted if pair[1] not in (None, STAR)}
     of_table = {
-        name: redundancy({pair for pair in columns if pair[0] == name}, {pair for pair in found if pair[0] == name})
-        for name in sorted({table.name.lower() for table in schema.tables} | tables)
+        name: redundancy(
+            {pair for pair in used.columns if pair[0] == name}, {pair for pair in found.columns if pair[0] == name}
+        )
+        for name in sorted({table.name.lower() for table in schema.tables} | used.tables)
     }
     return Redundancy(
-        redundancy(tables, {table for table, column in counted if column is None}),
-        tuple(of_table[name] for name in sorted(tables)),
+        redundancy(used.tables, found.tables),
+        tuple(of_table[name] for name in sorted(used.tables)),
         tuple(of_table.values()),
     )
+
+
+def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = COUNTED) -> dict[str, float]:
+    """Precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
+
+    Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals.
+
+    Args:
+        turns: Gold query, schema, and what was linked; those whose gold cannot be read do not count.
+        threshold: Probability from which an item counts as found.
+
+    Returns:
+        `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`; nothing over
+        no turns.
+    """
+    tables, columns = [0, 0, 0, 0], [0, 0, 0, 0]
+    for gold, schema, linked in turns:
+        used, found = _used(gold, schema), _found(linked, threshold)
+        if not used.tables:
+            continue
+        for table in schema.tables:
+            name = table.name.lower()
+            tables[2 * (name in used.tables) + (name in found.tables)] += 1
+            for column in table.columns:
+                pair = (name, column.name.lower())
+                columns[2 * (pair in used.columns) + (pair in found.columns)] += 1
+    counted = {"table": tables, "column": columns}
+    return {name: value for kind, counts in counted.items() if any(counts) for name, value in _report(kind, counts)}
+
+
+def _report(kind: str, counts: Sequence[int]) -> Iterator[tuple[str, float]]:
+    """The scores of one kind of item; counts are of neither, found alone, used alone, both."""
+    neither, found, used, both = counts
+    classes = [(neither, used, found), (both, found, used)]  # right, wrongly said to be of it, missing
+    sizes = [right + missing for right, _, missing in classes]
+    scores = [_precision_recall_f1(*one) for one in classes]
+    for how, weights in (("weighted", sizes), ("macro", [int(size > 0) for size in sizes])):
+        for place, name in enumerate(("p", "r", "f1")):
+            mean = sum(weight * score[place] for weight, score in zip(weights, scores, strict=True)) / sum(weights)
+            yield f"{kind}_{how}_{name}", mean
+
+
+def _precision_recall_f1(right: int, wrong: int, missing: int) -> tuple[float, float, float]:
+    total = 2 * right + wrong + missing
+    return right / max(right + wrong, 1), right / max(right + missing, 1), 2 * right / max(total, 1)
+
+
+@dataclass(frozen=True)
+class _Items:
+    """Tables and columns, in small letters; `*` is left out."""
+
+    tables: frozenset[str]
+    columns: frozenset[tuple[str, str]]
+
+
+def _used(gold: str, schema: Schema) -> _Items:
+    used = past_use(gold, schema)
+    columns = ((table.lower(), name.lower()) for table, name in used.columns if name != STAR)
+    return _Items(frozenset(name.lower() for name in used.tables), frozenset(columns))
+
+
+def _found(linked: Linked, threshold: float) -> _Items:
+    counted = [(table.lower(), column) for table, column, p in linked if p >= threshold]
+    columns = ((table, column.lower()) for table, column in counted if column is not None and column != STAR)
+    return _Items(frozenset(table for table, column in counted if column is None), frozenset(columns))
 
 
 def mean_redundancy(turns: Sequence[Redundancy]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summ
 from ..metrics.clauses import ClauseJudge
 from ..metrics.errors import error_class
 from ..metrics.outcomes import outcome, outcome_scores
-from ..metrics.redundancy import Redundancy, mean_redundancy, turn_redundancy
+from ..metrics.redundancy import mean_redundancy, turn_redundancy
 from ..official import OfficialDatabases
 from .files import write_whole
 from .record import SHOWN_ROWS, TurnRecord
@@ -95,8 +95,18 @@ def _judged_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
 
 def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, float]:
     """TRS@0.5 and CRS@0.5 over the turns in which schema items were linked; empty where none were."""
+    found = (
+        turn_redundancy(verdict.question.golds[0], schema, record.linked)
+        for record, verdict, schema in with_schemas(dataset, answered)
+    )
+    return mean_redundancy([turn for turn in found if turn])
+
+
+def with_schemas(
+    dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]
+) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
+    """The turns in which schema items were linked, each with its database's schema."""
     schemas: dict[str, Schema] = {}
-    turns: list[Redundancy] = []
     for record, verdict in answered:
         name = verdict.question.database
         if not record.linked:
@@ -104,9 +114,7 @@ def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -
         if name not in schemas:
             with Database.open(dataset.place(name)) as database:
                 schemas[name] = database.schema()
-        found = turn_redundancy(verdict.question.golds[0], schemas[name], record.linked)
-        turns += [found] if found else []
-    return mean_redundancy(turns)
+        yield record, verdict, schemas[name]
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:

@@ -60,7 +60,14 @@ class Listener(Protocol):
 
 
 def run_evaluation(
-    spec: RunSpec, dataset: Dataset, out: Path, *, jobs: int, listener: Listener, engine: Engine = "local"
+    spec: RunSpec,
+    dataset: Dataset,
+    out: Path,
+    *,
+    jobs: int,
+    listener: Listener,
+    engine: Engine = "local",
+    asked: Dataset | None = None,
 ) -> list[tuple[TurnRecord, Verdict]]:
     """Answers every question of a dataset, or those that are still to do.
 
@@ -71,6 +78,7 @@ def run_evaluation(
         jobs: Interactions at once.
         listener: Told about each question, also those answered before the run was interrupted.
         engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
+        asked: The part that is asked, where `spec` alone does not say.
 
     Returns:
         Records with strict verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
@@ -82,7 +90,7 @@ def run_evaluation(
         ModelError: The model cannot be set up.
     """
     run_settings(spec, dataset)
-    asked = dataset.without(spec.without).first(spec.limit)
+    asked = asked or dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
     if (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
