@@ -19,7 +19,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types pictures studio clean
+.PHONY: setup demo test test-extras lint format types pictures vendor studio clean
 
 setup: $(VENV)/.ready
 
@@ -70,9 +70,15 @@ types: setup
 	@for file in __init__.py py.typed; do ln -sfn ../../../agent/package/$$file build/types/tableturn/$$file; done
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-# The gallery in docs/charts.md.
+# The gallery in docs/charts.md, and the page in docs/serve.md, which takes a Chromium.
 pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
+	$(call install, .[browser])
+	$(BIN)/python -m tests.support.page_pictures docs
+
+# The libraries of the server's page, as serve/page/vendor/libraries.json names them; takes npm.
+vendor: setup
+	$(BIN)/python -m tests.support.vendor
 
 studio: setup
 	TABLETURN_COMMANDS=$${TABLETURN_COMMANDS:-on} $(BIN)/langgraph dev --no-browser

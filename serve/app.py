@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from tableturn import __version__
 
@@ -68,8 +69,18 @@ def create_app(
     route, manager = over_http(house)
     app.router.routes.append(route)
     house.beside.append(manager.run)
-    app.mount("/", StaticFiles(directory=PAGE, html=True))
+    app.mount("/", _PageFiles(directory=PAGE, html=True))
     return app
+
+
+class _PageFiles(StaticFiles):
+    """The page's files, which browsers may keep as long as they ask whether they are still the same."""
+
+    def file_response(self, *args: Any, **more: Any) -> Response:
+        """See StaticFiles."""
+        reply = super().file_response(*args, **more)
+        reply.headers["cache-control"] = "no-cache"
+        return reply
 
 
 def _layers(settings: ServeSettings) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized
 from .bodies import TokenBody
 from .who import AskerHere, ServerHere
@@ -20,7 +21,11 @@ router = APIRouter(tags=["looking"])
 async def schema(asker: AskerHere) -> dict[str, Any]:
     """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
     found = await asyncio.to_thread(asker.agent.resources.database.schema)
-    return asdict(found)
+    told = asdict(found)
+    for table in told["tables"]:
+        for column in table["columns"]:
+            column["samples"] = [plain_cell(sample) for sample in column["samples"]]
+    return told
 
 
 @router.get("/me")

@@ -16,7 +16,7 @@ from tests.agent import conftest as of_agents
 from tests.support.scripted import ScriptedModel
 
 Client: TypeAlias = httpx.AsyncClient
-own_folders, shop = of_agents.own_folders, of_agents.shop
+own_folders, sample, shop = of_agents.own_folders, of_agents.sample, of_agents.shop
 
 
 def scripted(sql: str = "SELECT name FROM customers ORDER BY id", **more: Any) -> ScriptedModel:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +120,13 @@ async def test_deleting(client: Client) -> None:
     other = (await client.post("/ask", json={"question": "Who?"})).headers["tableturn-turn"]
     assert (await client.delete("/me")).status_code == 204
     assert (await client.get(f"/turns/{other}")).status_code == 404
+
+
+async def test_the_schema_shows_samples_that_are_no_text(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    path = tmp_path / "pictures.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE pictures (data BLOB)")
+        connection.execute("INSERT INTO pictures VALUES (x'FF00')")
+    async with serving(agent_over(path)) as client:
+        (table,) = (await client.get("/schema")).json()["tables"]
+    assert table["columns"][0]["samples"] == ["x'FF00'"]

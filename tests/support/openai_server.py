@@ -30,6 +30,7 @@ class Behaviour:
         usage: Prompt and completion tokens; None for a server that doesn't count.
         refusal: The separate refusal field of OpenAI's replies.
         tool: A tool that the model calls, with its arguments as JSON; None for none.
+        held: What the second half of a streamed reply waits for; None for nothing.
     """
 
     kind: Literal["reply", "reset", "hang", "drip", "flood", "empty", "raw"] = "reply"
@@ -41,6 +42,7 @@ class Behaviour:
     usage: tuple[int, int] | None = (100, 10)
     refusal: str | None = None
     tool: tuple[str, str] | None = None
+    held: threading.Event | None = None
 
 
 def says(content: str, **more: Any) -> Behaviour:
@@ -175,7 +177,9 @@ class OpenAIServer:
             media = "text/html" if behaviour.content.startswith("<") else "application/json"
             return await self._write(writer, behaviour.status, behaviour.content, media)
         if body.get("stream") and behaviour.status == 200:
-            return await self._write(writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers)
+            return await self._write(
+                writer, 200, _streamed(behaviour), "text/event-stream", behaviour.headers, behaviour.held
+            )
         return await self._write(writer, behaviour.status, json.dumps(_payload(behaviour)), headers=behaviour.headers)
 
     async def _write(
@@ -185,13 +189,19 @@ class OpenAIServer:
         text: str,
         media: str = "application/json",
         headers: Mapping[str, str] | None = None,
+        held: threading.Event | None = None,
     ) -> bool:
         data = text.encode()
         lines = [f"HTTP/1.1 {status} scripted", f"content-type: {media}", f"content-length: {len(data)}"]
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
         if not self._keep_alive:
             lines.append("connection: close")
-        writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + data)
+        first = data.index(b"\n\n") + 2 if held else len(data)
+        writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + data[:first])
+        await writer.drain()
+        while held and not held.is_set():
+            await asyncio.sleep(0.01)
+        writer.write(data[first:])
         await writer.drain()
         return self._keep_alive
 

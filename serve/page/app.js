@@ -1,0 +1,193 @@
+// The page: conversations, a chat, a schema. Which conversation is shown stands in the address, after the #.
+import { get, remove } from "./api.js";
+import { Composer } from "./composer.js";
+import { isNew, useConversation } from "./conversation.js";
+import { Help, SignIn } from "./dialogs.js";
+import { html, render, useCallback, useEffect, useRef, useState } from "./html.js";
+import { Icon } from "./icons.js";
+import { useKept } from "./kept.js";
+import { useKeys } from "./keys.js";
+import { Schema } from "./schema.js";
+import { named, Threads } from "./threads.js";
+import { Turn } from "./turn.js";
+
+const THREADS = 50;
+const WIDE = matchMedia("(min-width: 60rem)");
+
+function Door() {
+  const [me, setMe] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const enter = () => get("me").then((found) => (setMe(found), setProblem(null)), setProblem);
+  useEffect(enter, []);
+  if (me) return html`<${Page} me=${me} />`;
+  if (problem?.kind === "Unauthorized" && problem.message.includes("token")) return html`<${SignIn} onDone=${enter} />`;
+  return problem && html`<main class="signin"><h1>tableturn</h1><p class="problem" role="alert">${problem.message}</p></main>`;
+}
+
+function Page({ me }) {
+  const [thread, setThread] = useThread();
+  const [threads, setThreads] = useState([]);
+  const [more, setMore] = useState(false);
+  const [schema, setSchema] = useState({});
+  const [open, setOpen] = useState({ threads: WIDE.matches, schema: WIDE.matches });
+  const [help, setHelp] = useState(false);
+  const [said, setSaid] = useState("");
+  const [approve, setApprove] = useKept("approve", false);
+  const [single, setSingle] = useKept("single-keys", true);
+  const [theme, toggleTheme] = useTheme();
+
+  const list = useCallback(() => get(`threads?limit=${THREADS}`).then((found) => {
+    setThreads(found);
+    setMore(found.length === THREADS);
+  }), []);
+  const older = () => get(`threads?limit=${THREADS}&offset=${threads.length}`).then((found) => {
+    setThreads([...threads, ...found]);
+    setMore(found.length === THREADS);
+  });
+  useEffect(() => {
+    list();
+    get("schema").then((found) => setSchema({ found }), (problem) => setSchema({ problem }));
+  }, []);
+
+  const talk = useConversation(thread, { onBegun: (id) => (setThread(id), list()), onEnded: list, announce: setSaid });
+  const toggle = (pane) => setOpen((before) => (WIDE.matches ? { ...before, [pane]: !before[pane] } : { threads: false, schema: false, [pane]: !before[pane] }));
+  const begin = () => {
+    setThread(null);
+    if (!WIDE.matches) setOpen({ threads: false, schema: false });
+    focusQuestion();
+  };
+  useEffect(() => {
+    if (!WIDE.matches) setOpen({ threads: false, schema: false });
+  }, [thread]);
+  useEffect(() => {
+    const shown = threads.find((each) => each.id === thread);
+    document.title = shown ? `${named(shown)} – ${me.database}` : `${me.database} – tableturn`;
+  }, [thread, threads]);
+  useStay(talk.turns);
+  useKeys(single, {
+    "/": focusQuestion, n: begin, t: () => toggle("threads"), s: () => toggle("schema"), d: toggleTheme, "?": () => setHelp(true),
+    j: () => step(1), k: () => step(-1),
+  }, talk.stop);
+
+  const tools = { ...talk, theme, ask: (question) => talk.ask(question, approve) };
+  const Pane = ({ name, label }) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
+  return html`<div class="page">
+    <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>To the question</a>
+    <header>
+      <${Pane} name="threads" label="Conversations" />
+      <h1>${me.database}</h1>
+      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}</span>
+      <span class="gap"></span>
+      <button class="bare" aria-label="New conversation" onClick=${begin}><${Icon} name="plus" /></button>
+      <button class="bare" aria-label=${theme === "dark" ? "Light" : "Dark"} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
+      <button class="bare" aria-label="Keys" onClick=${() => setHelp(true)}><${Icon} name="help" /></button>
+      ${me.session && html`<button class="bare" aria-label="Sign out" onClick=${() => remove("session").then(() => location.reload())}><${Icon} name="key" /></button>`}
+      <${Pane} name="schema" label="Schema" />
+    </header>
+    <aside id="threads" aria-label="Conversations" hidden=${!open.threads}>
+      <button class="main new" onClick=${begin}><${Icon} name="plus" />New conversation</button>
+      <${Threads} threads=${threads} more=${more} load=${older} current=${thread} onChanged=${list}
+        onDeleted=${(id) => (id === thread && setThread(null), list())} />
+    </aside>
+    <main>
+      <div class="turns" role="region" aria-label="Conversation" tabindex="0">
+        ${talk.problem && html`<p class="problem" role="alert">${talk.problem.message}</p>`}
+        ${talk.turns.map((turn, place) => html`<${Turn} key=${turn.id} turn=${turn} last=${place === talk.turns.length - 1} tools=${tools} />`)}
+        ${thread === null && talk.turns.length === 0 && html`<${Welcome} me=${me} schema=${schema.found} ask=${tools.ask} />`}
+      </div>
+      <${Composer} tools=${tools} approve=${approve} setApprove=${setApprove} />
+    </main>
+    <aside id="schema" aria-label="Schema" hidden=${!open.schema}>
+      <${Schema} schema=${schema.found} problem=${schema.problem} onName=${insert} />
+    </aside>
+    <div class="unseen" role="status" aria-live="polite">${said}</div>
+    <${Help} open=${help} onClose=${() => setHelp(false)} single=${single} setSingle=${setSingle} />
+  </div>`;
+}
+
+function Welcome({ me, schema, ask }) {
+  const largest = [...(schema?.tables ?? [])].sort((one, other) => other.row_count - one.row_count).slice(0, 3);
+  const questions = largest.map((table) => `How many ${table.name} are there?`);
+  if (largest[0]) questions.push(`Show the first 10 ${largest[0].name}`);
+  return html`<div class="welcome">
+    <h2>Ask ${me.database} a question</h2>
+    <p>Answers come with the query that gave them, so that you can check it, change it, and say whether it is right. Ask on: what was said before is remembered.</p>
+    <div class="buttons choices">${questions.map((question) => html`<button onClick=${() => ask(question)}>${question}</button>`)}</div>
+  </div>`;
+}
+
+/** The conversation in the address; null for a new one. */
+function useThread() {
+  const read = () => location.hash.slice(1) || null;
+  const [thread, setThread] = useState(read);
+  useEffect(() => {
+    const follow = () => setThread(read());
+    for (const kind of ["hashchange", "popstate"]) addEventListener(kind, follow);
+    return () => ["hashchange", "popstate"].forEach((kind) => removeEventListener(kind, follow));
+  }, []);
+  const go = (id) => {
+    if (id !== read()) history.pushState(null, "", id ? `#${id}` : location.pathname + location.search);
+    setThread(id);
+  };
+  return [thread, go];
+}
+
+function useTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const [chosen, setChosen] = useState(document.documentElement.dataset.theme ?? null);
+  const [system, setSystem] = useState(dark.matches ? "dark" : "light");
+  useEffect(() => {
+    dark.addEventListener("change", () => setSystem(dark.matches ? "dark" : "light"));
+  }, []);
+  const theme = chosen ?? system;
+  const toggle = () => {
+    const next = theme === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    setChosen(next);
+    try {
+      localStorage.setItem("tableturn-theme", next);
+    } catch {
+      // Then it holds until the page is closed.
+    }
+  };
+  return [theme, toggle];
+}
+
+/** Keeps the end in sight while a turn grows, unless one has scrolled away from it; then shows its answer from the top. */
+function useStay(turns) {
+  const near = useRef(true);
+  const before = useRef("");
+  const place = () => document.querySelector(".turns");
+  useEffect(() => {
+    const look = () => (near.current = place().scrollHeight - place().scrollTop - place().clientHeight < 120);
+    place().addEventListener("scroll", look);
+  }, []);
+  useEffect(() => {
+    const last = turns.at(-1);
+    if (!last) return;
+    const now = `${last.id} ${last.status}`;
+    if (last.status !== "running" && now !== before.current) place().scrollTop = place().lastElementChild.offsetTop - place().offsetTop - 16;
+    else if (isNew(last) || near.current) place().scrollTop = place().scrollHeight;
+    before.current = now;
+  }, [turns]);
+}
+
+const question = () => document.getElementById("question");
+const focusQuestion = () => question().focus();
+
+function insert(name) {
+  const area = question();
+  area.setRangeText(name, area.selectionStart, area.selectionEnd, "end");
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+  area.focus();
+}
+
+function step(by) {
+  const turns = [...document.querySelectorAll(".turn")];
+  const now = turns.indexOf(document.activeElement.closest(".turn"));
+  const next = now < 0 ? turns.at(by > 0 ? 0 : -1) : turns[now + by];
+  next?.focus();
+  next?.scrollIntoView({ block: "start" });
+}
+
+render(html`<${Door} />`, document.getElementById("app"));

@@ -1,0 +1,28 @@
+// Where questions are written.
+import { html, useState } from "./html.js";
+import { Icon } from "./icons.js";
+
+export function Composer({ tools, approve, setApprove }) {
+  const [text, setText] = useState("");
+  const asked = tools.turns.at(-1)?.answer?.status === "needs_clarification";
+  const send = () => {
+    if (tools.running || !text.trim()) return;
+    setText("");
+    tools.ask(text.trim());
+  };
+  const onKeyDown = (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return html`<form class="composer" onSubmit=${(event) => (event.preventDefault(), send())}>
+    <div class="box">
+      <textarea id="question" rows="1" maxlength="10000" aria-label=${asked ? "Your reply" : "Your question"} placeholder=${asked ? "Your reply" : "Ask a question"}
+        value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>
+      ${tools.running
+        ? html`<button type="button" class="main round" aria-label="Stop" onClick=${tools.stop}><${Icon} name="stop" /></button>`
+        : html`<button class="main round" aria-label="Ask" disabled=${!text.trim()}><${Icon} name="send" /></button>`}
+    </div>
+    <label class="check quiet"><input type="checkbox" checked=${approve} onChange=${(event) => setApprove(event.target.checked)} /> Show me each query before it runs</label>
+  </form>`;
+}

@@ -1,0 +1,133 @@
+// One conversation: its turns, and what becomes of a turn while events come.
+// A turn is what the API gives for it, and while it runs has `live`: what has been told of it so far.
+import { events, get, post } from "./api.js";
+import { useEffect, useRef, useState } from "./html.js";
+
+const SHOWN_ROWS = 25;
+
+/**
+ * @param thread     the conversation's name; null for one that begins with the first question
+ * @param onBegun    is told the name of a conversation that began
+ * @param onEnded    is called when a turn has ended
+ * @param announce   tells those who listen instead of looking what happens
+ */
+export function useConversation(thread, { onBegun, onEnded, announce }) {
+  const [turns, setTurns] = useState([]);
+  const [problem, setProblem] = useState(null);
+  const shown = useRef(undefined);
+  const line = useRef(null);
+
+  const change = (id, how) => setTurns((all) => all.map((turn) => (turn.id === id ? { ...turn, ...how(turn) } : turn)));
+  const add = (turn) => setTurns((all) => [...all, turn]);
+
+  useEffect(() => {
+    if (shown.current === thread) return;
+    shown.current = thread;
+    line.current?.abort();
+    setTurns([]);
+    setProblem(null);
+    if (thread === null) return;
+    get(`threads/${thread}?rows=${SHOWN_ROWS}`).then((found) => {
+      if (shown.current !== thread) return;
+      setTurns(found.turns.map((turn) => (turn.status === "running" ? { ...turn, live: NOTHING } : turn)));
+      const running = found.turns.find((turn) => turn.status === "running");
+      if (running) follow(running.id, `turns/${running.id}/events`);
+    }, setProblem);
+  }, [thread]);
+
+  async function follow(id, path, body) {
+    const control = new AbortController();
+    line.current = control;
+    let now = id;
+    try {
+      for await (const event of events(path, body, control.signal)) {
+        if (event.event === "begun") {
+          change(now, () => ({ id: event.turn }));
+          now = event.turn;
+        } else {
+          change(now, (turn) => after(turn, event));
+          announce(said(event));
+        }
+      }
+    } catch (error) {
+      if (control.signal.aborted) return;
+      change(now, () => ({ status: "failed", error, live: null }));
+      announce(error.message);
+    }
+    onEnded();
+  }
+
+  async function ask(question, approve) {
+    const id = `new-${Date.now()}`;
+    const words = typeof question === "string" ? question : question.sql || question.action;
+    add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null, live: NOTHING });
+    try {
+      await follow(id, `threads/${thread ?? (await begin())}/turns`, { question, approve });
+    } catch (error) {
+      change(id, () => ({ status: "failed", error, live: null }));
+    }
+  }
+
+  async function begin() {
+    const { id } = await post("threads", {});
+    shown.current = id;
+    onBegun(id);
+    return id;
+  }
+
+  const running = turns.find((turn) => turn.status === "running");
+  const stop = () => running && !isNew(running) && post(`turns/${running.id}/stop`, {}).catch(setProblem);
+  return { turns, running, problem, ask, stop, add, change };
+}
+
+/** Whether the server has not named a turn yet. */
+export const isNew = (turn) => turn.id.startsWith("new-");
+
+const NOTHING = { phase: "Reading the question", tables: [], draft: 0, sql: "", runs: [], notes: [] };
+
+function after(turn, event) {
+  const live = turn.live ?? NOTHING;
+  switch (event.event) {
+    case "linked":
+      return { live: { ...live, tables: event.tables, phase: "Writing the query" } };
+    case "sql_delta": {
+      const sql = (event.draft === live.draft ? live.sql : "") + event.text;
+      return { live: { ...live, sql, draft: event.draft, phase: "Writing the query" } };
+    }
+    case "sql":
+      return { live: { ...live, sql: event.sql, phase: "Running the query" } };
+    case "rows":
+      return { live: { ...live, runs: [...live.runs, event], phase: event.error ? "Mending the query" : "Checking the result" } };
+    case "note":
+      return { live: { ...live, notes: [...live.notes, event.text] } };
+    case "answer":
+      return { status: "answered", answer: event.answer, live: null };
+    case "error":
+      return { status: event.kind === "TurnCancelled" ? "stopped" : "failed", error: event, live: null };
+    default:
+      return {};
+  }
+}
+
+function said(event) {
+  switch (event.event) {
+    case "reading": return "Reading the question";
+    case "linked": return `Tables: ${event.tables.join(", ")}`;
+    case "sql": return "Running a query";
+    case "rows": return event.error ? "The query failed" : `${event.row_count} rows`;
+    case "answer": return event.answer.text;
+    case "error": return event.message;
+    default: return "";
+  }
+}
+
+/** A question asked back, apart from the choices that its text ends with, numbered, a line each. */
+export function parted(text) {
+  const lines = text.split("\n");
+  let first = lines.length;
+  const number = (place) => Number(/^(\d+)\. /.exec(lines[place])?.[1] ?? 0);
+  while (first > 0 && number(first - 1) > 0) first--;
+  while (first < lines.length && number(first) !== 1) first++;
+  const choices = lines.slice(first).map((line) => line.replace(/^\d+\. /, ""));
+  return { question: lines.slice(0, first).join("\n"), choices };
+}

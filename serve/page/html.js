@@ -1,0 +1,8 @@
+// What every other module draws with: preact's components, written as htm templates instead of JSX.
+// A value in a template is always text or an attribute: nothing in this page makes HTML of a string.
+import { h } from "./vendor/preact.js";
+import htm from "./vendor/htm.js";
+
+export { render } from "./vendor/preact.js";
+export { useCallback, useEffect, useMemo, useRef, useState } from "./vendor/hooks.js";
+export const html = htm.bind(h);

@@ -1,0 +1,36 @@
+// What there is to ask about: tables, their columns, keys and a few values.
+import { html, useState } from "./html.js";
+
+/** @param onName  is given the name of a table or column that was picked */
+export function Schema({ schema, problem, onName }) {
+  const [search, setSearch] = useState("");
+  if (problem) return html`<p class="problem" role="alert">${problem.message}</p>`;
+  if (!schema) return html`<p class="quiet">Reading the schema…</p>`;
+  const wanted = search.toLowerCase();
+  const has = (text) => text.toLowerCase().includes(wanted);
+  const tables = schema.tables.filter((table) => has(table.name) || table.columns.some((column) => has(column.name)));
+  return html`<section aria-label="Schema">
+    <input type="search" aria-label="Find tables and columns" placeholder="Find tables and columns" value=${search} onInput=${(event) => setSearch(event.target.value)} />
+    <div class="schema">${tables.map((table) => html`<details key=${table.name} open=${wanted !== "" || schema.tables.length === 1}>
+      <summary><span class="name">${table.name}</span>${table.kind !== "table" && html`<span class="badge">${table.kind}</span>`}
+        ${table.row_count !== null && html`<span class="quiet">${table.row_count.toLocaleString("en")} rows</span>`}</summary>
+      ${table.comment && html`<p class="quiet">${table.comment}</p>`}
+      <ul>${table.columns.map((column) => html`<li><${Column} column=${column} goes=${reference(schema, table, column)} onName=${onName} /></li>`)}</ul>
+    </details>`)}</div>
+    ${tables.length === 0 && html`<p class="quiet">Nothing has that name.</p>`}
+  </section>`;
+}
+
+function Column({ column, goes, onName }) {
+  const samples = column.samples.slice(0, 3).map(String).filter((sample) => sample.length <= 40).join(", ");
+  return html`<button class="bare name" title="Put into the question" onClick=${() => onName(column.name)}>${column.name}</button>
+    <span class="quiet">${column.type.toLowerCase()}</span>
+    ${column.primary_key > 0 && html`<span class="badge">key</span>`}
+    ${goes && html`<span class="quiet goes">→ ${goes}</span>`}
+    ${(column.comment || samples) && html`<div class="quiet samples">${column.comment || samples}</div>`}`;
+}
+
+function reference(schema, table, column) {
+  const key = schema.foreign_keys.find((each) => each.table === table.name && each.columns.includes(column.name));
+  return key ? `${key.ref_table}${key.inferred ? " (likely)" : ""}` : "";
+}

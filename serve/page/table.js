@@ -1,0 +1,98 @@
+// A result as a table of any size: the server sorts, filters and pages; the first page comes with the answer.
+import { download, get } from "./api.js";
+import { html, useEffect, useRef, useState } from "./html.js";
+
+const PAGE = 25;
+const SHORT = 40;
+const LONG = 80;
+const FIRST = { offset: 0, sort: null, descending: false, search: "" };
+const FILES = { csv: "CSV", xlsx: "Excel", parquet: "Parquet" };
+
+export function Table({ turn }) {
+  const [view, setView] = useState(FIRST);
+  const [page, setPage] = useState(() => firstPage(turn.answer));
+  const [problem, setProblem] = useState(null);
+  const asked = useRef(FIRST);
+  useEffect(() => {
+    if (view === FIRST && page) return;
+    asked.current = view;
+    get(`turns/${turn.id}/rows?${query(view)}`).then(
+      (found) => asked.current === view && (setPage(found), setProblem(null)),
+      (error) => asked.current === view && setProblem(error),
+    );
+  }, [view]);
+  const move = (change) => setView({ ...view, offset: 0, ...change });
+  const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
+    : view.descending ? { sort: null, descending: false } : { descending: true });
+  if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">Loading rows…</p>`;
+  const numeric = page.headings.map((_, place) => page.rows.some((row) => row[place] !== null)
+    && page.rows.every((row) => row[place] === null || typeof row[place] === "number"));
+  return html`<div class="result">
+    ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
+    <div class="scrolled" tabindex="0" role="region" aria-label="Result">
+      <table>
+        <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
+        <thead><tr>${page.headings.map((heading, place) => html`
+          <th scope="col" class=${numeric[place] ? "number" : ""} aria-sort=${sorted(view, place)}>
+            <button onClick=${() => sortBy(place)} title=${page.columns[place]}>${heading}<span class="arrow" aria-hidden="true"></span></button>
+          </th>`)}</tr></thead>
+        <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
+          <td class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} /></td>`)}</tr>`)}</tbody>
+      </table>
+      ${page.rows.length === 0 && html`<p class="quiet">${view.search ? "No row has that text." : "No rows."}</p>`}
+    </div>
+    <div class="below"><${Pager} view=${view} page=${page} move=${move} /><${Files} turn=${turn} /></div>
+  </div>`;
+}
+
+function Pager({ view, page, move }) {
+  const last = Math.min(page.offset + page.rows.length, page.total);
+  const many = page.total > PAGE || view.search !== "";
+  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString("en")}${page.truncated ? " or more" : ""} rows`;
+  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${count}` : count;
+  return html`<div class="pager">
+    ${(many || page.rows.length > 3) && html`<input type="search" placeholder="Filter rows" aria-label="Filter rows" maxlength="200" value=${view.search}
+      onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
+    <span class="quiet" role="status">${range}</span>
+    ${page.total > PAGE && html`<span class="buttons">
+      <button disabled=${page.offset === 0} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>Previous</button>
+      <button disabled=${last >= page.total} onClick=${() => move({ offset: page.offset + PAGE })}>Next</button>
+    </span>`}
+  </div>`;
+}
+
+function Files({ turn }) {
+  const [problem, setProblem] = useState(null);
+  const save = (form) => download(`turns/${turn.id}/export?format=${form}`, `${turn.id.slice(0, 8)}.${form}`).then(() => setProblem(null), setProblem);
+  return html`<div class="files"><span class="quiet">All rows as</span>
+    ${Object.entries(FILES).map(([form, name]) => html`<button class="link" onClick=${() => save(form)}>${name}</button>`)}
+    ${problem && html`<span class="problem" role="alert">${problem.message}</span>`}
+  </div>`;
+}
+
+function Cell({ value }) {
+  if (value === null) return html`<span class="null">null</span>`;
+  const text = String(value);
+  if (text.length <= LONG) return text;
+  return html`<details class="long"><summary>${text.slice(0, LONG)}…</summary>${text}</details>`;
+}
+
+/** The page that the answer itself holds, where it holds all of it. */
+function firstPage({ columns, headings, rows, row_count, truncated }) {
+  if (truncated || rows.length < Math.min(row_count, PAGE)) return null;
+  return { columns, headings, rows: rows.slice(0, PAGE), offset: 0, total: row_count, truncated };
+}
+
+function query({ offset, sort, descending, search }) {
+  const asked = new URLSearchParams({ offset, limit: PAGE, descending, search });
+  if (sort !== null) asked.set("sort", sort);
+  return asked;
+}
+
+const sorted = (view, place) => (view.sort !== place ? "none" : view.descending ? "descending" : "ascending");
+
+let timer;
+function later(does) {
+  clearTimeout(timer);
+  timer = setTimeout(does, 250);
+}

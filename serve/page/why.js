@@ -1,0 +1,70 @@
+// How sure an answer is and why, what it rests on, and what was tried.
+import { html } from "./html.js";
+import { Code } from "./sql.js";
+
+const SURE = 0.8;
+const FAIRLY_SURE = 0.55;
+const STOPPED = {
+  gate: "nothing spoke for another attempt", same_sql: "another attempt gave the same query", same_result: "another attempt gave the same result",
+  cycle: "attempts began to repeat", attempts: "no further attempts were allowed", budget: "no further requests were allowed",
+  edited: "a person wrote the query", declined: "a person declined", error: "something failed",
+};
+
+/** In words; the figure beside them is for whoever compares answers. */
+export function Why({ answer }) {
+  const { confidence, confidence_reason: reason, trusted, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
+  const words = confidence >= SURE ? "Sure" : confidence >= FAIRLY_SURE ? "Fairly sure" : "Unsure";
+  const level = confidence >= SURE ? "high" : confidence >= FAIRLY_SURE ? "middle" : "low";
+  return html`<details class="why">
+    <summary><span class=${`meter ${level}`} aria-hidden="true"></span>${words}${" "}
+      ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}
+      ${" "}<span class="quiet">Why?</span></summary>
+    <ul>
+      <li>${sentence(reason) || sentence(`${counted(attempts.length, "query", "queries")} tried; ${STOPPED[stopped] ?? "it converged"}`)}
+        <span class="quiet"> (confidence ${confidence.toFixed(2)})</span></li>
+      ${trust && html`<li>${sentence(trust)}</li>`}
+      ${basis && lines(basis).map(([name, text]) => html`<li><b>${name}:</b> ${text}</li>`)}
+      ${known.map((entry) => html`<li><b>Definition of ${entry.name}:</b> ${entry.text || entry.sql}${entry.author && ` (${entry.author})`}</li>`)}
+    </ul>
+  </details>`;
+}
+
+export function Tried({ answer: { attempts, notes, usage, model, translator } }) {
+  return html`<details class="more"><summary>What was tried${attempts.length > 1 ? ` (${attempts.length} queries)` : ""}</summary>
+    <ol class="tried">${attempts.map((attempt) => html`<li>
+      <${Code} text=${attempt.sql} />
+      <p class=${attempt.error ? "problem" : "quiet"}>${attempt.error ?? counted(attempt.row_count ?? 0, "row", "rows")}</p>
+      ${attempt.feedback && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
+    ${notes.length > 0 && html`<ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
+    <p class="quiet">${[translator === "offline" ? "offline translator" : model, usage.llm_calls > 0 && counted(usage.llm_calls, "request", "requests"),
+      usage.llm_calls > 0 && `${(usage.prompt_tokens + usage.completion_tokens).toLocaleString("en")} tokens`, `${usage.seconds.toFixed(1)} s`].filter(Boolean).join(" · ")}</p>
+  </details>`;
+}
+
+const ORIGINS = {
+  verified: "verified by a person", definition: "from a definition", generated: "written by the model", offline: "read offline, by a grammar", edited: "edited by a person",
+};
+
+/** What an answer rests on: a name and a text for each thing that there is to say. */
+function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings }) {
+  return [
+    ["Query", ORIGINS[origin]],
+    ["Tables", tables?.join(", ")],
+    ["Date", date && when(date)],
+    ["Only where", filters?.map(({ text, words }) => `${text} (${words ? `from “${words}”` : "not in the question"})`).join("; ")],
+    ["Rows", [grain, duplicates === "removed" && "duplicates removed"].filter(Boolean).join(", ")],
+    ["Missing values", nulls?.join("; ")],
+    ["Shown", [cut, ties].filter(Boolean).join("; ")],
+    ["Definitions", definitions?.join(", ")],
+    ["Assumed", assumed?.join("; ")],
+    ["Other readings", readings],
+  ].filter(([, text]) => text);
+}
+
+function when({ column, used, first, last, newest }) {
+  const range = [first && `from ${first}`, last && `to ${last}`].filter(Boolean).join(" ");
+  return [used ? `${column} ${range}` : column, newest && `newest ${newest}`].filter(Boolean).join("; ");
+}
+
+const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + "." : "");

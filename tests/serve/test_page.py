@@ -1,0 +1,456 @@
+"""The page in a real browser, wide and narrow; needs the extra `browser`, and a Chromium on the machine."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.serve import ServeSettings
+from tableturn.serve.config import Limits
+
+from tests.support.browser import started_browser
+from tests.support.openai_server import OpenAIServer, Script, fails, says, sql
+from tests.support.site import site
+
+pytest.importorskip("playwright", reason="playwright is not installed: make test-extras")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed: make test-extras")
+
+pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+NAMES = "SELECT name, city FROM customers ORDER BY id"
+HOSTILE = "<img src=x onerror=document.title='hit'></script><script>document.title='hit'</script> ‮Ü𝔘"
+MAY_COMPLAIN = "Failed to load resource"
+"""What a browser says of any reply that is an error."""
+
+Visit = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any]:
+    with started_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(params=[1280, 390])
+def width(request: pytest.FixtureRequest) -> int:
+    return request.param
+
+
+@pytest.fixture
+def visit(browser: Any, width: int, tmp_path: Path) -> Generator[Visit]:
+    """Opens the page over a database, answered offline or by a scripted model server; holds it to its own server,
+    without complaints, without anything beyond the right edge."""
+    with ExitStack() as stack:
+        asked: list[str] = []
+        complaints: list[str] = []
+
+        def asks(request: Any) -> None:
+            asked.append(request.url)
+
+        def complains(about: Any) -> None:
+            if MAY_COMPLAIN not in (text := str(getattr(about, "text", about))):
+                complaints.append(text)
+
+        def opened(
+            database: Path, script: Script | None = None, serving: ServeSettings | None = None, **settings: Any
+        ) -> Any:
+            model: dict[str, Any] = {"model": "offline"}
+            if script is not None:
+                server = stack.enter_context(OpenAIServer(script))
+                model = {"model": "openai:m", "base_url": server.base_url}
+            examples, knowledge = tmp_path / "examples", tmp_path / "knowledge.yaml"
+            knowledge.write_text("")
+            agent = SQLAgent(database, examples=examples, knowledge=knowledge, settings=settings or None, **model)
+            stack.enter_context(agent)
+            address = stack.enter_context(site(agent, serving))
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="light")
+            stack.callback(page.close)
+            page.set_default_timeout(30_000)
+            page.on("request", asks)
+            for event in ("console", "pageerror", "dialog"):
+                page.on(event, complains)
+            page.goto(address)
+            stack.callback(lambda: ends_well(page, address))
+            return page
+
+        def ends_well(page: Any, address: str) -> None:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert complaints == []
+            assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
+            assert page.title() != "hit"
+
+        yield opened
+
+
+def ask(page: Any, question: str, *, wait: bool = True) -> None:
+    page.get_by_role("textbox", name="Your").fill(question)
+    page.keyboard.press("Enter")
+    if wait:
+        page.get_by_role("button", name="Stop").wait_for(state="detached")
+        page.locator(".turn").last.locator(".feedback, .asked, .problem").first.wait_for()
+
+
+def last(page: Any) -> Any:
+    return page.locator(".turn").last
+
+
+def cells(page: Any, column: int = 1) -> list[str]:
+    return last(page).locator(f"section tbody td:nth-child({column})").all_inner_texts()
+
+
+def pane(page: Any, name: str) -> Any:
+    """A side of the page, which a phone shows when it is asked for."""
+    side = page.get_by_role("complementary", name=name)
+    if not side.is_visible():
+        page.get_by_role("banner").get_by_role("button", name=name, exact=True).click()
+    return side
+
+
+def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List the names and prices of all products sorted by price in descending order")
+    turn = last(page)
+    status = turn.locator(".pager [role=status]")
+    assert status.inner_text() == "1–25 of 235 rows"
+    turn.get_by_role("button", name="Next").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.locator("th[aria-sort=ascending]").wait_for()
+    turn.get_by_text("1–25 of 235 rows").wait_for()
+    prices = [float(cell) for cell in cells(page, 2)]
+    assert prices == sorted(prices)
+    turn.get_by_label("Filter rows").fill("volta")
+    turn.get_by_text("25 of 235").wait_for(state="detached")
+    assert all("volta" in cell.lower() for cell in cells(page))
+    turn.get_by_label("Filter rows").fill("no such text")
+    turn.get_by_text("No row has that text.").wait_for()
+    for name, start in {"CSV": b"name,price", "Excel": b"PK", "Parquet": b"PAR1"}.items():
+        with page.expect_download() as download:
+            turn.get_by_role("button", name=name).click()
+        assert Path(download.value.path()).read_bytes().startswith(start)
+    turn.get_by_text("Why?").click()
+    assert "confidence" in turn.locator(".why").inner_text()
+    turn.get_by_text("What was tried").click()
+    assert "offline translator" in turn.inner_text()
+    assert turn.get_by_text("What the query means").is_visible()
+
+
+def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "How many orders are there per store?")
+    turn = last(page)
+    turn.get_by_role("tab", name="Chart").click()
+    turn.locator("svg.marks").wait_for()
+    assert turn.locator("svg .mark-rect path").count() == 12
+    turn.get_by_role("combobox", name="Chart").select_option("pie")
+    turn.locator("svg .mark-arc").wait_for()
+    turn.get_by_role("combobox", name="Chart").select_option("histogram")
+    turn.get_by_text("does not fit").or_(turn.locator("svg .mark-rect")).first.wait_for()
+    turn.get_by_role("combobox", name="Chart").select_option("bar")
+    turn.locator("svg .mark-rect").wait_for()
+    with page.expect_download() as download:
+        turn.get_by_role("button", name="Save as PNG").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    page.keyboard.press("Tab")
+    turn.get_by_role("tab", name="Chart").press("ArrowLeft")
+    assert turn.get_by_role("tab", name="Table").get_attribute("aria-selected") == "true"
+
+
+def test_a_query_is_seen_as_it_is_written_and_stopped(visit: Visit, shop: Path) -> None:
+    more = threading.Event()
+    try:
+        page = visit(shop, [sql(NAMES, held=more)], rephrase="never", examples="none")
+        ask(page, "Who are the customers?", wait=False)
+        turn = last(page)
+        turn.locator(".sql.writing").wait_for()
+        assert turn.locator(".sql").inner_text().startswith("SELECT")
+        page.get_by_role("button", name="Stop").click()
+        turn.get_by_text("Stopped.").wait_for()
+        more.set()
+        turn.get_by_role("button", name="Ask again").click()
+        last(page).locator(".feedback").wait_for()
+        assert cells(page) == ["Ada", "Bo", "Cy"]
+    finally:
+        more.set()
+
+
+def test_a_turn_goes_on_while_one_is_away(visit: Visit, shop: Path) -> None:
+    more = threading.Event()
+    try:
+        page = visit(shop, [sql(NAMES, held=more)], rephrase="never", examples="none")
+        ask(page, "Who are the customers?", wait=False)
+        last(page).locator(".sql.writing").wait_for()
+        page.reload()
+        last(page).locator(".sql.writing").wait_for()
+        more.set()
+        last(page).locator(".feedback").wait_for()
+        assert cells(page) == ["Ada", "Bo", "Cy"]
+    finally:
+        more.set()
+
+
+def test_a_query_is_edited_and_run_again(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)])
+    ask(page, "Who are the customers?")
+    last(page).get_by_role("button", name="Edit and run").click()
+    area = page.get_by_label("The query", exact=True)
+    area.fill("SELECT nothing")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("alert").wait_for()
+    area.fill("SELECT city FROM customers WHERE id = 2")
+    area.press("Control+Enter")
+    last(page).get_by_text("Your query").wait_for()
+    assert cells(page) == ["Lyon"]
+    last(page).locator("summary", has_text="SQL").click()
+    assert not last(page).get_by_role("button", name="Edit and run").is_visible()
+
+
+def test_answers_are_judged_and_words_noted(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)])
+    ask(page, "Who are the customers?")
+    first = page.locator(".turn").first
+    first.get_by_role("button", name="Right").click()
+    first.get_by_text("Kept as right.").wait_for()
+    first.get_by_role("button", name="Note a definition").click()
+    first.get_by_label("What a word means").fill("local customer means city = 'Lyon'")
+    first.get_by_role("button", name="Note", exact=True).click()
+    first.get_by_text("Noted.").wait_for()
+    first.get_by_role("button", name="Wrong").click()
+    first.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
+    first.get_by_role("button", name="Keep the right query").click()
+    first.get_by_text("The right query is kept.").wait_for()
+    page.locator(".turn").nth(1).wait_for()
+    assert cells(page) == ["Bo"]
+    last(page).get_by_role("button", name="Wrong").click()
+    last(page).get_by_label("Or say what is wrong").fill("all of them")
+    last(page).get_by_role("button", name="Send").click()
+    last(page).get_by_text("noted as wrong").wait_for()
+
+
+def test_what_is_asked_back_is_answered_with_a_button(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [says("Ask back: Which ones?\n1. in Paris\n2. all of them"), sql(NAMES)], examples="none")
+    ask(page, "Who are they?")
+    page.reload()
+    last(page).get_by_text("Which ones?").wait_for()
+    last(page).get_by_role("button", name="all of them").click()
+    last(page).locator(".feedback").wait_for()
+    assert cells(page) == ["Ada", "Bo", "Cy"]
+    assert page.locator(".turn").first.get_by_role("button", name="in Paris").is_disabled()
+
+
+def test_a_query_waits_for_approval(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    page.get_by_label("Show me each query before it runs").check()
+    ask(page, "Who are the customers?")
+    assert "SELECT" in last(page).locator(".sql").inner_text()
+    last(page).get_by_role("button", name="Run it", exact=True).click()
+    last(page).locator(".feedback").wait_for()
+    assert cells(page) == ["Ada", "Bo", "Cy"]
+    ask(page, "Who are the customers in Lyon?")
+    last(page).get_by_role("button", name="Edit").click()
+    last(page).get_by_label("The query").fill("SELECT 'mine' AS whose")
+    last(page).get_by_role("button", name="Run this instead").click()
+    last(page).locator(".feedback").wait_for()
+    assert cells(page) == ["mine"]
+    ask(page, "Who are the customers in Paris?")
+    last(page).get_by_role("button", name="Don't run").click()
+    last(page).locator(".feedback").wait_for()
+    assert last(page).locator("table").count() == 0
+
+
+def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, width: int) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    for question in ("Who are the customers?", "How many orders are there?"):
+        page.get_by_role("banner").get_by_role("button", name="New conversation").click()
+        ask(page, question)
+    side = pane(page, "Conversations")
+    assert side.get_by_role("link").all_inner_texts() == ["How many orders are there?", "Who are the customers?"]
+    side.get_by_role("link", name="Who are the customers?").click()
+    page.get_by_role("heading", name="Who are the customers?").wait_for()
+    side = pane(page, "Conversations")
+    side.get_by_role("listitem").nth(1).hover()
+    side.get_by_role("button", name="Rename Who are the customers?").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("People")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    side.get_by_role("link", name="People").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="Who are the customers?").wait_for()
+    side = pane(page, "Conversations")
+    side.get_by_role("listitem").filter(has_text="People").hover()
+    side.get_by_role("button", name="Delete People").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.locator(".welcome").wait_for(state="attached")
+    side = pane(page, "Conversations")
+    side.get_by_role("link", name="People").wait_for(state="detached")
+    assert side.get_by_role("link").all_inner_texts() == ["How many orders are there?"]
+
+
+def test_older_conversations_are_a_button_away(visit: Visit, shop: Path) -> None:
+    page = visit(shop, serving=ServeSettings(limits=Limits(requests_a_minute=6_000)))
+    page.evaluate(
+        """async () => { for (let n = 0; n < 60; n++) await fetch("threads", {method: "POST",
+        headers: {"content-type": "application/json"}, body: JSON.stringify({title: `A conversation ${n}`})}) }"""
+    )
+    page.reload()
+    side = pane(page, "Conversations")
+    side.get_by_role("button", name="Older conversations").click()
+    side.get_by_text("A conversation 0", exact=True).wait_for()
+    assert side.get_by_role("link").count() == 60
+
+
+def test_tables_are_found_and_put_into_the_question(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    side = pane(page, "Schema")
+    side.get_by_label("Find tables and columns").fill("loyalty")
+    side.locator("details").first.wait_for()
+    assert side.locator("summary .name").all_inner_texts() == ["customers"]
+    side.get_by_role("button", name="loyalty_tier").click()
+    assert page.get_by_label("Your question").input_value() == "loyalty_tier"
+
+
+def test_all_can_be_done_with_keys(visit: Visit, shop: Path, width: int) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    page.get_by_label("Your question").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("Who are / the customers?")
+    page.keyboard.press("Enter")
+    last(page).locator(".feedback").wait_for()
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("k")
+    assert page.evaluate("document.activeElement.className") == "turn"
+    schema = page.get_by_role("complementary", name="Schema")
+    before = schema.is_visible()
+    page.keyboard.press("s")
+    schema.wait_for(state="hidden" if before else "visible")
+    page.keyboard.press("s")
+    page.keyboard.press("d")
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    assert "new conversation" in dialog.inner_text()
+    dialog.get_by_label("Keys of one letter").uncheck()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    page.keyboard.press("d")
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+    page.get_by_role("button", name="Light").click()
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "light"
+
+
+def test_what_goes_wrong_is_told(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [fails(401, "no such key")], examples="none")
+    ask(page, "Who are the customers?")
+    assert "no such key" in last(page).inner_text()
+    assert last(page).get_by_role("button", name="Ask again").is_visible()
+
+
+def test_a_server_with_a_token_asks_for_it(visit: Visit, shop: Path) -> None:
+    page = visit(shop, serving=ServeSettings(token="a token of enough characters"))
+    page.get_by_label("The server's token").fill("not the token at all")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("alert").wait_for()
+    page.get_by_label("The server's token").fill("a token of enough characters")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Your question").wait_for()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("The server's token").wait_for()
+
+
+def test_no_text_becomes_a_part_of_the_page(visit: Visit, shop: Path) -> None:
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute("UPDATE customers SET name = ?", (HOSTILE,))
+        connection.execute(f'CREATE TABLE "{HOSTILE}" ("{HOSTILE}" TEXT)')
+        connection.execute(f'INSERT INTO "{HOSTILE}" VALUES (?)', (HOSTILE * 20,))
+    quoted = HOSTILE.replace("'", "''")
+    query = f"SELECT name, id AS \"{HOSTILE}\", '{quoted}' FROM customers"
+    page = visit(shop, [sql(query)], examples="none")
+    ask(page, HOSTILE)
+    assert cells(page)[0].startswith(HOSTILE[:70])  # what is longer unfolds
+    assert page.locator(".turn h2").inner_text() == HOSTILE
+    last(page).get_by_role("tab", name="Chart").click()
+    last(page).locator("svg.marks").or_(last(page).get_by_text("No chart fits")).first.wait_for()
+    pane(page, "Schema").get_by_text(HOSTILE).first.wait_for()
+    assert pane(page, "Conversations").get_by_role("link", name=HOSTILE).first.is_visible()
+    assert page.locator("#app img, #app script").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_used_without_seeing_it(visit: Visit, shop: Path, scheme: str) -> None:
+    replies = [says("Ask back: Which ones?\n1. in Paris\n2. all"), sql(NAMES), fails(401, "no such key")]
+    page = visit(shop, replies, examples="none")
+    page.emulate_media(color_scheme=scheme)
+    page.get_by_label("Your question").wait_for()
+    finds_nothing_serious(page, "empty")
+    ask(page, "Who are they?")
+    finds_nothing_serious(page, "asked back")
+    last(page).get_by_role("button", name="all").click()
+    last(page).locator(".feedback").wait_for()
+    for summary in last(page).locator("summary").all():
+        summary.click()
+    last(page).get_by_role("button", name="Wrong").click()
+    finds_nothing_serious(page, "answer")
+    last(page).get_by_role("tab", name="Chart").click()
+    last(page).get_by_text("No chart fits").wait_for()
+    finds_nothing_serious(page, "chart")
+    ask(page, "And now?")
+    finds_nothing_serious(page, "error")
+    pane(page, "Schema").locator("summary").first.click()
+    finds_nothing_serious(page, "schema")
+    page.get_by_role("banner").get_by_role("button", name="Keys").click()
+    finds_nothing_serious(page, "keys")
+    page.keyboard.press("Escape")
+    pane(page, "Conversations")
+    finds_nothing_serious(page, "conversations")
+    heard = page.locator("div.unseen[role=status]").inner_text()
+    assert "no such key" in heard
+
+
+def finds_nothing_serious(page: Any, where: str) -> None:
+    found = axe.Axe().run(page).response["violations"]
+    grave = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in grave] == [], where
+
+
+def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    ask(page, "Who are the customers?")
+    basis = {
+        "origin": "generated",
+        "tables": ["customers"],
+        "date": {"column": "placed", "used": True, "first": "2024-01-01", "last": "", "newest": "2024-03-04"},
+        "filters": [{"text": "city is 'Paris'", "words": None}],
+        "grain": "one row per customer",
+        "duplicates": "removed",
+        "readings": "with returns, 3 rows more",
+    }
+    says_more = {"confidence_reason": "two queries agree", "trusted": True, "trust_reason": "19 of 20", "basis": basis}
+
+    def more(route: Any) -> None:
+        reply = route.fetch()
+        thread = reply.json()
+        thread["turns"][0]["answer"] |= says_more
+        route.fulfill(response=reply, json=thread)
+
+    page.route("**/threads/*", more)
+    page.reload()
+    last(page).get_by_text("✓ trusted").wait_for()
+    last(page).get_by_text("Why?").click()
+    told = last(page).locator(".why").inner_text()
+    for text in (
+        "Two queries agree.",
+        "19 of 20.",
+        "written by the model",
+        "placed from 2024-01-01; newest 2024-03-04",
+        "city is 'Paris' (not in the question)",
+        "one row per customer, duplicates removed",
+        "with returns, 3 rows more",
+    ):
+        assert text in told

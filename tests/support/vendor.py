@@ -1,0 +1,80 @@
+"""Fetches the libraries that the server's page uses, as `make vendor` does; needs npm.
+
+`serve/page/vendor/libraries.json` names each package with its version, licence and checksum, and which of its files are
+taken. What is fetched is committed, so that whoever installs the package needs neither npm nor a network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "serve" / "page" / "vendor"
+
+
+@dataclass(frozen=True)
+class Library:
+    """A package, and what is taken from it.
+
+    Attributes:
+        package: Its name on npm.
+        version: The one that is used.
+        licence: Its licence, by SPDX's name; the text is beside the files.
+        integrity: Checksum of the package, as npm writes it.
+        files: Our names of files, each with its path in the package.
+    """
+
+    package: str
+    version: str
+    licence: str
+    integrity: str
+    files: dict[str, str]
+
+    @property
+    def licence_file(self) -> str:
+        """Where the licence's text is."""
+        return f"LICENSE.{self.package.strip('@').replace('/', '-')}.txt"
+
+
+def libraries() -> list[Library]:
+    """What the page uses."""
+    return [Library(**each) for each in json.loads((FOLDER / "libraries.json").read_text("utf-8"))]
+
+
+def fetch(library: Library) -> None:
+    """Writes a library's files.
+
+    Raises:
+        ValueError: The registry gave something else than the checksum says.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        name = f"{library.package}@{library.version}"
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", name], cwd=folder, check=True, capture_output=True, text=True
+        )
+        archive = Path(folder, packed.stdout.split()[-1])
+        found = "sha512-" + base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+        if found != library.integrity:
+            raise ValueError(f"{name} is {found}, not {library.integrity}: nothing of it was written")
+        with tarfile.open(archive) as tar:
+            for ours, theirs in {**library.files, library.licence_file: "LICENSE"}.items():
+                member = tar.extractfile(f"package/{theirs}")
+                assert member is not None, f"{name} has no {theirs}"
+                (FOLDER / ours).write_bytes(_by_path(member.read()))
+
+
+def _by_path(source: bytes) -> bytes:
+    """The module with preact by its file: browsers know no packages, and the page allows no inline import map."""
+    return source.replace(b'from"preact"', b'from"./preact.js"')
+
+
+if __name__ == "__main__":
+    for each in libraries():
+        fetch(each)
+        print(each.package, each.version)
