@@ -4,8 +4,8 @@
 needs. Both were written before there was anything to retrieve them with. `data/knowledge_others_*.yaml` and
 `data/knowledge_others_questions.yaml` are by people who had not seen the retrieval, which was then made better with
 them; `data/knowledge_test_*.yaml` and `data/knowledge_test_questions.yaml` by people whose work is only ever scored.
-Where either is there, half of the entries of a database is theirs: of ours stay the first ten questions, what they need,
-and further entries up to twenty.
+Where either is there, half of the entries of a database is theirs: of ours stay the first ten questions, what they
+need, and further entries up to twenty.
 """
 
 from __future__ import annotations
@@ -119,19 +119,18 @@ def run(options: BenchOptions) -> dict[str, object]:
                     for count in (whole, counts[one.author]):
                         count.add(one.needs, keys)
                     tokens += estimate_tokens("\n".join(entry.line for entry in found.entries))
-    theirs = {author: counts[author] for author in _THEIRS}
     return {
         "questions": whole.questions,
         **whole.rates(),
         "tokens": round(tokens / whole.questions),
         "p50_ms": round(1000 * float(np.percentile(times, 50)), 2),
-        **{
-            author: {"questions": count.questions, "entries": count.entries, **count.rates()}
-            if count.questions
-            else None
-            for author, count in theirs.items()
-        },
+        **{author: _told(counts[author]) for author in _THEIRS},
     }
+
+
+def _told(count: _Count) -> dict[str, object] | None:
+    """The figures over what others wrote, if they did."""
+    return {"questions": count.questions, "entries": count.entries, **count.rates()} if count.questions else None
 
 
 def _parts(limit: int | None) -> Iterator[_Part]:

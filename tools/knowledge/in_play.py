@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..values.schema_words import name_stems
 from .entry import Entry, Item
@@ -81,18 +81,17 @@ class InPlay:
             entry: Of the items that it is about.
             shares: Whether their words have something rare in common.
         """
-        if shares and any(table in self.tables for table, _ in entry.about) and entry.kind not in ("join", "never"):
-            return True
+        near = shares and any(table in self.tables for table, _ in entry.about)
         match entry.kind:
             case "column":
-                return any(self.likely(item) or item in self.read or self._meant(item) for item in entry.about)
+                return near or any(self.likely(item) or item in self.read or self._meant(item) for item in entry.about)
             case "convention":
-                return any(map(self._said, [item for item in entry.about if item[1]] or entry.about))
+                return near or any(map(self._said, [item for item in entry.about if item[1]] or entry.about))
             case "never":
                 return any(map(self._tempting, entry.about)) or self._instead(entry)
             case "join":
                 both = all(table in self.tables for table, _ in entry.about)
-                return both and all(self.asked.means(column) for _, column in entry.about if column)
+                return both and (shares or all(self.asked.means(column) for _, column in entry.about if column))
             case _:
                 return False
 
@@ -115,13 +114,14 @@ class InPlay:
 
     def _instead(self, entry: Entry) -> bool:
         """Whether the question is about what must be used instead, and does not say of which table."""
+        likely = (item for item, p in self.p.items() if p >= LIKELY and item[1])
         return any(
-            bool(column) and p >= LIKELY and entry.text.startswith(f"use {table}.{column} instead")
-            for (table, column), p in self.p.items()
-            if not self.asked.mentions(table)
+            entry.text.startswith(f"use {table}.{column} instead") and not self.asked.mentions(table)
+            for table, column in likely
         )
 
 
+@lru_cache(maxsize=20_000)
 def _name(name: str) -> tuple[str, ...]:
     """The words of a name that say something."""
     return tuple(word for word in name_stems(name) if word != "id") if name else ()
