@@ -41,8 +41,7 @@ def test_an_entry_is_found_by_what_it_means(known: Known, question: str, name: s
 
 
 def test_words_of_the_schema_and_of_any_question_find_nothing(known: Known) -> None:
-    assert names(known(MEANT), "How many orders does the customer with the highest total travel have?") == ["cold chain"]
-    assert names(known(MEANT), "How many orders do customers have in each city?") == []
+    assert names(known(MEANT), "How many orders does the customer with the highest total have in each city?") == []
 
 
 def test_a_word_that_is_one_entrys_name_is_no_reason_for_another(known: Known) -> None:
