@@ -13,8 +13,8 @@ from .entry import Entry, Item
 LIKELY = 0.5
 """Probability from which a linked table or column counts as what the question is about."""
 
-_POSSIBLE = 0.15
-"""The same of a column whose name the question says, in a table that it is about."""
+POSSIBLE = 0.15
+"""The same of a column whose name the question says, in a table that it is about; less says nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class InPlay:
 
     Attributes:
         asked: The question.
-        p: The linker's probabilities; the column is empty for a table.
+        p: The linker's probabilities of what is at least possible; the column is empty for a table.
         read: What the definitions that it needs read.
         keys: The table to which each foreign key column refers.
     """
@@ -96,7 +96,7 @@ class InPlay:
                 return False
 
     def _meant(self, item: Item) -> bool:
-        return item[0] in self.tables and self.p.get(item, 0.0) >= _POSSIBLE and self.asked.means(item[1])
+        return item[0] in self.tables and item in self.p and self.asked.means(item[1])
 
     def _said(self, item: Item) -> bool:
         """Whether the question speaks of an item: a value found in it is not enough."""

@@ -15,7 +15,7 @@ from ..values.question import stop_words
 from ..values.schema_words import name_stems
 from ..values.text_words import fold, stem, stems
 from .entry import Entry, Item, Selection
-from .in_play import Asked, InPlay
+from .in_play import POSSIBLE, Asked, InPlay
 from .said import Wording, abbreviates, runs
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class KnowledgeIndex:
         found = self._by_name(asked.words)
         self._by_abbreviation(question, found)
         self._by_meaning(asked, found)
-        self._by_item(asked, {(table, column or ""): p for table, column, p in linked}, found)
+        self._by_item(asked, {(table, column or ""): p for table, column, p in linked if p >= POSSIBLE}, found)
         for number in self._always:
             found.setdefault(number, _Found(0.1))
         ranked = sorted(found.items(), key=lambda pair: (-pair[1].score, pair[0]))
@@ -180,6 +180,7 @@ class KnowledgeIndex:
         play = InPlay(asked, p, read, self._keys)
         weights = self._shared(asked, asked.meant)
         tables = {table for table, _ in (*p, *read)} | {table for table in self._ruled if asked.mentions(table)}
+        tables |= {table for (table, _), goal in self._keys.items() if goal in play.tables}
         for number in sorted({number for table in tables for number in self._ruled.get(table, ())} - found.keys()):
             entry = self._entries[number]
             if play.needs(entry, weights.get(number, 0.0) >= _MOST):
