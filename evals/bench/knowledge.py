@@ -1,9 +1,11 @@
 """Definitions that sixty questions need, and those that they are shown: Chinook, Northwind and the sample database.
 
 `data/knowledge_*.yaml` hold forty entries a database, `data/knowledge_questions.yaml` the questions with what each
-needs. Both were written before there was anything to retrieve them with. Where `data/knowledge_others_*.yaml` and
-`data/knowledge_others_questions.yaml` are there, by people who have not seen the retrieval, half of everything is
-theirs: of ours stay the first ten questions a database, what they need, and further entries up to twenty.
+needs. Both were written before there was anything to retrieve them with. `data/knowledge_others_*.yaml` and
+`data/knowledge_others_questions.yaml` are by people who had not seen the retrieval, which was then made better with
+them; `data/knowledge_test_*.yaml` and `data/knowledge_test_questions.yaml` by people whose work is only ever scored.
+Where either is there, half of the entries of a database is theirs: of ours stay the first ten questions, what they
+need, and further entries up to twenty.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -21,7 +23,7 @@ import numpy as np
 from ...prompts.tokens import estimate_tokens
 from ...tools.database import Database
 from ...tools.errors import SettingsError
-from ...tools.knowledge import Knowledge, read_knowledge
+from ...tools.knowledge import Entry, Knowledge, read_knowledge
 from ...tools.knowledge.read import Layers
 from ...tools.linking import SchemaLinker
 from ...tools.record_files import read_records
@@ -35,6 +37,9 @@ _REPEATS = 5
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
 """What stays of ours for each database where others have written the other half."""
 
+_THEIRS = {"by_others": "knowledge_others", "unseen": "knowledge_test"}
+"""Files of others, by the figures in which they count."""
+
 
 @dataclass(frozen=True)
 class _Asked:
@@ -42,22 +47,42 @@ class _Asked:
 
     question: str
     needs: frozenset[str]
-    by_others: bool
+    author: str
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Questions over one database, and the entries that they are asked with; `theirs` is how many others wrote."""
+
+    database: str
+    author: str
+    layers: Layers
+    theirs: int
+    questions: Sequence[_Asked]
 
 
 @dataclass
 class _Count:
     """What questions needed and were shown."""
 
+    questions: int = 0
+    entries: int = 0
     needed: int = 0
     shown: int = 0
     hit: int = 0
+
+    def add(self, needs: Collection[str], keys: Collection[str]) -> None:
+        """Counts a question."""
+        self.questions += 1
+        self.needed += len(needs)
+        self.shown += len(keys)
+        self.hit += len({*needs} & {*keys})
 
     def rates(self) -> dict[str, object]:
         """As the figures have them."""
         return {
             "needed": self.needed,
-            "needed_shown": round(self.hit / self.needed, 4),
+            "needed_shown": round(self.hit / self.needed, 4) if self.needed else 1.0,
             "shown_not_needed": round(1 - self.hit / self.shown, 4) if self.shown else 0.0,
         }
 
@@ -68,24 +93,22 @@ def run(options: BenchOptions) -> dict[str, object]:
     Returns:
         `questions`; `needed`, the definitions that they need; `needed_shown`, the share of those that are shown;
         `shown_not_needed`, the share of what is shown that is not needed; `tokens` that a question is shown; `p50_ms`
-        of a retrieval, linking not counted; `by_others`, how many questions and entries others wrote and the same
-        rates over their questions alone, None where there are none.
+        of a retrieval, linking not counted; `by_others` and `unseen`, how many questions and entries others wrote and
+        the same rates over those questions alone, None where there are none.
     """
-    others = (DATA / "knowledge_others_questions.yaml").exists()
-    asked = _questions(others, options.limit)
-    whole, theirs, entries, tokens = _Count(), _Count(), 0, 0
+    counts: dict[str, _Count] = defaultdict(_Count)
+    whole, tokens = _Count(), 0
     times: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, questions in asked.items():
-            place = _PLACES.get(name)
+        for part in _parts(options.limit):
+            name, place = part.database, _PLACES.get(part.database)
             path = options.folder / "sample-dbs" / place if place else build_sample(Path(folder) / "kestrel.sqlite")
+            counts[part.author].entries += part.theirs
             with Database.open(path) as database:
-                layers = _entries(name, questions) if others else read_knowledge(DATA / f"knowledge_{name}.yaml")
-                entries += len(layers[-1]) if others else 0
-                knowledge = Knowledge.of(layers, database)
-                _check(name, knowledge, questions)
+                knowledge = Knowledge.of(part.layers, database)
+                _check(name, knowledge, part.questions)
                 linker = SchemaLinker(knowledge.schema, ValueIndex.open(database))
-                for one in questions:
+                for one in part.questions:
                     linked = [(item.table, item.column, item.p) for item in linker.link(one.question).items]
                     found = knowledge.find(one.question, linked)
                     for _ in range(_REPEATS):
@@ -93,42 +116,58 @@ def run(options: BenchOptions) -> dict[str, object]:
                         knowledge.find(one.question, linked)
                         times.append(time.perf_counter() - start)
                     keys = {entry.key for entry in found.entries}
-                    for count in (whole, theirs) if one.by_others else (whole,):
-                        count.needed += len(one.needs)
-                        count.shown += len(keys)
-                        count.hit += len(one.needs & keys)
+                    for count in (whole, counts[one.author]):
+                        count.add(one.needs, keys)
                     tokens += estimate_tokens("\n".join(entry.line for entry in found.entries))
-    count = sum(map(len, asked.values()))
-    by_others = sum(one.by_others for questions in asked.values() for one in questions)
     return {
-        "questions": count,
+        "questions": whole.questions,
         **whole.rates(),
-        "tokens": round(tokens / count),
+        "tokens": round(tokens / whole.questions),
         "p50_ms": round(1000 * float(np.percentile(times, 50)), 2),
-        "by_others": {"questions": by_others, "entries": entries, **theirs.rates()} if by_others else None,
+        **{author: _told(counts[author]) for author in _THEIRS},
     }
 
 
-def _questions(others: bool, limit: int | None) -> dict[str, list[_Asked]]:
-    """The questions by database, ours first."""
+def _told(count: _Count) -> dict[str, object] | None:
+    """The figures over what others wrote, if they did."""
+    return {"questions": count.questions, "entries": count.entries, **count.rates()} if count.questions else None
+
+
+def _parts(limit: int | None) -> Iterator[_Part]:
+    """What is asked with what; ours is asked with the first that others wrote."""
+    ours = _questions("knowledge", "", limit)
+    authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
+    if not authors:
+        for name, questions in ours.items():
+            yield _Part(name, "", read_knowledge(DATA / f"knowledge_{name}.yaml"), 0, questions)
+    for author in authors:
+        for name, questions in _questions(_THEIRS[author], author, limit).items():
+            first = ours.get(name, [])[:_OUR_QUESTIONS]
+            (theirs,) = read_knowledge(DATA / f"{_THEIRS[author]}_{name}.yaml")
+            layers = (_half(name, first, theirs), theirs)
+            asked = (*(first if author == authors[0] else ()), *questions)
+            yield _Part(name, author, layers, len(theirs), asked)
+
+
+def _questions(file: str, author: str, limit: int | None) -> dict[str, list[_Asked]]:
+    """The questions of a file by database."""
     asked: dict[str, list[_Asked]] = defaultdict(list)
-    files = ("knowledge_questions.yaml", *(("knowledge_others_questions.yaml",) if others else ()))
-    for file in files:
-        records = cast("Sequence[Mapping[str, object]]", read_records(DATA / file))
-        for record in records[:limit]:
-            name, needs = str(record["database"]), frozenset(cast("list[str]", record["needs"]))
-            if not others or file != files[0] or len(asked[name]) < _OUR_QUESTIONS:
-                asked[name].append(_Asked(str(record["question"]), needs, file != files[0]))
+    records = cast("Sequence[Mapping[str, object]]", read_records(DATA / f"{file}_questions.yaml"))
+    for record in records[:limit]:
+        needs = frozenset(cast("list[str]", record["needs"]))
+        asked[str(record["database"])].append(_Asked(str(record["question"]), needs, author))
     return asked
 
 
-def _entries(name: str, questions: Sequence[_Asked]) -> Layers:
-    """Half of the entries ours, half by others."""
-    needed = {key for one in questions if not one.by_others for key in one.needs}
+def _half(name: str, questions: Sequence[_Asked], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Our half of the entries, without those that call something else by a word of theirs."""
+    needed = {key for one in questions for key in one.needs}
+    words = {phrase for entry in theirs for phrase in entry.phrases}
     (ours,) = read_knowledge(DATA / f"knowledge_{name}.yaml")
-    kept = [entry for entry in ours if entry.key in needed]
-    kept += [entry for entry in ours if entry.key not in needed][: max(0, _OUR_ENTRIES - len(kept))]
-    return (tuple(kept), *read_knowledge(DATA / f"knowledge_others_{name}.yaml"))
+    free = [entry for entry in ours if entry.key in needed or words.isdisjoint(entry.phrases)]
+    kept = [entry for entry in free if entry.key in needed]
+    kept += [entry for entry in free if entry.key not in needed][: max(0, _OUR_ENTRIES - len(kept))]
+    return tuple(kept)
 
 
 def _check(name: str, knowledge: Knowledge, questions: Sequence[_Asked]) -> None:

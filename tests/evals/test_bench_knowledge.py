@@ -25,21 +25,35 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def others(data: Path, needs: str) -> None:
-    (data / "knowledge_others_kestrel.yaml").write_text("terms: {quux basket: paid by the house}\n")
+def others(data: Path, needs: str, file: str = "knowledge_others") -> None:
+    (data / f"{file}_kestrel.yaml").write_text("terms: {quux basket: paid by the house}\n")
     asked = [{"database": "kestrel", "question": "How many quux baskets were there?", "needs": [needs]}]
-    (data / "knowledge_others_questions.yaml").write_text(yaml.safe_dump(asked))
+    (data / f"{file}_questions.yaml").write_text(yaml.safe_dump(asked))
 
 
 def test_half_of_the_entries_and_questions_may_be_by_others(data: Path) -> None:
     alone = knowledge.run(BenchOptions())
-    assert (alone["questions"], alone["by_others"]) == (20, None)
+    assert (alone["questions"], alone["by_others"], alone["unseen"]) == (20, None, None)
     others(data, "term quux basket")
     found = knowledge.run(BenchOptions())
     assert found["questions"] == 11
     theirs = found["by_others"]
     assert isinstance(theirs, dict)
     assert (theirs["questions"], theirs["entries"], theirs["needed"], theirs["needed_shown"]) == (1, 1, 1, 1.0)
+
+
+def test_what_nobody_has_tuned_on_counts_apart_and_in_the_whole(data: Path) -> None:
+    others(data, "term quux basket")
+    (data / "knowledge_test_kestrel.yaml").write_text("terms: {takings: what came in, zorch: a very fast lap}\n")
+    asked = [{"database": "kestrel", "question": "How many tags are there?", "needs": ["term zorch"]}]
+    (data / "knowledge_test_questions.yaml").write_text(yaml.safe_dump(asked))
+    found = knowledge.run(BenchOptions())
+    theirs, unseen = found["by_others"], found["unseen"]
+    assert isinstance(theirs, dict)
+    assert isinstance(unseen, dict)
+    assert (unseen["questions"], unseen["entries"], unseen["needed"], unseen["needed_shown"]) == (1, 2, 1, 0.0)
+    assert theirs["needed_shown"] == 1.0
+    assert found["questions"] == 12, "our ten are asked once"
 
 
 def test_a_question_that_needs_what_is_no_entry_is_told(data: Path) -> None:

@@ -33,7 +33,7 @@ class Knowledge:
         self.entries = tuple(entries)
         self.problems = tuple(problems)
         self.schema = schema
-        self._index = KnowledgeIndex(self.entries)
+        self._index = KnowledgeIndex(self.entries, schema)
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:

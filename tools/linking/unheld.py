@@ -55,7 +55,7 @@ def unheld_words(question: str, schema: Schema, values: Iterable[ValueMatch], kn
         if len(word.folded) < _LEAST or not word.folded.isalpha() or asked.says_nothing(number):
             continue
         synonyms = (part for part, weight in pairs.get(word.stem, {}).items() if weight >= _SYNONYM)
-        if word.stem in held or word.stem in _question_words() or not held.isdisjoint(synonyms):
+        if word.stem in held or word.stem in question_words() or not held.isdisjoint(synonyms):
             continue
         if any(start < word.end and word.start < end for start, end in mentioned) or knows(word.stem):
             continue
@@ -86,7 +86,7 @@ def _is_kin(word: str, names: frozenset[str]) -> bool:
 
 
 @cache
-def _question_words() -> frozenset[str]:
+def question_words() -> frozenset[str]:
     """Stems of words that questions over any data are made of."""
     text = (files(__package__ or "") / "data" / "question_words.txt").read_text("utf-8")
     return frozenset(stem(fold(word)) for word in text.split())

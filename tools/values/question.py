@@ -90,11 +90,12 @@ class Question:
 
 def is_function_word(word: Word) -> bool:
     """Whether a word is one that questions are made of, however it is written."""
-    return word.folded in _stop_words()
+    return word.folded in stop_words()
 
 
 @cache
-def _stop_words() -> frozenset[str]:
+def stop_words() -> frozenset[str]:
+    """Words that questions are made of, in lower case."""
     return frozenset((files(__package__ or "") / "data" / "stopwords.txt").read_text("utf-8").split())
 
 

@@ -41,9 +41,6 @@ ABBREVIATIONS = _lists("abbreviations")
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
 """Words that are often glued to the end of an identifier's part."""
 
-SYNONYMS = _lists("synonyms")
-"""Words of identifiers, each with other words that people use for it."""
-
 GENERIC = _words("generic")
 """Words that alone say too little to stand for a longer name."""
 

@@ -11,8 +11,9 @@ from heapq import nlargest
 
 from ....tools.database.schema import ColumnSchema, Schema
 from ....tools.values.schema_words import name_words
+from ....tools.values.synonyms import synonyms
 from ..frames.frame import Column, Scalar
-from .lexicon import GENERIC, SYNONYMS
+from .lexicon import GENERIC
 from .question_words import spelled_out, stem
 
 _VIEW = 0.9
@@ -309,7 +310,7 @@ def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
     return found
 
 
-_STEMMED_SYNONYMS = {stem(word): tuple(stem(other) for other in others) for word, others in SYNONYMS.items()}
+_STEMMED_SYNONYMS = {stem(word): tuple(stem(other) for other in others) for word, others in synonyms().items()}
 
 
 def _parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
