@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -138,7 +138,7 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
         """See `Runnable`."""
         with _undone_by_errors(config):
             # Only a run that may narrow what is read can have to open a database.
-            narrows = get_runtime(Settings).context is not None
+            narrows = cast("Settings | None", get_runtime(Settings).context) is not None
             start = asyncio.to_thread(self._start, input, config) if narrows else None
             started, this, tally = self._start(input, config) if start is None else await start
             with asked_in(this.thread):
