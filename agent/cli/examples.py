@@ -344,7 +344,7 @@ def search(
         query = _query(question, simplified, draft, asked, settings.values)
         others = make_selector(cast("SelectorKind", by), examples, **numbers)
         shown = partial(readable, database=asked) if asked else None
-        chosen = OwnFirst(examples, others, settings.own_examples, shown).select(query)
+        chosen = OwnFirst(examples, others, settings.own_examples, shown, settings.example_likeness).select(query)
         _print((Found(example_id(example), example) for example in chosen), as_json)
 
 

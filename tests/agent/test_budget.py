@@ -96,7 +96,7 @@ async def test_nor_is_it_without_blocking(shop: Path) -> None:
     settings = {**LOOP, "turn_seconds": 0.8, "rephrase": "always"}
     model = ScriptedModel(script=lambda prompt: writes("SELECT 1 AS n").script(prompt), delay=0.5)
     with SQLAgent(shop, model=model, settings=settings) as agent:
-        answer = await agent.aask("What are the ids?")
+        answer = await agent.aask("How many customers are there?")
     assert "turn_seconds" in answer.text
 
 

@@ -112,7 +112,7 @@ def test_what_only_reads_makes_no_store(home: Path, tmp_path: Path, command: tup
 def test_search_shows_what_an_agent_would_show(home: Path, shop: Path) -> None:
     assert examples("add", "How many sales in Ghent?", "SELECT count(*) FROM sale", "--db", shop).exit_code == 0
     model = ScriptedModel(script=lambda _: "```sql\nSELECT town FROM sale\n```")
-    asked = "Which towns have the most sales?"
+    asked = "How many sales are there in Ghent?"
     settings = {"rephrase": "never", "simplify": False}
     with SQLAgent(shop, model=model, settings=settings, examples=home / "examples") as agent:
         events = list(agent.conversation().stream(asked))
@@ -120,9 +120,9 @@ def test_search_shows_what_an_agent_would_show(home: Path, shop: Path) -> None:
     found = [json.loads(line) for line in examples("search", asked, "--db", shop, "--json").stdout.splitlines()]
     assert [row["question"] for row in found] == [row["question"] for row in shown]
     assert found[0]["question"] == "How many sales in Ghent?"
-    assert len(found) > 3
+    assert len(found) > 1, "built-in ones besides"
     plain = examples("search", asked, "--db", shop, "--simplified", "List towns from A to Z.", "--json").stdout
-    assert len(plain.splitlines()) > 3
+    assert len(plain.splitlines()) > 1
 
 
 def test_an_owner_is_not_believed_from_a_file(home: Path, shop: Path, tmp_path: Path) -> None:
