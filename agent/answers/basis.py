@@ -55,7 +55,9 @@ def basis_for(
         cut=cut,
         ties=_ties(found.ties, readings),
         definitions=tuple(entry.name for entry in used if entry.name),
-        assumed=tuple(reading.assumed for reading in readings.tried if reading.says and reading.matter != "ties"),
+        assumed=tuple(
+            dict.fromkeys(reading.assumed for reading in readings.tried if reading.says and reading.matter != "ties")
+        ),
         readings=readings.line,
     )
 

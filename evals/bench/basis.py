@@ -93,7 +93,7 @@ def _filters(tree: exp.Select, basis: Basis, resolution: Resolution, database: D
     if grouped or any(is_aggregate(node) for item in tree.expressions for node in item.find_all(exp.Func)):
         return
     for told in basis.filters:
-        if told.groups or told.inner:
+        if told.groups or told.inner or told.part:
             continue
         condition = parse_select(f"SELECT 1 WHERE {told.sql}", database.dialect).args["where"].this
         if condition.find(exp.Select) is not None:

@@ -51,7 +51,9 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
     ["Query", ORIGINS[origin]],
     ["Tables", tables?.join(", ")],
     ["Date", date && when(date)],
-    ["Only where", filters?.map(({ text, words }) => `${text} (${words ? `from “${words}”` : "not in the question"})`).join("; ")],
+    ["Only where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
+    ["Only groups where", conditions(filters?.filter(({ groups, part }) => groups && !part))],
+    ["In parts only where", conditions(filters?.filter(({ part }) => part))],
     ["Rows", [grain, duplicates === "removed" && "duplicates removed"].filter(Boolean).join(", ")],
     ["Missing values", nulls?.join("; ")],
     ["Shown", [cut, ties].filter(Boolean).join("; ")],
@@ -60,6 +62,8 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
     ["Other readings", readings],
   ].filter(([, text]) => text);
 }
+
+const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${words ? `from “${words}”` : "not in the question"})`).join("; ");
 
 function when({ column, used, first, last, newest }) {
   const range = [first && `from ${first}`, last && `to ${last}`].filter(Boolean).join(" ");

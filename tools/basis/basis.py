@@ -9,7 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.conditions import base_column, limit_count
+from ..sql.conditions import base_column, limit_count, split
 from ..sql.explain.phrases import plain_name
 from ..sql.explain.query import Explainer
 from ..sql.findings import Mention
@@ -18,6 +18,7 @@ from ..sql.parse import parse
 from ..sql.resolve import resolve
 from ..sql.scope import Resolution, Scope
 from ..sql.untrusted import analysis
+from .conditions import conditions_of, own_scopes
 from .dates import DateUse, date_use
 from .filters import Filter, filters_of
 from .grain import Duplicates, grain_of
@@ -25,6 +26,8 @@ from .grain import Duplicates, grain_of
 Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
 wrote it, or a person edited it."""
+
+_CUT_TIES = "rows that tie with the last one are cut as they come"
 
 
 @dataclass(frozen=True)
@@ -87,31 +90,38 @@ def basis_of(
     explainer = Explainer(resolution, schema.foreign_keys)
     used = items_of(resolution).tables
     grain, duplicates = grain_of(tree, resolution)
+    conditions, outer = conditions_of(tree, resolution), next(iter(own_scopes(tree, resolution)), None)
+    date, ranged = date_use(conditions, resolution)
+    count = limit_count(tree)
+    whole = grain == "a single row" and tree.args.get("offset") is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
         tables=tuple(table.name for table in schema.tables if table.name in used),
-        date=date_use(resolution, schema),
-        filters=filters_of(resolution, explainer.speaker, question, mentions),
+        date=date,
+        filters=filters_of(conditions, outer, resolution, explainer.speaker, question, mentions, ranged),
         grain=grain,
         duplicates=duplicates,
-        nulls=tuple(_nulls(resolution)),
-        ties=_ties(tree),
-        cut=_cut(tree),
+        nulls=tuple(_nulls(outer, resolution)) if outer is not None else (),
+        ties="" if whole else _ties(tree),
+        cut="" if whole else _cut(tree),
     )
 
 
-def _nulls(resolution: Resolution) -> list[str]:
+def _nulls(scope: Scope, resolution: Resolution) -> list[str]:
     """What becomes of missing values in the SELECT that gives the rows."""
     found: dict[str, None] = {}
-    for scope in resolution.scopes[:1]:
-        for node in scope.select.find_all(exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-            if node.find_ancestor(exp.Select) is scope.select and (name := _lacking(node.this, scope, resolution)):
-                found[f"missing {name} is not counted"] = None
-        where = scope.select.args.get("where")
-        for node in where.find_all(exp.NEQ, exp.Not) if where is not None else ():
-            inner = node.this.unnest() if isinstance(node, exp.Not) else node
-            if isinstance(inner, exp.In | exp.Like | exp.NEQ) and (name := _lacking(inner.this, scope, resolution)):
-                found[f"rows whose {name} is missing are out"] = None
+    for node in scope.select.find_all(exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
+        if node.find_ancestor(exp.Select) is scope.select and (name := _lacking(node.this, scope, resolution)):
+            found[f"missing {name} is not counted"] = None
+    where = scope.select.args.get("where")
+    # Under OR, or within anything else, such a condition may fail and the row still be in.
+    for part in split(where.this) if where is not None else ():
+        inner = part.this.unnest() if isinstance(part, exp.Not) else part
+        negative = inner is not part or isinstance(part, exp.NEQ) or part.args.get("negate")
+        # NOT IN (SELECT ...) lets every row through where there are none.
+        tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
+        if negative and tested and (name := _lacking(inner.this, scope, resolution)):
+            found[f"rows whose {name} is missing are out"] = None
     return list(found)
 
 
@@ -122,16 +132,29 @@ def _lacking(node: exp.Expr | None, scope: Scope, resolution: Resolution) -> str
     return plain_name(found[1].name) if found and found[0].owner is scope and found[1].nulls is True else ""
 
 
+def _options(tree: exp.Expr) -> tuple[bool, bool]:
+    """Whether a bound of rows keeps ties, and whether it is a percentage."""
+    options = tree.args["limit"].args.get("limit_options")
+    return (bool(options.args.get("with_ties")), bool(options.args.get("percent"))) if options else (False, False)
+
+
 def _ties(tree: exp.Expr) -> str:
-    count = limit_count(tree)
-    if count is None:
+    if limit_count(tree) is None or tree.args.get("order") is None:
         return ""
-    return "rows that tie with the last one are cut as they come" if tree.args.get("order") is not None else ""
+    return "rows that tie with the last one are in" if _options(tree)[0] else _CUT_TIES
 
 
 def _cut(tree: exp.Expr) -> str:
-    count = limit_count(tree)
-    if not isinstance(count, exp.Literal):
+    count, offset = limit_count(tree), tree.args.get("offset")
+    left = offset.expression if offset is not None else None
+    if not isinstance(count, exp.Literal) or _options(tree)[1] or not isinstance(left, exp.Literal | None):
         return ""
-    rows = "the first row" if count.name == "1" else f"the first {count.name} rows"
-    return rows if tree.args.get("order") is not None else rows.replace("the first", "any") + ", in no order"
+    ordered, skipped = tree.args.get("order") is not None, left.name if left is not None else "0"
+    if skipped == "0":
+        rows = "the first row" if count.name == "1" else f"the first {count.name} rows"
+    elif ordered and count.is_int and left is not None and left.is_int:
+        first, last = int(skipped) + 1, int(skipped) + int(count.name)
+        rows = f"row {first}" if first == last else f"rows {first} to {last}"
+    else:
+        rows = f"the first {count.name} rows after {skipped} others"
+    return rows if ordered else rows.replace("the first", "any") + ", in no order"

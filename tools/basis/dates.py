@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import calendar
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 from sqlglot import exp
 
-from ..database.schema import ColumnSchema, Schema
-from ..sql.conditions import base_column, conjuncts, literal
-from ..sql.scope import Resolution, Scope, Source
+from ..database.schema import ColumnSchema
+from ..sql.conditions import base_column, is_aggregate, literal
+from ..sql.scope import Reference, Resolution, Scope, Source
+from .conditions import Condition
+from .days import MIDNIGHT, NOTHING, Bound, Operator, Times, compared, times_of, whole
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_PREFIX = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+_OPERATORS: dict[type[exp.Expr], Operator] = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+
 _NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|open", re.IGNORECASE)
 
 
@@ -27,7 +28,7 @@ class DateUse:
         column: Likewise.
         used: Whether the query filters or groups by it; else it only tells how new the data is.
         first: The first day that its conditions let through, as text; empty where they do not say.
-        last: The last day, likewise.
+        last: The last day, likewise; with `00:00` behind it where only its midnight is let through.
         newest: The newest that the data has; empty where nobody looked, or may.
     """
 
@@ -39,20 +40,39 @@ class DateUse:
     newest: str = ""
 
 
-def date_use(resolution: Resolution, schema: Schema) -> DateUse | None:
-    """The date that a query filters or groups by; where there is none, one by which its tables tell their age."""
+def date_use(conditions: Sequence[Condition], resolution: Resolution) -> tuple[DateUse | None, list[exp.Expr]]:
+    """The date that a query filters or groups by; where there is none, one by which its tables tell their age.
+
+    Args:
+        conditions: Of the query.
+        resolution: Its names.
+
+    Returns:
+        It, and the conditions that its first and last day say wholly.
+    """
     for scope in resolution.scopes:
         for reference in resolution.references:
             source = reference.source
             if reference.kind != "column" or reference.owner is not scope or source is None or source.table is None:
                 continue
             column = source.table.column(source.declared(reference.column))
-            if column is None or column.kind != "time" or isinstance(reference.node.parent, exp.Is):
+            if column is None or column.kind != "time" or not _goes_by(reference, scope):
                 continue
-            if reference.clause in ("where", "group") or scope.select.args.get("group") is not None:
-                first, last = _bounds(scope, source, column, resolution)
-                return DateUse(source.table.name, column.name, True, first, last)
-    return _age(resolution)
+            first, last, said = _bounds(conditions, scope, source, column, resolution)
+            return DateUse(source.table.name, column.name, True, first, last), said
+    return _age(resolution), []
+
+
+def _goes_by(reference: Reference, scope: Scope) -> bool:
+    """Whether a SELECT filters or groups by a column."""
+    if isinstance(reference.node.parent, exp.Is):
+        return False
+    if reference.clause in ("where", "group"):
+        return True
+    node: exp.Expr | None = reference.node.parent
+    while node is not None and node is not scope.select and not is_aggregate(node):
+        node = node.parent
+    return node is scope.select and reference.clause == "select" and scope.select.args.get("group") is not None
 
 
 def _age(resolution: Resolution) -> DateUse | None:
@@ -67,99 +87,90 @@ def _age(resolution: Resolution) -> DateUse | None:
     return None
 
 
-def _bounds(scope: Scope, source: Source, column: ColumnSchema, resolution: Resolution) -> tuple[str, str]:
-    """The first and the last day that conditions on a date let through."""
-    first, last = "", ""
-    for part in conjuncts(scope):
-        low, high = _bound(part, source, column, resolution)
-        first, last = max(first, low), min(filter(None, (last, high)), default="")
-    return first, last
+def _bounds(
+    conditions: Sequence[Condition], scope: Scope, source: Source, column: ColumnSchema, resolution: Resolution
+) -> tuple[str, str, list[exp.Expr]]:
+    """The first and the last day that conditions on a date let through, and those that say no more than that."""
+    times = times_of(column, is_sqlite=resolution.rules.is_sqlite)
+    if times is None or sum(other.table is source.table for other in scope.sources) > 1:
+        return "", "", []
+    first, last, said = "", "", list[exp.Expr]()
+    for one in conditions:
+        if one.scope is not scope or one.groups or one.partly:
+            continue
+        bound = _bound(one.node, _Column(source, column, times, resolution))
+        first = max(first, bound.first)
+        last = min(filter(None, (last, bound.last)), key=_until, default="")
+        said += [one.node] if bound.whole else []
+    return first, last, said
 
 
-def _bound(part: exp.Expr, source: Source, column: ColumnSchema, resolution: Resolution) -> tuple[str, str]:
-    if isinstance(part, exp.Between) and _is(part.this, source, column, resolution):
-        return _day(part.args["low"], resolution, last=False), _day(part.args["high"], resolution, last=True)
-    if isinstance(part, exp.Like) and _is(part.this, source, column, resolution):
-        pattern = literal(part.expression, resolution)
-        return _whole(pattern[:-1]) if isinstance(pattern, str) and pattern.endswith("%") else ("", "")
-    if not isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
-        return "", ""
-    left, right, kind = part.left.unnest(), part.right.unnest(), type(part)
-    if kind is exp.EQ and _is_year(left, source, column, resolution):
-        year = literal(right, resolution)
-        return _whole(f"{year:g}" if isinstance(year, float) else str(year or ""))
-    if not _is(left, source, column, resolution):
-        return "", ""
-    if kind is exp.EQ:
-        day = _day(right, resolution, last=False)
-        return day, day
-    if kind in (exp.GT, exp.GTE):
-        return _day(right, resolution, last=False), ""
-    if kind is exp.LTE or _has_time(right, resolution):
-        return "", _day(right, resolution, last=True)
-    return "", _before(_day(right, resolution, last=False))
+def _until(last: str) -> str:
+    """A last day to sort by: its midnight alone ends before it does."""
+    return last if last.endswith(MIDNIGHT) else f"{last} 24:00"
 
 
-def _is(node: exp.Expr, source: Source, column: ColumnSchema, resolution: Resolution) -> bool:
-    """Whether an expression is the column, or its day."""
-    node = node.unnest()
-    if isinstance(node, exp.Date | exp.Cast | exp.TsOrDsToDate) and isinstance(node.this, exp.Expr):
-        node = node.this.unnest()
-    found = base_column(node, resolution)
-    return found is not None and found[0].source is source and found[1] is column
+@dataclass(frozen=True)
+class _Column:
+    """A date of a source."""
+
+    source: Source
+    column: ColumnSchema
+    times: Times
+    resolution: Resolution
+
+    def times_of(self, node: exp.Expr) -> Times | None:
+        """How an expression holds the column, or its day; None for anything else."""
+        node, times = node.unnest(), self.times
+        is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.resolution.rules.is_sqlite
+        is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
+        if (is_cast or is_day) and isinstance(node.this, exp.Expr):
+            node, times = node.this.unnest(), Times(self.resolution.rules.is_sqlite)
+        found = base_column(node, self.resolution)
+        return times if found is not None and found[0].source is self.source and found[1] is self.column else None
+
+    def is_year(self, node: exp.Expr, year: str | float | None) -> bool:
+        """Whether an expression is the year of the column, and equals such a year."""
+        if isinstance(node, exp.Cast):
+            node, year = node.this.unnest(), str(year)
+        if isinstance(node, exp.TimeToStr):
+            form = node.args.get("format")
+            inside = node.this.this if isinstance(node.this, exp.TsOrDsToTimestamp) else node.this
+            # As a text the year equals no number.
+            return isinstance(year, str) and form is not None and form.name == "%Y" and self._holds(inside)
+        if isinstance(node, exp.Year):
+            return self._holds(node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this)
+        return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._holds(node.expression)
+
+    def _holds(self, node: exp.Expr) -> bool:
+        return self.times_of(node) is not None
+
+    def moment(self, node: exp.Expr) -> str:
+        """A literal's day, and its time; empty for anything else."""
+        if isinstance(node, exp.Date | exp.TsOrDsToDate) and (node.args.get("zone") or node.expressions):
+            return ""
+        is_cast = isinstance(node, exp.Cast) and not self.resolution.rules.is_sqlite
+        if (is_cast or isinstance(node, exp.Date | exp.TsOrDsToDate)) and isinstance(node.this, exp.Expr):
+            text = literal(node.this, self.resolution)
+            timed = isinstance(node, exp.Cast) and node.to.this != exp.DType.DATE
+            return (text if timed else text[:10]) if isinstance(text, str) else ""
+        text = literal(node, self.resolution)
+        return text if isinstance(text, str) else ""
 
 
-def _is_year(node: exp.Expr, source: Source, column: ColumnSchema, resolution: Resolution) -> bool:
-    """Whether an expression is the year of the column."""
-    if isinstance(node, exp.Cast):
-        node = node.this.unnest()
-    if isinstance(node, exp.TimeToStr):
-        form = node.args.get("format")
-        inside = node.this.this if isinstance(node.this, exp.TsOrDsToTimestamp) else node.this
-        return form is not None and form.name == "%Y" and _is(inside, source, column, resolution)
-    if isinstance(node, exp.Year):
-        inside = node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this
-        return _is(inside, source, column, resolution)
-    if isinstance(node, exp.Extract):
-        return node.name.upper() == "YEAR" and _is(node.expression, source, column, resolution)
-    return False
-
-
-def _day(node: exp.Expr, resolution: Resolution, *, last: bool) -> str:
-    """A literal as a day; of a year or a month alone its first, as texts compare."""
-    if isinstance(node, exp.Cast | exp.Date | exp.TsOrDsToDate) and isinstance(node.this, exp.Expr):
-        node = node.this
-    value = literal(node, resolution)
-    if not isinstance(value, str):
-        return ""
-    found = _DAY.match(value)
-    if found is not None:
-        return found.group()
-    return "" if last else _whole(value)[0]
-
-
-def _has_time(node: exp.Expr, resolution: Resolution) -> bool:
-    """Whether a literal is a time of a day after its midnight."""
-    value = literal(node, resolution)
-    return isinstance(value, str) and bool(re.search("[1-9]", value[10:]))
-
-
-def _whole(text: str) -> tuple[str, str]:
-    """The first and the last day of a year, a month or a day."""
-    found = _PREFIX.fullmatch(text.rstrip("-"))
-    if found is None:
-        return "", ""
-    year, month, day = found.groups()
-    if day is not None:
-        return text, text
-    if month is not None and 1 <= int(month) <= 12:
-        return f"{year}-{month}-01", f"{year}-{month}-{calendar.monthrange(int(year), int(month))[1]:02}"
-    return (f"{year}-01-01", f"{year}-12-31") if month is None else ("", "")
-
-
-def _before(day: str) -> str:
-    """The day before one; empty for none."""
-    try:
-        return str(date.fromisoformat(day) - timedelta(days=1)) if day else ""
-    except (ValueError, OverflowError):
-        return ""
+def _bound(part: exp.Expr, column: _Column) -> Bound:
+    if isinstance(part, exp.Between) and (times := column.times_of(part.this)) and not part.args.get("symmetric"):
+        low = compared(">=", column.moment(part.args["low"]), times)
+        high = compared("<=", column.moment(part.args["high"]), times)
+        return Bound(low.first, high.last, low.whole and high.whole)
+    if isinstance(part, exp.Like) and not part.args.get("negate") and column.times_of(part.this):
+        pattern = literal(part.expression, column.resolution)
+        return whole(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
+    if (operator := _OPERATORS.get(type(part))) is None:
+        return NOTHING
+    left, right = part.this.unnest(), part.expression.unnest()
+    year = literal(right, column.resolution)
+    if operator == "=" and column.is_year(left, year):
+        return whole(f"{year:g}" if isinstance(year, float) else str(year or ""))
+    times = column.times_of(left)
+    return compared(operator, column.moment(right), times) if times is not None else NOTHING

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..sql.conditions import conjuncts, literal, own_references, split
-from ..sql.explain.conditions import Says
+from ..sql.conditions import literal, own_references
+from ..sql.explain.expressions import Speaker
 from ..sql.findings import Mention
 from ..sql.scope import Resolution, Scope
 from ..values.schema_words import name_stems
 from ..values.text_words import words
+from .conditions import Condition
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 _NUMBERS: dict[str, int] = {
@@ -34,6 +35,9 @@ _MONTHS = [
     "november",
     "december",
 ]
+_AFTER = frozenset({"after", "later", "following", "past"})
+_BEFORE = frozenset({"before", "until", "earlier", "by", "prior"})
+_SINCE = frozenset({"since", "from", "starting", "on"})
 _EXTREMES = {
     exp.Avg: ("average", "mean"),
     exp.Max: ("most", "largest", "highest", "latest"),
@@ -52,6 +56,9 @@ class Filter:
         columns: The `table.column` names that it tests.
         groups: Whether groups, and not rows, must fulfil it.
         inner: Whether it stands in a sub-query.
+        part: Whether it holds in a part of the query alone, as in one side of a UNION or in what an aggregate counts:
+            rows of the result need not fulfil it.
+        ranged: Whether the first and last day of the date that the answer goes by say all of it.
     """
 
     text: str
@@ -60,25 +67,37 @@ class Filter:
     columns: tuple[str, ...] = ()
     groups: bool = False
     inner: bool = False
+    part: bool = False
+    ranged: bool = False
 
 
-def filters_of(resolution: Resolution, speaker: Says, question: str, mentions: Sequence[Mention]) -> tuple[Filter, ...]:
-    """The conditions of a query's SELECTs, what joins them left out, each once.
+def filters_of(
+    conditions: Sequence[Condition],
+    outer: Scope | None,
+    resolution: Resolution,
+    speaker: Speaker,
+    question: str,
+    mentions: Sequence[Mention],
+    ranged: Sequence[exp.Expr] = (),
+) -> tuple[Filter, ...]:
+    """What a query's conditions say, those that only join left out, each once.
 
-    Those of sub-queries in a condition are part of its words.
+    Args:
+        conditions: Of the query.
+        outer: The SELECT that gives the rows; None where several do.
+        resolution: The query's names.
+        speaker: Says conditions.
+        question: In the person's words.
+        mentions: Database values that the question mentions.
+        ranged: Conditions that the range of the answer's date says wholly.
     """
     asked = _Asked(question, mentions)
-    found: dict[str, Filter] = {}
-    for scope in resolution.scopes:
-        if scope.select.find_ancestor(exp.Where, exp.Having, exp.Join) is not None:
-            continue
-        having = scope.select.args.get("having")
-        parts = [(part, False) for part in conjuncts(scope)]
-        parts += [(part, True) for part in (split(having.this) if having is not None else ())]
-        for part, groups in parts:
-            if not _joins(part, scope, resolution):
-                told = _filter(part, groups, scope is not resolution.scopes[0], scope, resolution, speaker, asked)
-                found.setdefault(told.sql, told)
+    found: dict[tuple[str, bool, bool], Filter] = {}
+    for one in conditions:
+        if not _joins(one.node, one.scope, resolution):
+            said = any(one.node is part for part in ranged)
+            told = _filter(one, one.scope is not outer, said, resolution, speaker, asked)
+            found.setdefault((told.sql, told.groups, told.part), told)
     return tuple(found.values())
 
 
@@ -92,17 +111,18 @@ def _joins(part: exp.Expr, scope: Scope, resolution: Resolution) -> bool:
 
 
 def _filter(
-    part: exp.Expr, groups: bool, inner: bool, scope: Scope, resolution: Resolution, speaker: Says, asked: _Asked
+    one: Condition, inner: bool, ranged: bool, resolution: Resolution, speaker: Speaker, asked: _Asked
 ) -> Filter:
     columns = [
         (reference.source.table.name, reference.source.declared(reference.column))
-        for reference in own_references(part, scope, resolution)
+        for reference in own_references(one.node, one.scope, resolution)
         if reference.kind == "column" and reference.source is not None and reference.source.table is not None
     ]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
-    return Filter(
-        speaker.say(part), asked.words_for(part, columns, resolution), resolution.text(part), names, groups, inner
-    )
+    sql = resolution.text(one.node)
+    text = speaker.say(one.node) if speaker.has_words(one.node) else f"“{sql}”"
+    words_for = asked.words_for(one.node, columns, resolution)
+    return Filter(text, words_for, sql, names, one.groups, inner, one.partly, ranged)
 
 
 class _Asked:
@@ -115,17 +135,22 @@ class _Asked:
 
     def words_for(self, part: exp.Expr, columns: Sequence[tuple[str, str]], resolution: Resolution) -> str | None:
         """The words of a condition's values, else of its columns' names; None where the question has neither."""
-        values = list(_values(part, resolution))
-        found = [said for value in values if (said := self._value(value, columns))]
+        literals = list(_values(part, resolution))
+        found = [said for value, node in literals if (said := self._value(value, node, columns))]
         if found:
             return ", ".join(dict.fromkeys(found))
+        values = [value for value, _ in literals]
+        if any(_YEAR.fullmatch(str(value).removesuffix(".0")) for value in values):
+            return None
         if values and any(isinstance(value, str) and value.strip("% ") for value in values):
             return None
         if (said := self._compared(part)) or (said := self._named(columns)):
             return said
         return None
 
-    def _value(self, value: str | float, columns: Sequence[tuple[str, str]]) -> str:
+    def _value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
+        if _is_month(node) and (said := self._month(value)):
+            return said
         if not isinstance(value, str):
             return self._number(value)
         plain = value.strip("% ")
@@ -137,7 +162,7 @@ class _Asked:
         at = self._question.casefold().find(plain.casefold())
         if at >= 0 and _is_word(self._question, at, at + len(plain)):
             return self._question[at : at + len(plain)]
-        return self._stemmed(plain) or self._time(plain)
+        return self._stemmed(plain) or self._time(plain, node)
 
     def _stemmed(self, text: str) -> str:
         wanted = [word.stem for word in words(text)]
@@ -156,20 +181,34 @@ class _Asked:
             return pattern
         return ""
 
-    def _time(self, text: str) -> str:
-        """The year, and the month where it is named, of a date."""
+    def _month(self, value: str | float) -> str:
+        """The name of a month that stands as its number."""
+        text = str(value).removesuffix(".0")
+        number = int(text) if text.isdecimal() else 0
+        name = _MONTHS[number - 1] if 1 <= number <= 12 else ""
+        return next((word.text for word in self._words if name and word.folded in (name, name[:3])), "")
+
+    def _time(self, text: str, node: exp.Expr) -> str:
+        """The year, and the month where it is named, of a date; nothing where the question names other years alone."""
         year = _YEAR.match(text)
         if year is None:
             return ""
+        years = {word.folded for word in self._words if _YEAR.fullmatch(word.folded)}
+        if years and year.group() not in years:
+            near = self._near(text, node)
+            return next((word.text for word in self._words if word.folded == near), "")
         month = re.match(r"\d{4}-(\d\d)", text)
         names = [_MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
-        said = [word.text for word in self._words if word.folded in names or word.folded == year.group()]
-        if said:
-            return " ".join(said)
-        nearby = (
-            str(int(year.group()) + step) for step in (-1, 1)
-        )  # `before 2024` is `< '2024-01-01'`, or <= the day before
-        return next((word.text for near in nearby for word in self._words if word.folded == near), "")
+        return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
+
+    def _near(self, text: str, node: exp.Expr) -> str:
+        """The year beside it that a bound stands for: `up to 2023` is `< '2024-01-01'`."""
+        kind, year, told = type(node.parent), int(text[:4]), {word.folded for word in self._words}
+        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and told & _AFTER)):
+            return str(year - 1)
+        if text[4:] == "-12-31" and ((kind is exp.LTE and told & _BEFORE) or (kind is exp.GT and told & _SINCE)):
+            return str(year + 1)
+        return ""
 
     def _compared(self, part: exp.Expr) -> str:
         """Words for what is compared with an average, the most or the least."""
@@ -188,7 +227,19 @@ class _Asked:
         return ""
 
 
-def _values(part: exp.Expr, resolution: Resolution) -> Iterator[str | float]:
+def _is_month(node: exp.Expr) -> bool:
+    """Whether a literal is compared with the month of a date."""
+    compared = node.parent
+    left = compared.this if isinstance(compared, exp.EQ | exp.In) else None
+    left = left.this if isinstance(left, exp.Cast) else left
+    if isinstance(left, exp.TimeToStr):
+        return left.args["format"].name == "%m"
+    return isinstance(left, exp.Month | exp.Substring) or (
+        isinstance(left, exp.Extract) and left.name.upper() == "MONTH"
+    )
+
+
+def _values(part: exp.Expr, resolution: Resolution) -> Iterator[tuple[str | float, exp.Expr]]:
     """The texts and numbers of a condition, those of functions' formats aside."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
@@ -199,7 +250,7 @@ def _values(part: exp.Expr, resolution: Resolution) -> Iterator[str | float]:
                 continue
         value = literal(node, resolution)
         if value is not None:
-            yield value
+            yield value, node
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from ..database.table import Limits, Table
 from ..errors import TableturnError
+from .days import is_day
 
 _SECONDS = 0.1
 _KEPT = 256
@@ -57,4 +58,6 @@ class Newest:
         except TableturnError:
             return ""
         value = result.rows[0][0] if result.rows and not result.withheld else None
-        return str(value)[:10] if value is not None else ""
+        # The greatest of texts that do not sort as days, as 31/12/2023, is not the newest.
+        day = str(value)[:10]
+        return day if is_day(day) else ""

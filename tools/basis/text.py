@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..sql.explain.phrases import listed, plain_name
+from .days import MIDNIGHT
 
 if TYPE_CHECKING:
-    from .basis import Basis, DateUse
+    from .basis import Basis
     from .filters import Filter
 
 _ORIGINS = {
@@ -18,6 +19,7 @@ _ORIGINS = {
     "edited": "A query edited by a person",
 }
 _MOST = 4
+_LEADS = {"rows": "only where", "groups": "only groups where", "part": "in parts of it only where"}
 _DUPLICATES = {"kept": "", "removed": "duplicates removed", "none": ""}
 
 
@@ -26,11 +28,7 @@ def basis_text(basis: Basis) -> str:
     tables = f" over {listed([plain_name(table) for table in basis.tables])}" if basis.tables else ""
     rows = ", ".join(filter(None, (basis.grain, _DUPLICATES[basis.duplicates] if basis.grain else "")))
     first = "; ".join(filter(None, (f"{_ORIGINS[basis.origin]}{tables}", rows, _date(basis))))
-    told = [one for one in basis.filters if not _is_range(one, basis.date)]
-    filters = [_filter(one) for one in told[:_MOST]]
-    if len(told) > _MOST:
-        filters.append(f"{len(told) - _MOST} more")
-    second = f"Only where {'; '.join(filters)}" if filters else ""
+    second = [_only(lead, [one for one in basis.filters if _place(one) == place]) for place, lead in _LEADS.items()]
     known = (
         [f"{'definition' if len(basis.definitions) == 1 else 'definitions'} used: {listed(basis.definitions)}"]
         if basis.definitions
@@ -39,15 +37,24 @@ def basis_text(basis: Basis) -> str:
     known += [*basis.nulls[:_MOST], *filter(None, (basis.cut and f"shown: {basis.cut}", basis.ties))]
     known += [f"assumed: {', '.join(basis.assumed)}"] if basis.assumed else []
     third = "; ".join(known)
-    lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, second, third) if line]
+    lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
     return "\n".join([*lines, *([f"Other readings: {basis.readings}"] if basis.readings else [])])
 
 
-def _is_range(told: Filter, date: DateUse | None) -> bool:
-    """Whether a condition is said by the range of the date already, and comes from the question."""
-    if date is None or told.words is None or told.columns != (f"{date.table}.{date.column}",):
-        return False
-    return bool(date.first or date.last)
+def _place(told: Filter) -> str:
+    """Where a condition is told; nowhere if the range of the date says all of it, and the question asks for it."""
+    if told.part:
+        return "part"
+    if told.groups:
+        return "groups"
+    return "rows" if told.words is None or not told.ranged else ""
+
+
+def _only(lead: str, filters: list[Filter]) -> str:
+    said = [_filter(one) for one in filters[:_MOST]]
+    if len(filters) > _MOST:
+        said.append(f"{len(filters) - _MOST} more")
+    return f"{lead} {'; '.join(said)}" if said else ""
 
 
 def _filter(told: Filter) -> str:
@@ -62,12 +69,14 @@ def _date(basis: Basis) -> str:
     name = plain_name(date.column)
     if not date.used:
         return f"the newest {name} is {date.newest}" if date.newest else ""
+    last = date.last.removesuffix(MIDNIGHT)
+    end = f"{date.last} (the rest of that day is out)" if last != date.last else date.last
     if date.first and date.last:
-        said = f"{name} {date.first} to {date.last}" if date.first != date.last else f"{name} {date.first}"
+        said = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
     elif date.first or date.last:
-        said = f"{name} from {date.first}" if date.first else f"{name} up to {date.last}"
-    elif any(f"{date.table}.{date.column}" in one.columns for one in basis.filters):
+        said = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
+    elif basis.filters:
         return newest and f"the newest {name} is {date.newest}"
     else:
-        said = f"any {name}"
+        said = f"by {name}"
     return f"{said}{f' ({newest})' if newest else ''}"

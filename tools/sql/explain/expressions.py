@@ -72,6 +72,17 @@ class Speaker:
                 return method(node)
         return f"`{self.resolution.text(node)}`"
 
+    def has_words(self, node: exp.Expr) -> bool:
+        """Whether all of it can be said without SQL: a call of a function that has no words needs one argument."""
+        for part in node.find_all(exp.Func, exp.Interval):
+            if isinstance(part, (*CONDITIONS, exp.Query)):
+                continue
+            method = next((method for kinds, method in self._sayers if isinstance(part, kinds)), None)
+            arguments = [one for one in part.iter_expressions() if not isinstance(one, exp.Identifier)]
+            if method is None or (method == self._function and len(arguments) != 1):
+                return False
+        return True
+
     def all_of(self, nodes: list[exp.Expr], last: str = "and") -> str:
         """A list of expressions."""
         return listed([self.say(node) for node in nodes], last)
