@@ -77,7 +77,7 @@ _FEW = 20
 def left_out(query: Query) -> Iterator[Rival]:
     """The query without the rows that many leave out, a rival a column."""
     told: set[tuple[str, str]] = set()
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         counted = subjects(query, scope)
         for source in _documents(query, scope, counted):
             assert source.table is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,7 +50,7 @@ class Rival:
         assumed: How the query reads it: `returned orders are in`.
         sql: Its query.
         shown: Columns of its result that answer the question; further ones say where ties are.
-        limit: For ties, the rows that the query lets through.
+        limit: For ties and groups without any, the rows that the query lets through; 0 for all.
     """
 
     matter: Matter
@@ -129,6 +130,22 @@ class Query:
             (reference.source.table.name, reference.source.declared(reference.column))
             for reference in self.resolution.references
             if reference.kind == "column" and reference.source is not None and reference.source.table is not None
+        )
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The SELECTs that can be read otherwise: no branch of a UNION, and no other SELECT reads their tables.
+
+        Else a share or a growth would be of two different readings.
+        """
+        read = Counter(
+            source.table.name for scope in self.resolution.scopes for source in scope.sources if source.table is not None
+        )
+        return tuple(
+            scope
+            for scope in self.resolution.scopes
+            if scope.select.find_ancestor(exp.SetOperation) is None
+            and all(source.table is None or read[source.table.name] == 1 for source in scope.sources)
         )
 
     def references(self, scope: Scope) -> Iterator[tuple[Reference, Source, ColumnSchema]]:
