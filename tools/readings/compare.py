@@ -63,7 +63,7 @@ def outcome_of(rival: Rival, here: Ran, there: Ran, ordered: bool) -> Outcome | 
         says = _tied(rival, there)
     elif here.truncated or there.truncated or (rival.matter == "date" and _is_nothing(there.rows)):
         return None
-    elif rival.matter == "zeros" and not rival.limit and len(here.rows) == len(there.rows):
+    elif rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows):
         says = ""
     elif same_result(here.rows, there.rows, ordered=ordered):
         says = ""

@@ -181,7 +181,7 @@ def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
     select = copy.of(scope.select)
     conditions = {id(source): on for source, on in chain}
     kept: list[exp.Expr] = []
-    for part in conjuncts(scope):
+    for part in (part for part in conjuncts(scope) if isinstance(part.find_ancestor(exp.Where, exp.Join), exp.Where)):
         owner = _owner(scope, part)
         if owner is None:
             return None

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..database.table import Cell
 from ..sql.checks.grain import repeating
 from ..sql.conditions import is_aggregate
 from ..sql.explain.phrases import plain_name
@@ -25,6 +26,9 @@ from ..values.schema_words import name_stems, name_words
 from ..values.text_words import stem, words
 
 N = TypeVar("N", bound=exp.Expr)
+
+Look = Callable[[str], Sequence[Cell] | None]
+"""Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
 
 Matter = Literal["left_out", "net", "date", "like", "count", "missing", "zeros", "ties"]
 """What a question can leave open.
@@ -113,11 +117,20 @@ class Query:
         SQLParseError: It cannot be read.
     """
 
-    def __init__(self, sql: str, schema: Schema, said: Said) -> None:
+    def __init__(self, sql: str, schema: Schema, said: Said, look: Look | None = None) -> None:
         self.schema = schema
         self.said = said
+        self._look = look
         self.tree = parse(sql, schema.dialect).tree
         self.resolution: Resolution = resolve(self.tree, schema)
+
+    def values(self, source: Source, column: ColumnSchema, most: int) -> Sequence[Cell] | None:
+        """Different values of a column, so many at most; None where they cannot be looked up."""
+        if self._look is None or not isinstance(source.node, exp.Table):
+            return None
+        table = exp.Table(**{part: source.node.args.get(part) for part in ("this", "db", "catalog")}).copy()
+        sought = exp.select(exp.column(column.name, quoted=True)).distinct().from_(table).limit(most)
+        return self._look(sought.sql(dialect=self.resolution.rules.grammar))
 
     def text(self, node: exp.Expr) -> str:
         """A part of it as SQL."""
