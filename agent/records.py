@@ -336,7 +336,7 @@ class Turn:
         unheld: Words of the question that no name, value or definition of the database holds.
         unknown: Words of the question that nothing explains and a person was asked about, in order.
         offered: Readings that a person was asked to choose among, with their queries.
-        sent: Queries that were sent before that, for the audit trail.
+        sent: Queries that were sent before that, for the audit trail's line on asking back.
     """
 
     question: str

@@ -107,7 +107,9 @@ def reason(value: float, found: Evidence, standing: Standing | None = None) -> s
     (against if standing and _low(standing) else speaks_for).extend(past)
     said = ["; ".join(speaks_for[:_MOST])] if speaks_for else []
     said += [f"against it: {'; '.join(against[:_MOST])}"] if against else []
-    return "; ".join(said) or ("no check finds fault with it" if value >= SURE else "little speaks for it or against it")
+    return "; ".join(said) or (
+        "no check finds fault with it" if value >= SURE else "little speaks for it or against it"
+    )
 
 
 _MOST = 2

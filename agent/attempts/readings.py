@@ -46,7 +46,14 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         run: Whose settings and rights hold.
     """
     result = chosen.result
-    if turn.approve or run.settings.approve or run.settings.readings == "off" or result is None or result.withheld or chosen.source in _SETTLED:
+    if (
+        turn.approve
+        or run.settings.approve
+        or run.settings.readings == "off"
+        or result is None
+        or result.withheld
+        or chosen.source in _SETTLED
+    ):
         return Readings()
     schema = run.resources.database.schema()
     look = _look(run)
@@ -100,7 +107,7 @@ def _look(run: Run) -> Look:
 
 
 def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
-    """Whether a person has said so: by a choice when asked back, or by a query found right that leaves the same open."""
+    """Whether a person has said so: by a choice when asked back, or by finding a query right that leaves it open."""
     replies = {reply for _, reply in turn.clarified}
     chosen = any(offer.words in replies for offer in turn.offered)
     if chosen and any(offer.matter == rival.matter for offer in turn.offered):

@@ -42,15 +42,14 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """
     turn = turn_of(state)
     answer, beside = yield from do(lambda: _watched(state, turn, run))
-    sent = (*turn.sent, *beside)
     if (asked := asks_which(answer, turn, run.settings)) is not None:
-        asked = replace(asked, sent=(*sent, *(attempt.sql for attempt in attempts_of(state))))
+        asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside))
         return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
         person = run.resources.database.session.identity
-        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread, sent)))
+        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread, beside)))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     past = PastTurn(
         question=turn.question,

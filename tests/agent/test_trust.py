@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.tool import answer_text
 from tableturn.agent.answers.trust import fingerprints, judged
@@ -127,3 +128,26 @@ def test_where_bounds_are_kept() -> None:
     found = trust_file("")
     assert found is not None
     assert found.name == "trust.json"
+
+
+@pytest.mark.parametrize("level", ["NaN", "Infinity", "1.5", "-0.1"])
+def test_a_level_that_is_none_is_refused_as_damaged(tmp_path: Path, level: str) -> None:
+    path = tmp_path / "trust.json"
+    keep_bound(bound(), path)
+    path.write_text(path.read_text().replace('"level": 0.9', f'"level": {level}'))
+    with pytest.raises(SettingsError, match="holds no bounds"):
+        read_bounds(path)
+
+
+def test_another_address_of_the_model_or_other_settings_of_approved_answers_withdraw_it(shop: Path) -> None:
+    def prints(url: str, **settings: Any) -> Fingerprints:
+        key = {"openai_api_key": "x"}
+        model = ChatOpenAI(model="m", base_url=url, **key)  # pyright: ignore[reportArgumentType]
+        with SQLAgent(shop, model=model, settings=settings) as agent:
+            return fingerprints(agent.resources, agent.settings)
+
+    here = prints("http://a.example/v1")
+    assert here.changed(prints("http://a.example/v1/")) == []
+    assert here.changed(prints("http://b.example/v1")) == ["the model's provider or address"]
+    assert here.changed(prints("http://a.example/v1", own_examples=0)) == ["prompts or settings"]
+    assert here.changed(prints("http://a.example/v1", verified=False)) == ["prompts or settings"]

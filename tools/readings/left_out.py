@@ -144,7 +144,7 @@ def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, 
 
 
 def _known(query: Query, source: Source, column: ColumnSchema) -> list[str]:
-    """Values of a column that the schema tells of; where it did not count them, and some may matter, all that it has."""
+    """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
     told = _told(column)
     if column.kind != "text" or column.distinct is not None or not told:
         return told

@@ -152,7 +152,10 @@ class Query:
         Else a share or a growth would be of two different readings.
         """
         read = Counter(
-            source.table.name for scope in self.resolution.scopes for source in scope.sources if source.table is not None
+            source.table.name
+            for scope in self.resolution.scopes
+            for source in scope.sources
+            if source.table is not None
         )
         return tuple(
             scope
