@@ -7,7 +7,7 @@ told, nor what the agent does next, can then depend on the column's cells. Whoev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -32,7 +32,7 @@ _SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
 
 
 @contextmanager
-def queries_sent() -> Iterator[list[str]]:
+def queries_sent() -> Generator[list[str]]:
     """Every query that this context executes meanwhile, for a trail of what was sent."""
     sent: list[str] = []
     token = _SENT.set(sent)

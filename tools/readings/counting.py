@@ -224,7 +224,7 @@ def _adds_up(query: Query, scope: Scope, last: Source) -> bool:
             if len(inner.expressions) != 1:
                 return False
             inner = inner.expressions[0]
-        if any(not isinstance(part, _PLAIN) for part in inner.walk(prune=lambda part: isinstance(part, exp.Column))):
+        if any(not isinstance(part, (*_PLAIN, exp.Identifier)) for part in inner.walk()):
             return False
         columns = [query.resolution.at(column) for column in inner.find_all(exp.Column)]
         if not columns or any(found is None or found.source is not last for found in columns):
