@@ -118,8 +118,10 @@ def _append(descriptor: int, line: bytes) -> None:
         raise
 
 
-def answered(answer: AnswerRecord, attempts: Sequence[Attempt], identity: Identity, thread: str) -> AuditRecord:
-    """The record of a turn that has an answer."""
+def answered(
+    answer: AnswerRecord, attempts: Sequence[Attempt], identity: Identity, thread: str, beside: Sequence[str] = ()
+) -> AuditRecord:
+    """The record of a turn that has an answer; `beside` are the queries that were sent to see how sure it is."""
     return AuditRecord(
         _now(),
         _name(identity),
@@ -130,7 +132,7 @@ def answered(answer: AnswerRecord, attempts: Sequence[Attempt], identity: Identi
         answer.row_count,
         answer.status,
         tuple(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"),
-        tuple(attempt.sql for attempt in attempts),
+        (*(attempt.sql for attempt in attempts), *beside),
     )
 
 

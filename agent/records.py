@@ -336,6 +336,7 @@ class Turn:
         unheld: Words of the question that no name, value or definition of the database holds.
         unknown: Words of the question that nothing explains and a person was asked about, in order.
         offered: Readings that a person was asked to choose among, with their queries.
+        sent: Queries that were sent before that, for the audit trail's line on asking back.
     """
 
     question: str
@@ -371,6 +372,7 @@ class Turn:
     unheld: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     offered: tuple[Offer, ...] = ()
+    sent: tuple[str, ...] = ()
 
     @property
     def code_result(self) -> CodeResult | None:

@@ -648,7 +648,8 @@ class Conversation:
         values = cast("AgentState", state.values)
         asked = pending_answer(values, state.interrupts[0].value, translator, resources.rights)
         if resources.audit is not None:
-            resources.audit.write(self._unanswered(asked.question, asked.status))
+            sent = load(Turn, values["turn"]).sent if values.get("turn") else ()
+            resources.audit.write(self._unanswered(asked.question, asked.status, queries=sent))
         return Answer(asked, self.thread)
 
 

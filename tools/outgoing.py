@@ -7,6 +7,9 @@ told, nor what the agent does next, can then depend on the column's cells. Whoev
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 from sqlglot import exp
@@ -23,6 +26,20 @@ from .sql.reads import may_read
 
 _SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly"})
 """Kinds of errors whose messages are our own."""
+
+
+_SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
+
+
+@contextmanager
+def queries_sent() -> Generator[list[str]]:
+    """Every query that this context executes meanwhile, for a trail of what was sent."""
+    sent: list[str] = []
+    token = _SENT.set(sent)
+    try:
+        yield sent
+    finally:
+        _SENT.reset(token)
 
 
 class Outgoing:
@@ -51,6 +68,8 @@ class Outgoing:
             DatabaseUnavailable: The database is gone or damaged.
         """
         check_length(sql, limits or Limits())
+        if (sent := _SENT.get()) is not None:
+            sent.append(sql)
         level = self.level(sql)
         if level == "values":
             return self._database.execute(sql, limits, cancellation)

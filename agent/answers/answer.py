@@ -155,7 +155,7 @@ class Answer:
         """How sure it is, in words, and why; empty where there is no answer."""
         if not self.answered:
             return ""
-        why = f", because {self.confidence_reason}" if self.confidence_reason else ""
+        why = f": {self.confidence_reason}" if self.confidence_reason else ""
         return f"{words(self.confidence)}{why}"
 
     @property

@@ -81,11 +81,13 @@ def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
     """What bounds hold for, as it is now; reads the schema, so call it within an effect."""
     knowledge = resources.knowledge.now() if resources.knowledge else None
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
-    method = {name: getattr(settings, name) for name in PRESETS["full"]}
+    method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
+    translator = resources.translator(settings)
     return Fingerprints(
         _digest(_shipped(), json.dumps(method, sort_keys=True, default=str)),
         schema_key(resources.database.schema()),
         _digest(*known) if known else "",
+        _digest(translator.name, str(getattr(translator, "address", ""))),
     )
 
 

@@ -98,18 +98,22 @@ def words(value: float) -> str:
 
 
 def reason(value: float, found: Evidence, standing: Standing | None = None) -> str:
-    """Why an answer is as sure as it is: what weighs most, in words."""
+    """Why an answer is as sure as it is: what weighs most for it and against it, in words."""
     weights = shipped().signals
     weighed = {name: weights.get(name, 0.0) * signal for name, signal in found.signals().items()}
     felt = sorted((name for name in weighed if abs(weighed[name]) > _FELT), key=lambda name: -abs(weighed[name]))
     against, speaks_for = ([_said(name, found) for name in felt if (weighed[name] > 0) is way] for way in (False, True))
     past = _past(standing)
-    if value >= SURE:
-        return "; ".join((*speaks_for[:2], *past)) or "no check finds fault with it"
-    return "; ".join((*against[:2], *(past if standing and _low(standing) else ()))) or (
-        "; ".join(past) or "nothing speaks against it, and little for it"
+    (against if standing and _low(standing) else speaks_for).extend(past)
+    said = ["; ".join(speaks_for[:_MOST])] if speaks_for else []
+    said += [f"against it: {'; '.join(against[:_MOST])}"] if against else []
+    return "; ".join(said) or (
+        "no check finds fault with it" if value >= SURE else "little speaks for it or against it"
     )
 
+
+_MOST = 2
+"""Reasons on either side that are told."""
 
 _FELT = 0.15
 """Logits below which a signal is not worth a word."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from ...tools.database import Limits
+from ...tools.database.table import Cell
 from ...tools.errors import QueryError
-from ...tools.readings import Agreement, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
+from ...tools.readings import Agreement, Look, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
 from ...tools.sql import is_ordered
 from ..context.history import as_asked, readable_turns
 from ..context.verified import VERIFIED
@@ -33,6 +35,8 @@ _SETTLED = ("verified", "edited")
 def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
     """What other readings of a question give; nothing where it leaves nothing open, or settings say so.
 
+    Nothing runs where a person approves each query.
+
     Runs queries, so call it within an effect.
 
     Args:
@@ -42,11 +46,19 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         run: Whose settings and rights hold.
     """
     result = chosen.result
-    if run.settings.readings == "off" or result is None or result.withheld or chosen.source in _SETTLED:
+    if (
+        turn.approve
+        or run.settings.approve
+        or run.settings.readings == "off"
+        or result is None
+        or result.withheld
+        or chosen.source in _SETTLED
+    ):
         return Readings()
     schema = run.resources.database.schema()
-    found = rivals(chosen.sql, schema, _said(state, turn, run))
-    found = tuple(rival for rival in found if not _is_settled(rival, turn, run))
+    look = _look(run)
+    found = rivals(chosen.sql, schema, _said(state, turn, run), look=look)
+    found = tuple(rival for rival in found if not _is_settled(rival, turn, run, look))
     if not found:
         return Readings()
     here, ordered = Ran(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
@@ -80,16 +92,32 @@ def _said(state: AgentState, turn: Turn, run: Run) -> Said:
     return Said(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
 
 
-def _is_settled(rival: Rival, turn: Turn, run: Run) -> bool:
-    """Whether a person has said so: when asked back, or by finding a query right that leaves the same open."""
-    if any(offer.matter == rival.matter for offer in turn.offered):
+def _look(run: Run) -> Look:
+    """Looks up values once, as far as they may leave."""
+
+    @cache
+    def look(sql: str) -> tuple[Cell, ...] | None:
+        try:
+            table = run.resources.outgoing.execute(sql, _limits(run, SECONDS), run.cancellation)
+        except QueryError:
+            return None
+        return None if table.withheld else tuple(row[0] for row in table.rows)
+
+    return look
+
+
+def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
+    """Whether a person has said so: by a choice when asked back, or by finding a query right that leaves it open."""
+    replies = {reply for _, reply in turn.clarified}
+    chosen = any(offer.words in replies for offer in turn.offered)
+    if chosen and any(offer.matter == rival.matter for offer in turn.offered):
         return True
     schema = run.resources.database.schema()
     own = (example for example in turn.examples if example.source in VERIFIED)
     return any(
         (other.matter, other.words) == (rival.matter, rival.words)
         for example in own
-        for other in rivals(example.sql, schema, Said(example.question))
+        for other in rivals(example.sql, schema, Said(example.question), look=look)
     )
 
 

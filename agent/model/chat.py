@@ -16,7 +16,7 @@ from ..effects import Body, Done, Request
 from .budget import current_allowance
 from .errors import model_error, rejects_temperature, streams_nothing
 from .reply import reply_text, was_cut, was_refused
-from .resolve import model_label
+from .resolve import model_address, model_label
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -77,6 +77,11 @@ class PromptedTranslator:
     def model(self) -> str:
         """See `Translator`."""
         return model_label(self._model)
+
+    @property
+    def address(self) -> str:
+        """Whose client the model is, and where its server is."""
+        return model_address(self._model)
 
     @property
     def reads_examples(self) -> bool:

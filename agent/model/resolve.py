@@ -83,6 +83,21 @@ def model_label(model: BaseChatModel | None) -> str:
     return type(model).__name__
 
 
+def model_address(model: BaseChatModel) -> str:
+    """Whose client a model is, and where its server is; empty after the class for a provider's own."""
+    fields = (
+        "openai_api_base",
+        "azure_endpoint",
+        "base_url",
+        "endpoint_url",
+        "endpoint",
+        "api_base",
+        "anthropic_api_url",
+    )
+    found = (str(value) for field in fields if isinstance(value := getattr(model, field, None), str) and value)
+    return f"{type(model).__name__} {next(found, '').rstrip('/')}"
+
+
 def _checked(model: object) -> BaseChatModel:
     from langchain_core.language_models import BaseChatModel
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from ...tools.errors import ExportError, SettingsError
@@ -20,6 +20,10 @@ TRUST_FILE = "trust.json"
 OFF = "off"
 
 
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_Count = Annotated[int, Field(ge=0)]
+
+
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Fingerprints:
     """What a bound holds for, as digests; another value of any withdraws it.
@@ -28,11 +32,13 @@ class Fingerprints:
         prompts: The templates, the settings of the method, and how confidence is reckoned.
         schema: Names, types and keys as whoever asks may see them.
         knowledge: The definitions that hold; empty without any.
+        provider: Where the model is asked; empty in bounds of earlier versions.
     """
 
     prompts: str
     schema: str
     knowledge: str
+    provider: str = ""
 
     def changed(self, now: Fingerprints) -> list[str]:
         """What is another by now, in words."""
@@ -40,6 +46,7 @@ class Fingerprints:
             "prompts or settings": (self.prompts, now.prompts),
             "schema": (self.schema, now.schema),
             "knowledge": (self.knowledge, now.knowledge),
+            "the model's provider or address": (self.provider, now.provider),
         }
         return [name for name, (before, after) in pairs.items() if before != after]
 
@@ -65,14 +72,14 @@ class Bound:
 
     database: str
     model: str
-    alpha: float
-    certainty: float
-    level: float | None
-    labels: int
-    wrong: int
-    trusted: int
-    trusted_wrong: int
-    missing: int
+    alpha: _Share
+    certainty: _Share
+    level: _Share | None
+    labels: _Count
+    wrong: _Count
+    trusted: _Count
+    trusted_wrong: _Count
+    missing: _Count
     fingerprints: Fingerprints
     time: str
 

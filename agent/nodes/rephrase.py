@@ -85,7 +85,7 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[dict[str,
     """The update with the question as far as it is understood, and where the turn goes from there."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
-        turn = replace(turn, clarified=(*turn.clarified, turn.clarification))
+        turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
     if (chosen := _chosen(turn)) is not None:
         return _run_offered(turn, chosen)
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"

@@ -13,6 +13,7 @@ from ...tools.database import Database
 from ...tools.errors import TableturnError
 from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
+from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
 from ..answers.basis import basis_for
 from ..answers.learning import save_answer
@@ -40,14 +41,15 @@ def respond(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
     turn = turn_of(state)
-    answer = yield from do(lambda: _answer(state, turn, run))
+    answer, beside = yield from do(lambda: _watched(state, turn, run))
     if (asked := asks_which(answer, turn, run.settings)) is not None:
+        asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside))
         return {"turn": dump(asked), "attempts": [], "drafts": Overwrite([]), "next": "clarify"}
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
     if (audit := run.resources.audit) is not None:
         person = run.resources.database.session.identity
-        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread)))
+        yield from do(lambda: audit.write(answered(answer, attempts_of(state), person, run.thread, beside)))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     past = PastTurn(
         question=turn.question,
@@ -75,6 +77,13 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
 
     note = yield from do(save)
     return replace(answer, notes=(*answer.notes, note))
+
+
+def _watched(state: AgentState, turn: Turn, run: Run) -> tuple[AnswerRecord, tuple[str, ...]]:
+    """The answer, and the queries that were sent to see how sure it is and what it rests on."""
+    with queries_sent() as sent:
+        answer = _answer(state, turn, run)
+    return answer, tuple(sent)
 
 
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:

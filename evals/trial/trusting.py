@@ -18,6 +18,7 @@ from ...agent.settings import Settings, make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
+from ...tools.values.text_words import words
 from ..metrics.bounding import bounded
 from ..runner.files import write_whole
 from .question import TrialFile, TrialQuestion, read_trial
@@ -159,17 +160,33 @@ def state_of(options: TrustOptions) -> tuple[str, str, Any]:
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
-    """Confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer."""
-    found: list[tuple[float, bool]] = []
+    """Confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
+
+    The same query for the same question counts once, and as wrong where any label says so: a bound takes labels that
+    are independent of each other.
+    """
+    found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
     for question in results["by_question"]:
-        for turn in (turn for attempt in question["tries"] for turn in attempt["turns"]):
+        turns = (
+            (attempt["turns"][: place + 1], turn)
+            for attempt in question["tries"]
+            for place, turn in enumerate(attempt["turns"])
+        )
+        for said, turn in turns:
             if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
                 continue
-            if question["id"] not in inverted:
-                found.append((turn["confidence"], turn["passed"]))
-            elif turn["passed"]:
-                found.append((turn["confidence"], False))
-    return found
+            wrong = question["id"] in inverted
+            if wrong and not turn["passed"]:
+                continue
+            key = (tuple(_same(each["question"]) for each in said), " ".join(turn["sql"].casefold().split()))
+            if key not in found or wrong or not turn["passed"]:
+                found[key] = (turn["confidence"], turn["passed"] and not wrong)
+    return list(found.values())
+
+
+def _same(question: str) -> str:
+    """A question as it is compared with others: its words alone."""
+    return " ".join(word.folded for word in words(question)) or question.strip()
 
 
 def read_labels(path: Path) -> Labelled:
@@ -196,8 +213,11 @@ def labelled(labels: Sequence[Label]) -> Labelled:
     """Judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
     accepted: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
     for label in labels:
-        (accepted if label.right else refused).setdefault(" ".join(label.question.split()), []).append(label.sql)
+        (accepted if label.right else refused).setdefault(
+            spelled.setdefault(_same(label.question), " ".join(label.question.split())), []
+        ).append(label.sql)
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
     known = {**accepted, **wrong}
     questions = [

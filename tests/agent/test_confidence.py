@@ -127,3 +127,11 @@ def test_the_offline_translator_keeps_its_own_certainty(shop: Path) -> None:
         answer = agent.ask("How many customers are there?")
     assert answer.confidence > 0.8
     assert answer.record.evidence["second reading agrees"] == 0
+
+
+def test_the_reason_names_what_speaks_for_an_answer_before_what_speaks_against_it() -> None:
+    mixed = replace(PLAIN, second=SecondReading(same=True, certainty=0.9), readings=2, same_readings=0)
+    against = "another way to read the question gives something else"
+    said = f"a second reading, by grammar, gives the same; against it: {against}"
+    assert reason(0.8, mixed) == reason(0.95, mixed) == said
+    assert reason(0.95, PLAIN) == "no check finds fault with it"

@@ -129,3 +129,48 @@ def test_an_answer_of_an_earlier_version_has_no_basis(kestrel: Path) -> None:
     old = {key: value for key, value in record.items() if key not in ("basis", "readings")}
     assert load(AnswerRecord, old).basis is None
     assert load(AnswerRecord, json.loads(json.dumps(record))).basis is not None
+
+
+def test_where_a_person_approves_each_query_no_other_runs(kestrel: Path, tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE | {"approve": True}, audit=trail) as agent:
+        chat = agent.conversation()
+        chat.ask(QUESTION)
+        answer = chat.ask("yes")
+    assert (answer.rows, answer.readings.tried) == (((1631,),), ())
+
+
+def test_every_query_that_was_sent_stands_in_the_audit_trail(kestrel: Path, tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    with SQLAgent(kestrel, model=writes(COUNT, COUNT), settings=ALONE, audit=trail) as agent:
+        answer = agent.ask(QUESTION)
+        sent = json.loads(trail.read_text().splitlines()[0])["queries"]
+    assert sent[0] == COUNT
+    assert {one.sql for one in answer.readings.tried} <= set(sent)
+    assert any("MAX(" in query for query in sent), "the newest date was looked up"
+
+
+def test_a_question_back_leaves_its_queries_in_the_trail_too(kestrel: Path, tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    with SQLAgent(kestrel, model=writes(COUNT), settings=ALONE | {"readings": "ask"}, audit=trail) as agent:
+        chat = agent.conversation()
+        chat.ask(QUESTION)
+        answer = chat.ask("2")
+    asked, answered = (json.loads(line) for line in trail.read_text().splitlines())
+    assert asked["status"] == "needs_clarification"
+    assert COUNT in asked["queries"]
+    assert answer.sql in asked["queries"], "the reading ran before it was offered"
+    assert answered["queries"][0] == answer.sql
+    assert COUNT not in answered["queries"], "each line has what was sent since the one before"
+
+
+def test_a_reply_that_is_no_choice_settles_nothing(kestrel: Path) -> None:
+    settings = ALONE | {"readings": "ask", "max_clarifications": 2}
+    with SQLAgent(kestrel, model=writes(COUNT, COUNT, COUNT), settings=settings) as agent:
+        chat = agent.conversation()
+        assert chat.ask(QUESTION).choices
+        again = chat.ask("purple")
+        assert (again.status, len(again.choices)) == ("needs_clarification", 3)
+        answer = chat.ask("purple")
+    assert answer.status == "converged"
+    assert "1,462 without cancelled and returned orders" in answer.text

@@ -6,7 +6,20 @@
 """
 
 from .compare import Agreement, Outcome, Ran, outcome_of, shown, told
-from .query import Matter, Rival, Said
+from .query import Look, Matter, Rival, Said
 from .rivals import MOST, rivals
 
-__all__ = ["MOST", "Agreement", "Matter", "Outcome", "Ran", "Rival", "Said", "outcome_of", "rivals", "shown", "told"]
+__all__ = [
+    "MOST",
+    "Agreement",
+    "Look",
+    "Matter",
+    "Outcome",
+    "Ran",
+    "Rival",
+    "Said",
+    "outcome_of",
+    "rivals",
+    "shown",
+    "told",
+]

@@ -63,11 +63,16 @@ def outcome_of(rival: Rival, here: Ran, there: Ran, ordered: bool) -> Outcome | 
         says = _tied(rival, there)
     elif here.truncated or there.truncated or (rival.matter == "date" and _is_nothing(there.rows)):
         return None
-    elif same_result(here.rows, there.rows, ordered=ordered):
+    elif _has_no_more(rival, here, there) or same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
         says = _said(here.rows, there.rows)
     return Outcome(rival.matter, rival.words, rival.assumed, rival.sql, says)
+
+
+def _has_no_more(rival: Rival, here: Ran, there: Ran) -> bool:
+    """Whether there are no groups without any after all, which is told by how many there are."""
+    return rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
 
 
 def _is_nothing(rows: Rows) -> bool:

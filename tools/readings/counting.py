@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, TableSchema
-from ..sql.conditions import base_column
+from ..sql.conditions import base_column, conjuncts, limit_count
 from ..sql.explain.phrases import plain_name
 from ..sql.scope import Scope, Source
 from ..stemming import plural
@@ -25,13 +25,13 @@ _DIFFERENT = ("different", "distinct", "unique", "various")
 def counts(query: Query) -> Iterator[Rival]:
     """Counts of rows for counts of different things, and the other way round."""
     scope = query.resolution.scopes[0] if query.resolution.scopes else None
-    if scope is None or query.said.has(*_DIFFERENT):
+    if scope is None or scope not in query.scopes or query.said.has(*_DIFFERENT):
         return
-    for node in aggregates(scope, exp.Count):
-        rival = _count(query, scope, node)
-        if rival is not None:
-            yield rival
-            return
+    counted = list(query.tree.find_all(exp.Count))
+    if len(counted) != 1 or counted[0] not in aggregates(scope, exp.Count):
+        return
+    if (rival := _count(query, scope, counted[0])) is not None:
+        yield rival
 
 
 def _count(query: Query, scope: Scope, node: exp.Expr) -> Rival | None:
@@ -121,7 +121,7 @@ _SOME = ("having", "least", "any", "some", "with", "who", "that", "without", "no
 
 def zeros(query: Query) -> Iterator[Rival]:
     """Groups by a table, with those in which there is nothing: LEFT JOIN for INNER JOIN."""
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         select = scope.select
         if scope.parent is not None or len(scope.sources) < 2 or select.args.get("group") is None:
             continue
@@ -170,52 +170,78 @@ def _grouped(query: Query, scope: Scope) -> Source | None:
 
 
 def _with_none(query: Query, scope: Scope, thing: Source) -> Rival | None:
-    """The query from its groups on, everything else joined where there is some."""
-    ordered = _chain(query, scope, thing)
-    facts = rows_of(query, scope)
-    if ordered is None or facts is None or facts.table is None or thing.table is None:
+    """The query from its groups on, everything else joined where there is some.
+
+    Only of the last of a chain of tables, which is there just where all before it are, is that as many as before.
+    """
+    chain = _chain(query, scope, thing)
+    if not chain or thing.table is None or not _adds_up(query, scope, chain[-1][0]):
         return None
     copy = query.copy()
     select = copy.of(scope.select)
-    conditions = {id(source): on for source, on in ordered}
-    where = select.args.get("where")
+    conditions = {id(source): on for source, on in chain}
     kept: list[exp.Expr] = []
-    for part in (
-        list(where.this.flatten())
-        if where is not None and isinstance(where.this, exp.And)
-        else ([where.this] if where is not None else [])
-    ):
-        owner = _owner(query, scope, copy, part)
+    for part in (part for part in conjuncts(scope) if isinstance(part.find_ancestor(exp.Where, exp.Join), exp.Where)):
+        owner = _owner(scope, part)
         if owner is None:
             return None
         if owner is thing:
             kept.append(part.copy())
         else:
             conditions[id(owner)] = exp.and_(conditions[id(owner)], part.copy())
-    select.set("from_", exp.From(this=copy.of(thing.node).copy()))
-    joins = [
-        exp.Join(this=copy.of(source.node).copy(), side="LEFT", on=conditions[id(source)]) for source, _ in ordered
-    ]
+    last, on = chain[-1]
+    name = last.node.alias_or_name.lower()
+    key = next((column for column in on.find_all(exp.Column) if column.table.lower() == name), None)
     for node in aggregates(scope, exp.Count):
-        if isinstance(node.this, exp.Star) or node.this is None:
-            key = facts.table.primary_key or tuple(
-                on.name for on in ordered[-1][1].find_all(exp.Column) if on.table == facts.node.alias_or_name
-            )
-            if not key:
+        if _counts_rows(node):
+            if key is None:
                 return None
-            copy.of(node).set("this", column_of(facts, key[0]))
-    select.set("joins", joins)
+            copy.of(node).set("this", key.copy())
+    select.set("from_", exp.From(this=copy.of(thing.node).copy()))
+    select.set(
+        "joins",
+        [exp.Join(this=copy.of(source.node).copy(), side="LEFT", on=conditions[id(source)]) for source, _ in chain],
+    )
     select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
-    what = things(thing.table)
-    return Rival("zeros", f"with {what} that have none", f"{what} that have none are left out", copy.sql)
+    what, limit = things(thing.table), limit_count(scope.select)
+    through = int(limit.name) if isinstance(limit, exp.Literal) and limit.is_int else 0
+    return Rival("zeros", f"with {what} that have none", f"{what} that have none are left out", copy.sql, limit=through)
+
+
+def _counts_rows(node: exp.Expr) -> bool:
+    return isinstance(node.this, exp.Star) or node.this is None
+
+
+def _adds_up(query: Query, scope: Scope, last: Source) -> bool:
+    """Whether aggregates count rows, or count or add up columns of one source that are missing where it is."""
+    for node in aggregates(scope):
+        if not isinstance(node, exp.Count | exp.Sum):
+            return False
+        if isinstance(node, exp.Count) and _counts_rows(node):
+            continue
+        inner = node.this
+        if isinstance(inner, exp.Distinct):
+            if len(inner.expressions) != 1:
+                return False
+            inner = inner.expressions[0]
+        if any(not isinstance(part, (*_PLAIN, exp.Identifier)) for part in inner.walk()):
+            return False
+        columns = [query.resolution.at(column) for column in inner.find_all(exp.Column)]
+        if not columns or any(found is None or found.source is not last for found in columns):
+            return False
+    return True
+
+
+_PLAIN = (exp.Column, exp.Literal, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div)
+"""What gives NULL for NULL."""
 
 
 def _chain(query: Query, scope: Scope, thing: Source) -> list[tuple[Source, exp.Expr]] | None:
-    """The other tables in an order in which each is joined to one before it, and on what."""
-    parts_of: list[tuple[frozenset[int], exp.Expr]] = []
+    """The other tables, each joined by a pair of columns to the one before it alone, and on what."""
+    left: list[tuple[frozenset[int], exp.Expr]] = []
     for source in scope.sources:
         on = source.join.args.get("on") if source.join is not None else None
-        if source.using or (source.join is not None and on is None):
+        if source.using or (source.join is not None and not isinstance(on, exp.EQ)):
             return None
         if on is not None:
             ends = {
@@ -223,20 +249,22 @@ def _chain(query: Query, scope: Scope, thing: Source) -> list[tuple[Source, exp.
                 for column in on.find_all(exp.Column)
                 if (reference := query.resolution.at(column)) is not None and reference.source is not None
             }
-            parts_of.append((frozenset(ends), on))
-    placed, ordered, left = {id(thing)}, list[tuple[Source, exp.Expr]](), list(parts_of)
+            left.append((frozenset(ends), on))
+    end, ordered, placed = thing, list[tuple[Source, exp.Expr]](), {id(thing)}
     while left:
-        found = next((one for one in left if len(one[0] - placed) == 1), None)
-        if found is None:
+        joined = [one for one in left if id(end) in one[0]]
+        if len(joined) != 1 or len(joined[0][0]) != 2:
             return None
-        left.remove(found)
-        source = next(held for held in scope.sources if id(held) in found[0] - placed)
-        placed.add(id(source))
-        ordered.append((source, found[1].copy()))
+        left.remove(joined[0])
+        end = next(held for held in scope.sources if id(held) in joined[0][0] - {id(end)})
+        if id(end) in placed:
+            return None
+        placed.add(id(end))
+        ordered.append((end, joined[0][1].copy()))
     return ordered if len(placed) == len(scope.sources) else None
 
 
-def _owner(query: Query, scope: Scope, copy: object, part: exp.Expr) -> Source | None:
+def _owner(scope: Scope, part: exp.Expr) -> Source | None:
     """The one source that a condition is about, by the names in it; None where it is about several."""
     if part.find(exp.Select) is not None:
         return None

@@ -40,9 +40,25 @@ _NO_EVENT = frozenset(
         "expired",
         "expiry",
         "opened",
+        "born",
+        "birthdate",
+        "dob",
+        "cancelled",
+        "canceled",
+        "cancellation",
+        "deleted",
+        "withdrawn",
+        "voided",
+        "rejected",
+        "removed",
+        "archived",
+        "deactivated",
+        "terminated",
     ]
 )
 """Words in names of dates by which nobody counts what happened."""
+
+_BIRTH = frozenset({"birth", "birthday", "birthdate", "born", "dob"})
 
 _ASIDE = frozenset(map(stem, ["date", "on", "at", "time", "day", "dt", "timestamp", "ts"]))
 _VERBS = {
@@ -63,11 +79,11 @@ _VERBS = {
 
 def dates(query: Query) -> Iterator[Rival]:
     """The query by another date of the same table, a rival a date."""
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         used = _used(query, scope)
         for source, column in used:
             assert source.table is not None
-            if _is_named(query, column, source.table):
+            if not parts(column.name).isdisjoint(_BIRTH) or _is_named(query, column, source.table):
                 continue
             others = [
                 other

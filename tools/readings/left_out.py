@@ -47,6 +47,16 @@ _OUT = frozenset(
 )
 """Stems of words for what many do not count."""
 
+_PASSED = frozenset(map(stem, ["pass", "passed"]))
+_JUDGED = frozenset(
+    [
+        word + end
+        for word in ("exam", "examination", "grade", "enrolment", "enrollment", "mark", "score")
+        for end in ("", "s")
+    ]
+)
+"""Words in names of tables in which failing and withdrawing are results like others."""
+
 _STATUS = frozenset({"status", "state", "stage", "condition", "phase"})
 _OUT_FLAGS = frozenset(
     [
@@ -77,7 +87,7 @@ _FEW = 20
 def left_out(query: Query) -> Iterator[Rival]:
     """The query without the rows that many leave out, a rival a column."""
     told: set[tuple[str, str]] = set()
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         counted = subjects(query, scope)
         for source in _documents(query, scope, counted):
             assert source.table is not None
@@ -106,10 +116,13 @@ def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, 
     table = source.table
     assert table is not None
     what = things(table)
-    if values := _out_values(column):
+    known = _known(query, source, column)
+    if not parts(table.name).isdisjoint(_JUDGED):
+        return None
+    if values := _out_values(column, known):
         if not own and not any(other.kind == "time" for other in table.columns):
             return None
-        if any(_is_said(query, value) for value in _known(column)) or query.said.names(column.name):
+        if any(_is_said(query, value) for value in known) or query.said.names(column.name):
             return None
         condition: exp.Expr = exp.not_(
             exp.In(this=column_of(source, column.name), expressions=[exp.Literal.string(value) for value in values])
@@ -130,19 +143,33 @@ def _rival(query: Query, scope: Scope, source: Source, column: ColumnSchema, *, 
     return Rival("left_out", f"without {words}", f"{words} are in", copy.sql)
 
 
-def _known(column: ColumnSchema) -> list[str]:
-    """Values of a column that the schema tells of."""
+def _known(query: Query, source: Source, column: ColumnSchema) -> list[str]:
+    """Values of a column that the schema tells of; all that it has, where nobody counted them and some may matter."""
+    told = _told(column)
+    if column.kind != "text" or column.distinct is not None or not told:
+        return told
+    if parts(column.name).isdisjoint(_STATUS) and not any(_is_out(value) for value in told):
+        return told
+    held = query.values(source, column, _FEW + 1)
+    return told if held is None else [value for value in held if isinstance(value, str) and value.strip()]
+
+
+def _is_out(value: str) -> bool:
+    return not _OUT.isdisjoint(stems(value))
+
+
+def _told(column: ColumnSchema) -> list[str]:
     listed_ones = [word.strip() for word in column.comment.partition(";")[0].split(",")] if column.comment else []
     samples = [value for value in column.samples if isinstance(value, str) and value.strip()]
     return list(dict.fromkeys([*samples, *(word for word in listed_ones if word and samples and " " not in word)]))
 
 
-def _out_values(column: ColumnSchema) -> list[str]:
-    """The values of a status that many leave out."""
-    if column.kind != "text" or column.distinct is None or column.distinct > _FEW:
+def _out_values(column: ColumnSchema, known: list[str]) -> list[str]:
+    """The values of a status that many leave out; of one that says how a test went, none."""
+    count = len(known) if column.distinct is None else column.distinct
+    if column.kind != "text" or count > _FEW or any(not _PASSED.isdisjoint(stems(value)) for value in known):
         return []
-    known = _known(column)
-    out = [value for value in known if not _OUT.isdisjoint(stems(value))]
+    out = [value for value in known if _is_out(value)]
     named = not _STATUS.isdisjoint(parts(column.name))
     return sorted(out) if len(out) < len(known) and (len(out) > 1 or (out and named)) else []
 

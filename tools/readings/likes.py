@@ -37,7 +37,7 @@ class _Other:
 
 def likes(query: Query) -> Iterator[Rival]:
     """The query by a like-named column of another table: one that it reads, or that its rows refer to."""
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         facts = rows_of(query, scope)
         if facts is None or facts.table is None:
             continue

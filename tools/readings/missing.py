@@ -19,7 +19,7 @@ def missing(query: Query) -> Iterator[Rival]:
     """The query with rows whose value is missing, where a condition drops them, or without, where they count."""
     if query.said.has(*_SETTLING):
         return
-    for scope in query.resolution.scopes:
+    for scope in query.scopes:
         yield from _denied(query, scope)
         yield from _blank(query, scope)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from sqlglot import exp
 
 from ..database.column_kinds import column_kind
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..database.table import Cell
 from ..sql.checks.grain import repeating
 from ..sql.conditions import is_aggregate
 from ..sql.explain.phrases import plain_name
@@ -24,6 +26,9 @@ from ..values.schema_words import name_stems, name_words
 from ..values.text_words import stem, words
 
 N = TypeVar("N", bound=exp.Expr)
+
+Look = Callable[[str], Sequence[Cell] | None]
+"""Gives the first column of a query's result as far as whoever asked may know it; None where that is not to be had."""
 
 Matter = Literal["left_out", "net", "date", "like", "count", "missing", "zeros", "ties"]
 """What a question can leave open.
@@ -49,7 +54,7 @@ class Rival:
         assumed: How the query reads it: `returned orders are in`.
         sql: Its query.
         shown: Columns of its result that answer the question; further ones say where ties are.
-        limit: For ties, the rows that the query lets through.
+        limit: For ties and groups without any, the rows that the query lets through; 0 for all.
     """
 
     matter: Matter
@@ -112,11 +117,20 @@ class Query:
         SQLParseError: It cannot be read.
     """
 
-    def __init__(self, sql: str, schema: Schema, said: Said) -> None:
+    def __init__(self, sql: str, schema: Schema, said: Said, look: Look | None = None) -> None:
         self.schema = schema
         self.said = said
+        self._look = look
         self.tree = parse(sql, schema.dialect).tree
         self.resolution: Resolution = resolve(self.tree, schema)
+
+    def values(self, source: Source, column: ColumnSchema, most: int) -> Sequence[Cell] | None:
+        """Different values of a column, so many at most; None where they cannot be looked up."""
+        if self._look is None or not isinstance(source.node, exp.Table):
+            return None
+        table = exp.Table(**{part: source.node.args.get(part) for part in ("this", "db", "catalog")}).copy()
+        sought = exp.select(exp.column(column.name, quoted=True)).distinct().from_(table).limit(most)
+        return self._look(sought.sql(dialect=self.resolution.rules.grammar))
 
     def text(self, node: exp.Expr) -> str:
         """A part of it as SQL."""
@@ -129,6 +143,25 @@ class Query:
             (reference.source.table.name, reference.source.declared(reference.column))
             for reference in self.resolution.references
             if reference.kind == "column" and reference.source is not None and reference.source.table is not None
+        )
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The SELECTs that can be read otherwise: no branch of a UNION, and no other SELECT reads their tables.
+
+        Else a share or a growth would be of two different readings.
+        """
+        read = Counter(
+            source.table.name
+            for scope in self.resolution.scopes
+            for source in scope.sources
+            if source.table is not None
+        )
+        return tuple(
+            scope
+            for scope in self.resolution.scopes
+            if scope.select.find_ancestor(exp.SetOperation) is None
+            and all(source.table is None or read[source.table.name] == 1 for source in scope.sources)
         )
 
     def references(self, scope: Scope) -> Iterator[tuple[Reference, Source, ColumnSchema]]:

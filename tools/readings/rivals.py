@@ -12,7 +12,7 @@ from .left_out import left_out
 from .likes import likes
 from .missing import missing
 from .money import net
-from .query import Derivation, Query, Rival, Said
+from .query import Derivation, Look, Query, Rival, Said
 from .ties import ties
 
 MOST = 4
@@ -23,7 +23,7 @@ _DERIVATIONS: tuple[Derivation, ...] = (left_out, net, dates, likes, counts, mis
 
 
 @analysis_or(())
-def rivals(sql: str, schema: Schema, said: Said, most: int = MOST) -> tuple[Rival, ...]:
+def rivals(sql: str, schema: Schema, said: Said, most: int = MOST, look: Look | None = None) -> tuple[Rival, ...]:
     """The queries that differ from one in a matter that nothing settles; none where it cannot be read.
 
     Args:
@@ -31,10 +31,11 @@ def rivals(sql: str, schema: Schema, said: Said, most: int = MOST) -> tuple[Riva
         schema: Everything that whoever asked may read.
         said: What settles a matter.
         most: How many at most.
+        look: Looks up the values of a column where the schema did not count them.
     """
     if len(sql) > _LONGEST:
         return ()
-    query = Query(sql, schema, said)
+    query = Query(sql, schema, said, look)
     found = chain.from_iterable(_derived(derive, query) for derive in _DERIVATIONS)
     return tuple(islice(found, most))
 

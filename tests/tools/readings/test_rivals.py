@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
+import duckdb
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.readings import Outcome, Ran, Said, outcome_of, rivals, told
+from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
+from tableturn.tools.database.table import Cell
+from tableturn.tools.readings import Outcome, Ran, Rival, Said, outcome_of, rivals, told
 from tableturn.tools.sample import build_sample
+
+from tests.tools.database.servers import POSTGRES
 
 REVENUE = (
     """SELECT SUM(ol.quantity * ol."unit price") FROM orders o JOIN "order lines" ol ON ol.order_id = o.order_id"""
@@ -156,3 +164,138 @@ def test_the_line_says_what_changes_and_what_does_not() -> None:
 def test_a_date_that_the_rows_do_not_have_is_no_reading(kestrel: Database) -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE status = 'cancelled' AND ordered_on LIKE '2022%'"
     assert "by shipped date" not in outcomes(kestrel, sql, "How many orders of 2022 were cancelled?")
+
+
+def matters(database: Database, sql: str, question: str) -> dict[str, str]:
+    """The query of each reading, by its words."""
+
+    def look(query: str) -> list[Cell]:
+        return [row[0] for row in database.execute(query).rows]
+
+    return {one.words: one.sql for one in rivals(sql, database.schema(), Said(question), look=look)}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 100.0 * (SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%') / (SELECT COUNT(*) FROM orders)",
+        "WITH a AS (SELECT COUNT(*) n FROM orders WHERE ordered_on LIKE '2022%'),"
+        " b AS (SELECT COUNT(*) n FROM orders WHERE ordered_on LIKE '2023%') SELECT b.n - a.n FROM a, b",
+        "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2022%'"
+        " UNION ALL SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'",
+        "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2022%' UNION ALL SELECT COUNT(*) FROM reviews",
+    ],
+)
+def test_no_part_of_a_query_is_read_otherwise_than_the_rest(kestrel: Database, sql: str) -> None:
+    assert matters(kestrel, sql, "the share or the growth of orders") == {}
+
+
+SHOP = """
+CREATE TABLE products (product_id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE orders (order_id INTEGER PRIMARY KEY, status TEXT, ordered_on DATE, cancelled_on DATE, deleted_at DATE);
+CREATE TABLE order_lines (
+    line_id INTEGER PRIMARY KEY, order_id INT REFERENCES orders, product_id INT REFERENCES products, quantity INT,
+    unit_price REAL, {discount} REAL
+);
+CREATE TABLE students (student_id INTEGER PRIMARY KEY, dob DATE, enrolled_on DATE);
+CREATE TABLE enrolments (enrolment_id INTEGER PRIMARY KEY, student_id INT REFERENCES students, status TEXT, grade INT);
+INSERT INTO products VALUES (1, 'a'), (2, 'b'), (3, 'c');
+INSERT INTO orders VALUES (1, 'delivered', '2023-01-01', NULL, NULL), (2, 'open', '2023-02-01', '2023-02-03', NULL);
+INSERT INTO order_lines VALUES (1, 1, 1, 2, 5, {values[0]}), (2, 2, 1, 7, 5, {values[1]}), (3, 2, 2, 1, 5, {values[1]});
+INSERT INTO students VALUES (1, '2002-01-01', '2020-01-01'), (2, '2003-01-01', '2021-01-01');
+INSERT INTO enrolments VALUES (1, 1, 'passed', 1), (2, 1, 'failed', 4), (3, 2, 'withdrawn', NULL);
+"""
+
+
+def shop(folder: Path, discount: str = "discount", values: tuple[float, float] = (0, 0.1)) -> Database:
+    path = folder / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SHOP.format(discount=discount, values=values))
+    return Database.open(path)
+
+
+LINES = "FROM products p JOIN order_lines l ON l.product_id = p.product_id"
+ORDERS = f"{LINES} JOIN orders o ON o.order_id = l.order_id WHERE o.status = 'delivered' GROUP BY p.product_id"
+
+
+def test_groups_without_any_keep_the_numbers_of_the_others(tmp_path: Path) -> None:
+    with shop(tmp_path) as database:
+        question = "units delivered for each product, zero if there are none"
+        assert "with products that have none" not in matters(
+            database, f"SELECT p.name, SUM(l.quantity) {ORDERS}", question
+        ), "lines of orders that were not delivered would count"
+        found = matters(database, f"SELECT p.name, COUNT(*) {ORDERS}", question)["with products that have none"]
+        assert sorted(database.execute(found).rows) == [("a", 1), ("b", 0), ("c", 0)]
+        found = matters(database, f"SELECT p.name, SUM(l.quantity) {LINES} GROUP BY p.product_id", question)
+        assert "with products that have none" in found
+        odd = f"SELECT p.name, SUM(CASE WHEN l.quantity > 1 THEN 1 ELSE 0 END) {LINES} GROUP BY p.product_id"
+        assert "with products that have none" not in matters(database, odd, question)
+
+
+def test_no_more_groups_are_the_same_groups() -> None:
+    rival = Rival("zeros", "with products that have none", "", "")
+    outcome = outcome_of(rival, Ran((("a", 1.0),)), Ran((("a", 1.5),)), ordered=False)
+    assert outcome is not None
+    assert outcome.same
+
+
+@pytest.mark.parametrize(
+    ("discount", "values", "taken_off"),
+    [
+        ("discount", (0, 0.1), True),
+        ("discount_percent", (0, 25), True),
+        ("discount_rate", (0, 0.25), True),
+        ("discount", (0, 2.5), False),
+        ("discount_amount", (0, 0.5), False),
+        ("discount_percent", (0, 250), False),
+        ("discount", (0, 0), False),
+    ],
+)
+def test_only_a_share_is_taken_off_as_one(
+    tmp_path: Path, discount: str, values: tuple[float, float], taken_off: bool
+) -> None:
+    with shop(tmp_path, discount, values) as database:
+        found = matters(database, "SELECT SUM(quantity * unit_price) FROM order_lines", "total revenue")
+    assert any(words.startswith("after the discount") for words in found) is taken_off
+
+
+def test_nobody_counts_by_a_cancellation_or_a_birthday_or_without_who_failed(tmp_path: Path) -> None:
+    with shop(tmp_path) as database:
+        asked = "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'"
+        assert not [words for words in matters(database, asked, "orders in 2023") if words.startswith("by ")]
+        born = "SELECT COUNT(*) FROM students WHERE dob LIKE '2002%'"
+        assert matters(database, born, "How many students are from 2002?") == {}
+        assert matters(database, "SELECT AVG(grade) FROM enrolments", "the average grade") == {}
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "csv"])
+def test_a_status_is_looked_up_where_nobody_counted_its_values(tmp_path: Path, kind: str) -> None:
+    rows = "SELECT i AS order_id, CASE WHEN i % 9 = 0 THEN 'cancelled' ELSE 'paid' END AS status FROM range(700) t(i)"
+    path = tmp_path / f"orders.{kind}"
+    with duckdb.connect(str(path) if kind == "duckdb" else ":memory:") as connection:
+        connection.execute(f"CREATE TABLE orders AS {rows}")
+        if kind == "csv":
+            connection.execute(f"COPY orders TO '{path}'")
+    with Database.open(path) as database:
+        found = matters(database, "SELECT COUNT(*) FROM orders", "How many orders?")
+        assert database.execute(found["without cancelled orders"]).rows == ((622,),)
+
+
+def test_a_status_on_a_server_is_looked_up_too() -> None:
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    status = "CASE WHEN i % 9 = 0 THEN 'cancelled' ELSE 'paid' END"
+    POSTGRES.run(url, f"CREATE TABLE orders AS SELECT i AS id, {status} AS status FROM generate_series(0, 699) t(i)")
+    with Database.open(url) as database:
+        found = matters(database, "SELECT COUNT(*) FROM orders", "How many orders?")
+        assert database.execute(found["without cancelled orders"]).rows == ((622,),)
+
+
+@pytest.mark.parametrize("held", [None, ["paid", "cancelled", "returned"], [str(number) for number in range(21)]])
+def test_a_look_that_fails_leaves_what_the_schema_tells(tmp_path: Path, held: list[str] | None) -> None:
+    status = ColumnSchema("status", "TEXT", samples=("paid", "cancelled"))
+    schema = Schema("s", (TableSchema("orders", (ColumnSchema("id", "INT", "number", primary_key=1), status)),))
+    found = rivals("SELECT COUNT(*) FROM orders", schema, Said("How many orders?"), look=lambda sql: held)
+    expected = {0: ["without cancelled orders"], 3: ["without cancelled and returned orders"], 21: []}
+    assert [one.words for one in found] == expected[len(held or ())]
