@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tableturn.agent import SQLAgent
 from tableturn.agent.settings import PRESETS, Settings, make_settings, read_settings
 from tableturn.tools.errors import SettingsError
 
