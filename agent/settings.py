@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -447,8 +448,13 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _start_from_preset(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or "preset" not in given:
+        if not isinstance(given, Mapping):
             return given
+        for name in cast("Mapping[str, Any]", given):
+            if name not in cls.model_fields:
+                raise SettingsError(_unknown(str(name), cls.model_fields))
+        if "preset" not in given:
+            return given  # pyright: ignore[reportUnknownVariableType]
         return {**PRESETS.get(str(given["preset"]), {}), **given}
 
     @property
@@ -481,6 +487,11 @@ class Settings(BaseModel):
         if by is None or not by.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
+
+
+def _unknown(name: str, fields: Iterable[str]) -> str:
+    close = get_close_matches(name, fields, 1)
+    return f"there is no setting {name!r}: " + (f"is {close[0]} meant?" if close else "docs/settings.md lists them")
 
 
 def _presets() -> dict[str, dict[str, Any]]:

@@ -11,6 +11,9 @@ from ...tools.stemming import singular
 from ..attempts.compare import is_empty
 from ..records import Attempt, PlainCell, Result, Status
 
+COLUMNS_IN_WORDS = 8
+"""So many columns are named at most: the names of more stand over the rows."""
+
 ROWS_IN_WORDS = 5
 """Longest result that is spelled out."""
 
@@ -30,9 +33,20 @@ def phrase(headings: Sequence[Heading], rows: Sequence[Sequence[PlainCell]], tru
         return f"{columns[0]}: {_value(cell)}."
     if len(rows) <= ROWS_IN_WORDS and len(columns) == 1:
         return f"{columns[0]}: {', '.join(_value(row[0]) for row in rows)}."
-    if len(rows) == 1:
+    if len(rows) == 1 and len(columns) <= COLUMNS_IN_WORDS:
         return ", ".join(f"{name}: {_value(cell)}" for name, cell in zip(columns, rows[0], strict=True)) + "."
-    return f"{'More than ' if truncated else ''}{len(rows):,} rows of {', '.join(columns)}."
+    return counted_rows(columns, len(rows), truncated)
+
+
+def counted_rows(columns: Sequence[str], rows: int, truncated: bool) -> str:
+    """How many rows there are, of what."""
+    of = ", ".join(columns) if len(columns) <= COLUMNS_IN_WORDS else f"{len(columns)} columns"
+    return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'} of {of}."
+
+
+def cut_note(rows: int) -> str:
+    """Says that there are more rows than a result holds."""
+    return f"Only the first {rows:,} rows are shown."
 
 
 WITHHELD = "The rows are for whoever asked: they hold what may not leave."
@@ -91,7 +105,7 @@ def about(result: Result) -> list[str]:
     """What a reader should know of the rows themselves."""
     found = list(result.notes)
     if result.truncated:
-        found.append(f"Only the first {result.row_count:,} rows are shown.")
+        found.append(cut_note(result.row_count))
     if is_empty(result) and result.rows:
         found.append("The result is a single NULL: nothing matched.")
     return found

@@ -26,6 +26,7 @@ from .options import (
     NotesOption,
     PermissionsOption,
     PresetOption,
+    Priced,
     SchemasOption,
     SettingsOption,
     UserOption,
@@ -122,7 +123,7 @@ def ask(
     raise typer.Exit(ask_once(question, choices, wanted))
 
 
-@app.command(rich_help_panel=ASK)
+@app.command(rich_help_panel=ASK, cls=Priced)
 def chat(
     db: DbOption,
     model: ModelOption = None,
@@ -149,7 +150,7 @@ def chat(
     ] = None,
     price: Annotated[
         tuple[float, float] | None,
-        typer.Option("--price", help="Dollars a million prompt and completion tokens, for /cost."),
+        typer.Option("--price", help="Dollars a million prompt and completion tokens, such as 0.25,2, for /cost."),
     ] = None,
 ) -> None:
     """Hold a conversation: type questions, or pipe them in, one a line. /help lists what else can be said.

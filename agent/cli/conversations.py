@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sqlite3
@@ -10,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
@@ -59,6 +60,53 @@ def kept_conversations(
             yield saver
     except (OSError, sqlite3.Error) as error:
         raise _cannot(path, error) from None
+
+
+@contextmanager
+def only_here(thread: str | None, path: Path | None, location: str) -> Generator[str | None]:
+    """Within it, no other chat goes on with the conversation: two would undo, or write over, one another's turns.
+
+    The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
+
+    Args:
+        thread: The conversation's name; nothing is locked without one.
+        path: The file that keeps conversations; the default one if None.
+        location: The database's.
+
+    Yields:
+        The conversation's name in the checkpointer.
+
+    Raises:
+        SettingsError: It is in use.
+    """
+    name = f"{thread}@{location}" if thread else None
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: no lock
+        fcntl = None
+    if name is None or fcntl is None:
+        yield name
+        return
+    kept = _file(path)
+    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
+    with _lock_file(kept) as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except (BlockingIOError, PermissionError):
+            raise SettingsError(
+                f"the conversation {thread!r} is in use by another chat: end that one, or name another with --thread"
+            ) from None
+        except OSError as error:
+            raise _cannot(kept, error) from None
+        yield name
+
+
+def _lock_file(kept: Path) -> BinaryIO:
+    try:
+        opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.fdopen(opened, "r+b", buffering=0)
+    except OSError as error:
+        raise _cannot(kept, error) from None
 
 
 def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:

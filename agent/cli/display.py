@@ -9,6 +9,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from ...tools.terminal import safe
+from ..answers.phrasing import counted_rows, cut_note
 from .rows import Rows
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def show_answer(
     rows: int | None = None,
     explain: bool = False,
     facts: bool = True,
+    paged: bool = False,
 ) -> None:
     """The rephrasing, the SQL, the attempts, the result as a table and as the picture asked for, the answer in words.
 
@@ -34,6 +36,7 @@ def show_answer(
         rows: So many of the rows; `ROWS_SHOWN` if None.
         explain: Say what the SQL means.
         facts: Say how sure it is, and what it cost.
+        paged: Whether `/more` shows further rows.
     """
     console = console or Console()
     if answer.rephrased and answer.rephrased != answer.question:
@@ -42,13 +45,15 @@ def show_answer(
         console.print(shown_sql(answer.sql))
     if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
         _show_attempts(answer, console)
+    shown = ROWS_SHOWN if rows is None else rows
+    caption = _caption(answer, shown, paged) if answer.columns else ""
     if answer.columns:
-        shown = ROWS_SHOWN if rows is None else rows
-        console.print(Rows(answer.headings, answer.rows[:shown], _caption(answer, shown)))
+        console.print(Rows(answer.headings, answer.rows[:shown], caption))
     if answer.answered and answer.pictured:
         _show_chart(answer, console)
     style = "bold" if answer.answered else "bold yellow"
-    console.print(Text(safe(answer.text), style=style))
+    if text := _beside(caption, answer):
+        console.print(Text(safe(text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
         console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
     for number, choice in enumerate(answer.choices, 1):
@@ -67,6 +72,8 @@ def show_answer(
         meaning = used.text or used.sql
         console.print(Text(safe(f"by definition: {used.kind} {used.name}: {meaning}"), style="dim"))
     for note in answer.notes:
+        if caption and note == cut_note(answer.row_count):
+            continue
         console.print(Text(f"note: {safe(note)}", style="dim"))
 
 
@@ -91,7 +98,16 @@ def _show_chart(answer: Answer, console: Console) -> None:
         console.print(drawn(answer.drawn, console))
 
 
-def _caption(answer: Answer, shown: int) -> str:
+def _caption(answer: Answer, shown: int, paged: bool) -> str:
     if answer.row_count <= shown:
         return ""
-    return f"{shown:,} of {answer.row_count:,}{' or more' if answer.truncated else ''} rows"
+    more = "; /more shows the next" if paged else ""
+    return f"{shown:,} of {answer.row_count:,}{' or more' if answer.truncated else ''} rows{more}"
+
+
+def _beside(caption: str, answer: Answer) -> str:
+    """What an answer says besides how many rows there are, where the caption says that."""
+    if not caption:
+        return answer.text
+    counted = counted_rows(answer.headings, answer.row_count, answer.truncated)
+    return answer.text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from ...tools.database import Access, Database, Identity
@@ -83,6 +84,23 @@ NotesOption = Annotated[
     str, typer.Option("--notes", help="What to know beside the question: a definition, a convention.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
+
+
+class Priced(TyperCommand):
+    """A command with `--price`, whose two numbers may stand apart, or as one word with a comma."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes `--price 1,2` and `--price=1,2` for `--price 1 2`."""
+        taken: list[str] = []
+        for word in args:
+            named, _, numbers = word.partition("=")
+            if taken[-1:] == ["--price"]:
+                taken += word.split(",")
+            elif named == "--price" and "," in numbers:
+                taken += [named, *numbers.split(",")]
+            else:
+                taken.append(word)
+        return super().parse_args(ctx, taken)
 
 
 def located(db: str, schemas: str | None) -> str:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Shown = Literal["table", "csv", "json", "jsonl", "md", "xlsx", "parquet"]
 """What `--format` takes."""
 
+_DRY = "--dry-run shows the query and what it would read."
+"""Why a query was not run."""
+
 _PICTURES = (".svg", ".png", ".html")
 
 
@@ -120,10 +123,11 @@ def show_query(answer: Answer, agent: SQLAgent, output: Output) -> bool:
         put_out(answer, agent, replace(output, limit=None))
         return False
     reads = _reads(answer.sql, agent)
+    shown = replace_words(answer, f"Not run: {_DRY}")
     if output.as_json:
-        say_json(answer.to_dict() | {"reads": reads})
+        say_json(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True
-    show_answer(replace_words(answer, "Not run."), explain=True, facts=False)
+    show_answer(shown, explain=True, facts=False)
     say("would read " + ("; ".join(_named(table) for table in reads) or "no table"))
     return True
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import DatabaseUnavailable, SettingsError
+from ...tools.export import check_target
 from ...tools.terminal import warn
 from ..settings import Settings, make_settings, read_settings
 from .options import Asker
@@ -55,6 +56,8 @@ def ask_once(question: str, choices: Choices, output: Output) -> int:
         raise SettingsError("the question is empty: put it in quotes after the options")
     output.check()
     with opened(choices, None) as agent:
+        for file in filter(None, (output.file, output.chart)):
+            check_target(agent.resources.database, file)
         settings = dict(output.settings)
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit

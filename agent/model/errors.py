@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from json import JSONDecodeError
 from typing import Final
 
@@ -39,7 +40,7 @@ def model_error(label: str, error: Exception) -> ModelError:
         error: What its chat model raised, after the tries of its own.
     """
     happened, advice = _cause(error)
-    detail = _detail(error)
+    detail = "; ".join(filter(None, (_address(error), _detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
 
 
@@ -93,6 +94,17 @@ def _cause(error: Exception) -> tuple[str, str]:
 
 def _is_of_the_reply(error: Exception) -> bool:
     return isinstance(error, (*_OF_THE_REPLY, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
+
+
+def _address(error: BaseException) -> str:
+    """Where a server that could not be reached was looked for; without a path, which may hold a key."""
+    found: BaseException | None = error
+    while found is not None and "Connect" in type(error).__name__:
+        with suppress(RuntimeError):  # httpx's where an error has no request
+            if (url := getattr(getattr(found, "request", None), "url", None)) is not None:
+                return f"{url.scheme}://{url.host}{f':{url.port}' if url.port else ''}"
+        found = found.__cause__
+    return ""
 
 
 def _detail(error: Exception) -> str:

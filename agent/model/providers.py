@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...tools.errors import ModelError
@@ -54,6 +55,8 @@ def provided_model(provider: str, name: str, base_url: str | None, options: dict
     try:
         from langchain.chat_models import init_chat_model
 
+        if provider in PROVIDERS:
+            import_module(f"langchain_{known}")  # itself: for Ollama's, LangChain takes another in its place
         if keys and base_url is None and not any(map(os.environ.get, keys)):
             raise ModelError(f"{provider}:{name} needs {' or '.join(keys)}")
         return init_chat_model(name, model_provider=known, **_understood(known, base_url, options))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
@@ -15,6 +19,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.agent.cli.chat.completion import ChatCompleter
 from tableturn.agent.cli.chat.cost import Cost
+from tableturn.agent.cli.display import show_answer
 from tableturn.agent.cli.rows import Rows, as_records, fitting
 from tableturn.agent.records import Usage
 
@@ -237,3 +242,46 @@ def test_the_tables_are_told_as_far_as_they_may_be_read(shop: Path, question: st
 def test_what_was_read_wrongly_with_confidence(shop: Path, question: str, sql: str | None) -> None:
     with SQLAgent(shop, model="offline") as agent:
         assert agent.ask(question).sql == sql
+
+
+def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path) -> None:
+    kept = ("--thread", "monday", "--checkpoints", str(tmp_path / "kept.sqlite"))
+    command = [sys.executable, "-m", "tableturn", "chat", "--db", str(shop), "--model", "offline", *kept]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        other.stdin.write(f"{COUNT}\n")
+        other.stdin.flush()
+        while "3 customers." not in other.stdout.readline():
+            pass
+        (refused,) = said(shop, "/undo", options=kept)
+        assert refused.startswith("tableturn: the conversation 'monday' is in use by another chat: ")
+        assert said(shop, "/undo", options=(*kept[:1], "tuesday", *kept[2:])) == [
+            "tableturn: there is no turn to take back"
+        ]
+        other.stdin.close()
+    assert said(shop, "/undo", "/threads", options=kept) == [
+        "the last turn was taken back",
+        "no conversation with this database is kept yet; this one is from its first turn on",
+    ]
+
+
+def test_a_price_is_two_numbers_or_one_word(shop: Path) -> None:
+    for price in (("--price", "1", "2"), ("--price", "1,2"), ("--price=1,2",)):
+        assert said(shop, COUNT, "/cost", options=price)[-1].endswith("$0.0000")
+
+
+def test_what_a_caption_says_is_not_said_again(shop: Path) -> None:
+    with SQLAgent(shop, model="offline", settings={"rows": 2}) as agent:
+        answer = agent.ask("Show the names of the customers")
+    assert "Only the first 2 rows are shown." in answer.notes
+    console = Console(width=80, record=True, file=io.StringIO())
+    show_answer(answer, console, rows=1, paged=True)
+    text = console.export_text()
+    assert "1 of 2 or more rows; /more shows the next" in text
+    assert "Only the first" not in text
+    assert "More than" not in text
+    show_answer(answer, console)
+    text = console.export_text()
+    assert answer.text in text, "nothing else says it"
+    assert "note: Only the first 2 rows are shown." in text

@@ -118,6 +118,24 @@ def test_a_query_is_edited_in_an_editor_and_run(folder: Path) -> None:
         assert "FROM customers LIMIT 1" in screen.say("/sql")
 
 
+def test_an_edit_that_does_not_run_is_opened_again(folder: Path) -> None:
+    editor = folder / "mending.sh"
+    editor.write_text(
+        "#!/bin/sh\n"
+        'if grep -q nosuch "$1"; then echo "SELECT \'mended\' AS how" > "$1"; else echo "SELECT nosuch" > "$1"; fi\n'
+    )
+    editor.chmod(0o700)
+    with chat(folder, "--model", "offline", EDITOR=str(editor)) as screen:
+        screen.wait_for(PROMPT)
+        screen.say("How many customers are there?")
+        assert "/sql edit opens it again" in screen.say("/sql edit")
+        assert "mended" in screen.say("/sql edit")
+    with chat(folder, "--model", "offline", EDITOR="false") as screen:
+        screen.wait_for(PROMPT)
+        screen.say("How many customers are there?")
+        assert "false ended with status 1: the query is not run" in screen.say("/sql edit")
+
+
 def test_history_is_kept_for_the_next_session_and_is_its_owners_alone(folder: Path) -> None:
     home = folder / "home"
     with chat(folder, "--model", "offline") as screen:

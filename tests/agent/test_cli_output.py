@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import tableturn
+from tests.support.command_line import fresh_tableturn, tableturn
 
 ASK = ("ask", "--model", "offline")
 ALL = "Show the names and cities of all customers"
@@ -49,7 +51,34 @@ def test_a_dry_run_shows_the_query_and_what_it_would_read(shop: Path) -> None:
     assert "Ada" not in ran.stdout
     answer = json.loads(ask(shop, "--dry-run", "--json", ALL).stdout)
     assert answer["rows"] == []
+    assert (answer["status"], answer["answered"]) == ("dry_run", False)
+    assert answer["text"].startswith("Not run: ")
+    assert "approve" not in answer["text"]
     assert answer["reads"] == [{"table": "customers", "columns": ["name", "city"], "rows": 3}]
+
+
+@pytest.mark.parametrize("option", ["--output", "--chart"])
+@pytest.mark.parametrize("place", ["a folder", "the database"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_question(
+    shop: Path, tmp_path: Path, option: str, place: str
+) -> None:
+    ending = ".csv" if option == "--output" else ".svg"
+    own = shop.rename(shop.with_suffix(ending))
+    before = own.read_bytes()
+    ran = ask(own, option, str(own if place == "the database" else tmp_path / "none" / f"x{ending}"), ALL)
+    own.rename(shop)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ("there is no folder" if place == "a folder" else "is what is asked") in ran.stderr
+    assert shop.read_bytes() == before
+
+
+def test_a_terminal_without_a_sign_has_a_question_mark(shop: Path) -> None:
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute("UPDATE customers SET city = 'Łódź'")
+    own = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = fresh_tableturn(*ASK, "--db", str(shop), ALL, **own)
+    assert ran.returncode == 0, ran.stderr
+    assert "??d?" in ran.stdout
 
 
 def test_a_picture_is_drawn_and_written(shop: Path, tmp_path: Path) -> None:

@@ -37,11 +37,22 @@ def test_a_provider_named_by_its_extra_answers(
     assert answer.usage.prompt_tokens == 70
 
 
-def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "langchain_google_genai", None)
-    monkeypatch.setenv("GOOGLE_API_KEY", "none")
-    with pytest.raises(ModelError, match=r"google:m needs .*pip install 'tableturn\[google\]'"):
-        resolve_model("google:m")
+@pytest.mark.parametrize(("extra", "package"), [("google", "langchain_google_genai"), ("ollama", "langchain_ollama")])
+def test_an_extra_that_is_missing_is_named_before_its_key(
+    monkeypatch: pytest.MonkeyPatch, extra: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    with pytest.raises(ModelError, match=rf"{extra}:m needs .*pip install 'tableturn\[{extra}\]'"):
+        resolve_model(f"{extra}:m")
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_server_that_is_not_there_is_named(shop: Path, provider: str) -> None:
+    with SQLAgent(
+        shop, model=f"{provider}:m", base_url="http://127.0.0.1:9/v1", settings={"examples": "none"}
+    ) as agent:
+        assert "http://127.0.0.1:9" in agent.ask("How many customers are there?").text
 
 
 def test_a_package_of_another_provider_is_named() -> None:

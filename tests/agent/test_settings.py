@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tableturn.agent import SQLAgent
 from tableturn.agent.settings import PRESETS, Settings, make_settings, read_settings
 from tableturn.tools.errors import SettingsError
 
@@ -75,3 +76,13 @@ def test_a_broken_file_is_said(tmp_path: Path, text: str) -> None:
         read_settings(path)
     with pytest.raises(SettingsError, match="cannot read"):
         read_settings(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(("name", "said"), [("max_attempt", "is max_attempts meant?"), ("xyz", "docs/settings.md")])
+def test_a_setting_that_there_is_not_is_told_in_a_run_too(shop: Path, name: str, said: str) -> None:
+    with SQLAgent(shop, model="offline") as agent, pytest.raises(SettingsError, match=f"no setting '{name}'.*{said}"):
+        agent.graph.invoke(
+            {"messages": []},
+            {"configurable": {"thread_id": "t"}},
+            context={name: 1},  # pyright: ignore[reportArgumentType]
+        )

@@ -1,6 +1,6 @@
 """Writing rows to files and streams: CSV, JSON, JSON lines, Markdown, Excel and Parquet."""
 
-from .export import Exported, Target, export_query, export_rows, write_file
+from .export import Exported, Target, check_target, export_query, export_rows, write_file
 from .formats import BINARY, FORMATS, MEDIA_TYPES, Format, check_installed, format_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Format",
     "Target",
     "check_installed",
+    "check_target",
     "export_query",
     "export_rows",
     "format_of",

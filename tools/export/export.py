@@ -117,6 +117,18 @@ def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, for
     return Exported(sink.rows, False, form)
 
 
+def check_target(database: Database, target: str | Path) -> None:
+    """Sees that a file may be written there, before its rows are asked for.
+
+    Raises:
+        ExportError: It is the database, no file, or its folder is missing or not to be written to.
+    """
+    _spare(database, target)
+    folder = _place(target).parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ExportError(f"cannot write {target}: you may not write into {folder}")
+
+
 def write_file(data: bytes, path: str | Path) -> None:
     """Writes a file as a whole, or not at all.
 
@@ -168,9 +180,7 @@ def _opened(target: Target) -> Generator[BinaryIO]:
             spooled.seek(0)
             shutil.copyfileobj(spooled, target)
         return
-    path = Path(os.path.realpath(target))
-    if path.exists() and not path.is_file():
-        raise ExportError(f"cannot write {target}: it is there already, and is no file")
+    path = _place(target)
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     with _told(f"cannot write {target}: "):
         file = open(beside, "xb")  # noqa: SIM115 - closed before it takes its place
@@ -184,6 +194,20 @@ def _opened(target: Target) -> Generator[BinaryIO]:
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def _place(target: str | Path) -> Path:
+    """Where a file is written, links resolved.
+
+    Raises:
+        ExportError: There is something else than a file, or no folder for it.
+    """
+    path = Path(os.path.realpath(target))
+    if path.exists() and not path.is_file():
+        raise ExportError(f"cannot write {target}: it is there already, and is no file")
+    if not path.parent.is_dir():
+        raise ExportError(f"cannot write {target}: there is no folder {path.parent}")
+    return path
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ....tools.errors import SettingsError
-from ....tools.terminal import safe
+from ....tools.errors import SettingsError, TableturnError
+from ....tools.terminal import safe, warn
 from ..display import shown_sql
 from .chat import Chat, interrupted
 from .rows import shown_page
@@ -63,14 +65,25 @@ def sql(chat: Chat, rest: str) -> RenderableType:
         return shown_sql(_sql(chat.chosen(rest, "show")[0], "show"))
     answer, _ = chat.chosen("", "run")
     if rest == "edit":
-        rest = _edited(_sql(answer, "edit"))
-    with interrupted() as cancellation:
+        rest = chat.draft = _edited(chat.draft or _sql(answer, "edit"))
+    with _drafted(chat), interrupted() as cancellation:
         found = chat.agent.rerun(answer, "" if rest == "run" else rest, cancellation=cancellation)
     chat.take(found)
     words = Text(safe(found.text), style="bold")
     shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
     kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
     return Group(*shown, *([shown_page(chat.pages.now())] if chat.pages and found.rows else []), words, *kept)
+
+
+@contextmanager
+def _drafted(chat: Chat) -> Generator[None]:
+    """Says that what a person wrote in an editor is kept where it does not run."""
+    try:
+        yield
+    except (TableturnError, KeyboardInterrupt):
+        if chat.draft:
+            warn("the query as you wrote it is kept: /sql edit opens it again")
+        raise
 
 
 def _sql(answer: Answer, what: str) -> str:
@@ -95,8 +108,13 @@ def _edited(text: str) -> str:
             with as_before():
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
             edited = path.read_text(encoding="utf-8").strip()
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            raise SettingsError(f"{editor} did not edit the query ({error}): name another editor in EDITOR") from None
+        except subprocess.CalledProcessError as error:
+            raise SettingsError(f"{editor} ended with status {error.returncode}: the query is not run") from None
+        except OSError as error:
+            reason = error.strerror or error
+            raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
+        except ValueError as error:
+            raise SettingsError(f"cannot make sense of what {editor} is or wrote: {error}") from None
     if not edited:
         raise SettingsError("nothing was left of the query: it is not run")
     return edited

@@ -46,20 +46,24 @@ class Chat:
         conversation: Its turns.
         cost: What they cost.
         checkpoints: The file that keeps conversations; None for the default one.
+        kept: Whether this conversation is kept under a name.
         held: Answers in order; the first is number 1. Where a conversation goes on, its last answer is the first here.
         pages: Rows of the answer that was shown last.
         lost: Words of a turn that came to no answer, to ask them again.
         offered: What could be remembered.
+        draft: A query that was written in an editor and did not run, to be opened there again.
     """
 
     agent: SQLAgent
     conversation: Conversation
     cost: Cost = field(default_factory=Cost)
     checkpoints: Path | None = None
+    kept: bool = False
     held: list[Held] = field(default_factory=list[Held])
     pages: Pages | None = None
     lost: str = ""
     offered: tuple[Entry, ...] = ()
+    draft: str = ""
 
     def begin(self) -> None:
         """Takes up the last answer of an earlier run."""
@@ -94,6 +98,7 @@ class Chat:
         return words
 
     def _turn_to_last(self) -> None:
+        self.draft = ""
         last = self.held[-1].answer if self.held else None
         self.pages = Pages(self.agent, last) if last and last.columns else None
 

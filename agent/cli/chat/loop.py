@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import safe, say_json, warn
-from ..conversations import kept_conversations
+from ..conversations import kept_conversations, only_here
 from ..display import ROWS_SHOWN, show_answer
 from ..rows import fitting
 from ..session import ANSWERED, NOT_ANSWERED, Choices, answered, opened
@@ -36,9 +36,12 @@ def converse(
     choices: Choices, thread: str | None, checkpoints: Path | None, price: tuple[float, float] | None = None
 ) -> int:
     """Takes turns until the input ends; the exit code is the last turn's."""
-    with kept_conversations(thread, checkpoints, choices.db) as checkpointer, opened(choices, checkpointer) as agent:
-        name = f"{thread}@{agent.resources.database.location}" if thread else None
-        chat = Chat(agent, agent.conversation(name), Cost(price), checkpoints)
+    with (
+        kept_conversations(thread, checkpoints, choices.db) as checkpointer,
+        opened(choices, checkpointer) as agent,
+        only_here(thread, checkpoints, agent.resources.database.location) as name,
+    ):
+        chat = Chat(agent, agent.conversation(name), Cost(price), checkpoints, kept=name is not None)
         chat.begin()
         code = ANSWERED
         with _lines(chat) as lines:
@@ -76,22 +79,18 @@ def _turn(chat: Chat, question: str, choices: Choices) -> int:
     if choices.as_json:
         say_json(answer.to_dict())
     else:
-        show_answer(answer)
+        show_answer(answer, paged=Console().is_terminal)
         _hint(answer)
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 
 def _hint(answer: Answer) -> None:
-    """On a terminal: how to see what there was no room for."""
+    """On a terminal: how to see the columns that there was no room for."""
     console = Console()
     if not console.is_terminal or not answer.rows:
         return
-    rows = answer.rows[:ROWS_SHOWN]
-    hints = ["/more: the next rows"] if answer.row_count > len(rows) else []
-    if fitting(answer.headings, rows, console.width) < len(answer.headings):
-        hints.append("/wide: all columns")
-    if hints:
-        console.print(Text("; ".join(hints), style="dim"))
+    if fitting(answer.headings, answer.rows[:ROWS_SHOWN], console.width) < len(answer.headings):
+        console.print(Text("/wide: all columns", style="dim"))
 
 
 def _tell(said: Said) -> None:
@@ -99,8 +98,10 @@ def _tell(said: Said) -> None:
     console = Console(stderr=True)
     if isinstance(said, str) and not console.is_terminal:
         warn(said)
+    elif isinstance(said, str):
+        console.print(Text(safe(said)), overflow="ignore", crop=False)  # a path that is longer than a line stays whole
     else:
-        console.print(Text(safe(said)) if isinstance(said, str) else said)
+        console.print(said)
 
 
 @contextmanager

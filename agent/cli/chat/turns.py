@@ -36,13 +36,15 @@ def reset(chat: Chat, rest: str) -> str:
     """Begins anew."""
     chat.conversation.reset()
     chat.held.clear()
-    chat.pages, chat.offered, chat.lost = None, (), ""
+    chat.pages, chat.offered, chat.lost, chat.draft = None, (), "", ""
     return "all turns are forgotten: the next question stands alone"
 
 
 def threads(chat: Chat, rest: str) -> str:
     """Lists kept conversations."""
     kept = kept_threads(chat.checkpoints, chat.agent.resources.database.location)
+    if not kept and chat.kept:
+        return "no conversation with this database is kept yet; this one is from its first turn on"
     if not kept:
         return "no conversation with this database is kept: tableturn chat --thread NAME keeps one"
     lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
