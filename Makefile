@@ -19,7 +19,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types pictures vendor studio clean
+.PHONY: setup demo test test-extras lint format types pictures vendor studio release clean
 
 setup: $(VENV)/.ready
 
@@ -49,6 +49,7 @@ ifdef ALL
 else
 	$(BIN)/python -m pytest -n 2 -m 'not (studio or data or extra)'
 endif
+	@mkdir -p build; git rev-parse HEAD >build/tested 2>/dev/null || true
 
 # Ray, LangChain's own agent, a browser's driver, Spark, torch and a sentence model are large, and most work needs none of them.
 test-extras: setup
@@ -83,5 +84,9 @@ vendor: setup
 studio: setup
 	TABLETURN_COMMANDS=$${TABLETURN_COMMANDS:-on} $(BIN)/langgraph dev --no-browser
 
+# Builds sdist and wheel of a committed, tested state, tries the wheel in a fresh environment, and tags here; publishes nothing.
+release: setup
+	$(BIN)/python -m tests.support.release
+
 clean:
-	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .langgraph_api
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .langgraph_api

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tableturn import __version__
+
 from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
 from ...tools.database.server.address import without_password
@@ -30,7 +32,7 @@ RESULTS_FILE = "results.json"
 def run_results(
     spec: RunSpec, dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]], seconds: float
 ) -> dict[str, Any]:
-    """Scores in both modes, cost, and every question with its answer and gold.
+    """Scores in both modes, cost, every question with its answer and gold, and our version.
 
     Args:
         spec: The run.
@@ -48,6 +50,7 @@ def run_results(
     with StrictJudge(dataset) as judge:
         shown = [_by_attempt(record, verdict, judge) for record, verdict in answered]
     found = {
+        "version": __version__,
         "run": asdict(spec),
         "strict": _scores(strict),
         "official": _scores(official),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tableturn import __version__
 from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import Dataset, load_dataset, read_plain
 from tableturn.evals.metrics import Verdict
@@ -116,6 +117,7 @@ def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Da
     assert [record.id for record, _ in answered] == ["0", "1", "2", "3"]
     assert sorted(heard) == ["0", "1", "2", "3"]
     results = run_results(RunSpec("spider"), league, answered, 1.0)
+    assert results["version"] == __version__
     assert results["strict"]["ex"] == results["official"]["ex"] == 0.75
     assert results["questions"][3]["error"]
 

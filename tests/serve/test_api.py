@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.answer import JSON_KEYS
 
@@ -18,6 +19,10 @@ from tests.serve.conftest import Client, events, scripted, serving
 
 async def thread_of(client: Client) -> str:
     return (await client.post("/threads", json={})).json()["id"]
+
+
+async def test_its_description_has_the_version(client: Client) -> None:
+    assert (await client.get("/openapi.json")).json()["info"]["version"] == __version__
 
 
 async def test_ask_gives_what_the_command_gives(client: Client) -> None:

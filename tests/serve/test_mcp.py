@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
 from tableturn.serve.mcp import mcp_server
@@ -45,6 +46,8 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
+        assert client.server_info is not None
+        assert client.server_info.version == __version__
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(listed) == TOOLS
         assert all(tool.output_schema and tool.description for tool in listed.values())

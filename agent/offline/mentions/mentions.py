@@ -110,7 +110,8 @@ def _values(words: Sequence[Word], values: Iterable[ValueMatch]) -> list[_Option
         weight = end - start + (30 if quoted else 0) + (0.6 if proper else 0.0) + (best - 1.0)
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
         text = " ".join(word.text for word in span)
-        found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
+        if keep:  # else all that was likely is what a common word cannot stand for
+            found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
     return found
 
 

@@ -20,7 +20,7 @@ from tableturn.agent.offline.mentions import (
     words_of,
 )
 from tableturn.tools.database import Database
-from tableturn.tools.values import ValueIndex
+from tableturn.tools.values import ValueIndex, ValueMatch
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +141,14 @@ def test_mentions_that_a_query_has_no_use_for(
     frame = read_sql(sql, names.schema)
     assert frame is not None
     assert [mark.text for mark in unused(said, frame, names.schema)] == left_out
+
+
+def test_a_common_word_that_is_likely_only_for_what_it_cannot_mean_is_no_value(school: Database) -> None:
+    question = "show the people who paid in euros"
+    start = question.index("euros")
+    likely = ValueMatch(
+        "course", "title", "eu", "euros", start, start + 5, 0.98, "inflection"
+    )  # too short to stand for it
+    poor = ValueMatch("course", "title", "eurus", "euros", start, start + 5, 0.82, "typo")
+    found = find_mentions(words_of(question), NameIndex(school.schema()), [likely, poor])
+    assert [each for each in found if isinstance(each, Mention) and each.kind == "v"] == []
