@@ -44,13 +44,13 @@ class Defaults(Mapping[str, Any]):
 
 
 def _chosen() -> dict[str, str]:
-    chosen = _read(config_folder() / NAME) | _read(Path(NAME))
+    chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
     if os.environ.get("TABLETURN_MODEL"):
         chosen.pop("model", None)
     return chosen
 
 
-def _read(path: Path) -> dict[str, str]:
+def read_defaults(path: Path) -> dict[str, str]:
     """The options that a file gives.
 
     Raises:

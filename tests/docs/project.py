@@ -1,0 +1,58 @@
+"""A folder as a reader of the pages has it: the sample database, a few files, and a model that answers."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tableturn.tools.sample import build_sample
+
+from tests.support.openai_server import Behaviour, says
+
+_HERE = Path(__file__).parent
+DATABASES = ("shop.db", "build/kestrel.sqlite")
+"""What the pages call the sample database."""
+
+
+def make_project(folder: Path, sample: Path) -> None:
+    """Fills a folder with what the pages speak of; `sample` is a sample database to copy."""
+    shutil.copytree(_HERE / "files", folder, dirs_exist_ok=True)
+    for name in DATABASES:
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(sample, folder / name)
+
+
+def enter(folder: Path, model: str, patch: pytest.MonkeyPatch) -> None:
+    """Goes into a project; who names no model there has the one at this URL, as with a key in the environment."""
+    patch.chdir(folder)
+    for name, value in {
+        "TABLETURN_HOME": str(folder / "home"),
+        "OPENAI_API_KEY": "none",
+        "OPENAI_BASE_URL": model,
+        "COLUMNS": "120",
+    }.items():
+        patch.setenv(name, value)
+    for name in ("TABLETURN_MODEL", "TABLETURN_DATA", "TABLETURN_EXAMPLES", "TABLETURN_KNOWLEDGE"):
+        patch.delenv(name, raising=False)
+
+
+def sample_at(path: Path) -> Path:
+    """The sample database, made at this path."""
+    build_sample(path)
+    return path
+
+
+@functools.cache
+def _replies() -> list[dict[str, str]]:
+    return yaml.safe_load((_HERE / "replies.yaml").read_text(encoding="utf-8"))
+
+
+def reply(request: dict[str, Any]) -> Behaviour:
+    """What the model says: what `replies.yaml` has for the question that the prompt names last, or its last entry."""
+    prompt = "\n".join(str(message["content"]) for message in request["messages"])
+    found = max(reversed(_replies()), key=lambda one: (prompt.rfind(one["asked"]), len(one["asked"])))
+    return says(f"Question: {found.get('read_as', found['asked'])}\n```sql\n{found['sql']}\n```\nSure: 95")

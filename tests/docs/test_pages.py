@@ -1,0 +1,160 @@
+"""Everything that the pages show is run, as a reader would: in order, in one folder, and with what it prints held."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlglot
+import yaml
+from pytest_examples import CodeExample, EvalExample, find_examples
+from tableturn.agent.cli.config import read_defaults
+from tableturn.agent.settings import make_settings, read_settings
+from tableturn.tools.database.permissions_file import PermissionsFile
+from tableturn.tools.knowledge.file import KnowledgeFile
+
+from tests.support.openai_server import OpenAIServer
+
+from . import console
+from .pages import PAGES, ROOT, Block, blocks
+from .project import enter, make_project, reply, sample_at
+
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+LANGUAGES = ("python", "console", "toml", "json", "jsonl", "yaml", "sql", "mermaid", "text")
+LINK = re.compile(r"\]\(([^)#\s]+)")
+BY_PAGE = {page: tuple(blocks(page)) for page in PAGES}
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sample_at(tmp_path_factory.mktemp("sample") / "shop.db")
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with OpenAIServer(reply) as server:
+        yield server.base_url
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_what_a_page_shows_works(
+    page: Path,
+    sample: Path,
+    model: str,
+    eval_example: EvalExample,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
+) -> None:
+    if not BY_PAGE[page]:
+        return
+    make_project(tmp_path / "project", sample)
+    enter(tmp_path / "project", model, monkeypatch)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # put back: pytest-examples takes its place
+    examples = {example.start_line: example for example in find_examples(page)}
+    names: dict[str, Any] = {}
+    for block in BY_PAGE[page]:
+        with subtests.test(f"{page.name}:{block.line}"):
+            _show(block, examples.get(block.line), eval_example, names)
+    for value in names.values():
+        if not isinstance(value, type) and hasattr(value, "close"):
+            value.close()
+
+
+def _show(block: Block, example: CodeExample | None, runner: EvalExample, names: dict[str, Any]) -> None:
+    """Runs or reads one block; `names` are those of the page's Python so far."""
+    if block.title:
+        Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+        Path(block.title).write_text(block.text, encoding="utf-8")
+    match block.language:
+        case "python":
+            assert example, "pytest-examples does not find this block"
+            _run_python(block, example, runner, names)
+        case "console":
+            for command in console.commands(block.text):
+                if block.not_run or command.serves:
+                    console.read(command)
+                else:
+                    console.run(command, block.shortened)
+        case "toml":
+            _load_toml(block)
+        case "yaml":
+            content = yaml.safe_load(block.text)
+            if "knowledge" in block.title:
+                KnowledgeFile.model_validate(content)
+        case "json":
+            json.loads(block.text)
+        case "jsonl":
+            [json.loads(line) for line in block.text.splitlines()]
+        case "sql":
+            sqlglot.parse(block.text)
+        case language:
+            assert language in LANGUAGES, f"{language!r} is none of {LANGUAGES}"
+
+
+def _run_python(block: Block, example: CodeExample, runner: EvalExample, names: dict[str, Any]) -> None:
+    if block.not_run:
+        ast.parse(block.text)
+        return
+    runner.set_config(line_length=120)
+    run = runner.run
+    if "#>" in block.text:  # `--update-examples` writes what is printed into the page
+        run = runner.run_print_update if runner.update_examples else runner.run_print_check
+    names |= run(example, module_globals=names, rewrite_assertions=False)
+
+
+def _load_toml(block: Block) -> None:
+    """Has a file read by what reads it where it lies; which that is its name says, or what it holds."""
+    content = tomllib.loads(block.text)
+    path = Path(block.title or "block.toml")
+    path.write_text(block.text, encoding="utf-8")
+    if path.name == "tableturn.toml":
+        read_defaults(path)
+    elif path.name == "pyproject.toml":
+        return
+    elif content.keys() & {"default", "users", "groups", "egress"}:
+        PermissionsFile.read(path)
+    else:
+        make_settings(read_settings(path))
+
+
+def test_python_of_pages_is_clean(tmp_path: Path) -> None:
+    """Ruff reads each page as a module whose other lines are empty, so that its messages have the page's lines."""
+    for page, found in BY_PAGE.items():
+        lines = [""] * len(page.read_text(encoding="utf-8").splitlines())
+        for block in found:
+            if block.language == "python":
+                lines[block.line : block.line + block.text.count("\n")] = block.text.splitlines()
+        (tmp_path / page.relative_to(ROOT)).with_suffix(".py").parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / page.relative_to(ROOT)).with_suffix(".py").write_text("\n".join(lines), encoding="utf-8")
+    # Pages show values by naming them, import where they need something, and use what blocks before have made.
+    ignored = "--ignore=B018,D,E303,E402,F811,I001,INP,W"
+    ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--config", str(ROOT / "pyproject.toml"), ignored]
+    ran = subprocess.run([*ruff, "--no-cache", "."], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_every_page_that_is_linked_is_there() -> None:
+    def missing(page: Path) -> Iterator[str]:
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            if "://" not in link and not (page.parent / link).exists():
+                yield f"{page.relative_to(ROOT)}: {link}"
+
+    assert not [one for page in PAGES for one in missing(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_commands_within_sentences_are_there(page: Path) -> None:
+    """A command between backquotes in running text has its options, too."""
+    text = re.sub(r"^ *(`{3,}).*?^ *\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"`((?:tableturn|make|pip|bench)\s[^`]+)`", text):
+        whole = " ".join(line.split())
+        console.read(console.Command(f"tableturn {whole}" if whole.startswith("bench") else whole, "", ""))
