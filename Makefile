@@ -2,10 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-ROOMS  := agent tools prompts serve evals
 
-CHEAP      := .[ray,baselines,browser]
-EVERYTHING := .[ray,baselines,browser,spark-local,sft,sentence-test]
+CHEAP      := .[ray,baselines,browser,docs]
+EVERYTHING := .[ray,baselines,browser,docs,spark-local,sft,sentence-test]
 
 UV      := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile)
@@ -19,7 +18,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types pictures vendor studio release clean
+.PHONY: setup demo test test-extras lint format types docs pictures vendor studio release clean
 
 setup: $(VENV)/.ready
 
@@ -66,10 +65,13 @@ format: setup
 
 # Type checkers don't follow the package mapping of an editable install: give them a folder that looks installed.
 types: setup
-	@mkdir -p build/types/tableturn
-	@for room in $(ROOMS); do ln -sfn ../../../$$room build/types/tableturn/$$room; done
-	@for file in __init__.py py.typed; do ln -sfn ../../../agent/package/$$file build/types/tableturn/$$file; done
+	$(BIN)/python -m tests.support.installed_layout
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# The documentation as a site, in build/site: open index.html. A warning is an error. The variable keeps an advertisement out.
+docs: setup
+	$(call install, .[docs])
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 
 # The gallery in docs/charts.md, and the page in docs/serve.md, which takes a Chromium.
 pictures: setup
@@ -77,7 +79,7 @@ pictures: setup
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
 
-# The libraries of the server's page, as serve/page/vendor/libraries.json names them; takes npm.
+# The libraries of the server's page and of the documentation, as each folder's libraries.json names them; takes npm.
 vendor: setup
 	$(BIN)/python -m tests.support.vendor
 

@@ -1,7 +1,7 @@
-"""Fetches the libraries that the server's page uses, as `make vendor` does; needs npm.
+"""Fetches the libraries that the server's page and the documentation use, as `make vendor` does; needs npm.
 
-`serve/page/vendor/libraries.json` names each package with its version, licence and checksum, and which of its files are
-taken. What is fetched is committed, so that whoever installs the package needs neither npm nor a network.
+`libraries.json` in each of their folders names each package with its version, licence and checksum, and which of its
+files are taken. What is fetched is committed, so that whoever installs the package needs neither npm nor a network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "serve" / "page" / "vendor"
+_ROOT = Path(__file__).parents[2]
+FOLDER = _ROOT / "serve" / "page" / "vendor"
+"""Of the server's page."""
+SITE_FOLDER = _ROOT / "docs" / "assets"
+"""Of the documentation."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +46,23 @@ class Library:
         return f"LICENSE.{self.package.strip('@').replace('/', '-')}.txt"
 
 
-def libraries() -> list[Library]:
-    """What the page uses."""
-    return [Library(**each) for each in json.loads((FOLDER / "libraries.json").read_text("utf-8"))]
+def libraries(folder: Path = FOLDER) -> list[Library]:
+    """What is kept in a folder."""
+    return [Library(**each) for each in json.loads((folder / "libraries.json").read_text("utf-8"))]
 
 
-def fetch(library: Library) -> None:
-    """Writes a library's files.
+def fetch(library: Library, folder: Path) -> None:
+    """Writes a library's files into a folder.
 
     Raises:
         ValueError: The registry gave something else than the checksum says.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as own:
         name = f"{library.package}@{library.version}"
         packed = subprocess.run(
-            ["npm", "pack", "--silent", name], cwd=folder, check=True, capture_output=True, text=True
+            ["npm", "pack", "--silent", name], cwd=own, check=True, capture_output=True, text=True
         )
-        archive = Path(folder, packed.stdout.split()[-1])
+        archive = Path(own, packed.stdout.split()[-1])
         found = "sha512-" + base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
         if found != library.integrity:
             raise ValueError(f"{name} is {found}, not {library.integrity}: nothing of it was written")
@@ -66,7 +70,7 @@ def fetch(library: Library) -> None:
             for ours, theirs in {**library.files, library.licence_file: "LICENSE"}.items():
                 member = tar.extractfile(f"package/{theirs}")
                 assert member is not None, f"{name} has no {theirs}"
-                (FOLDER / ours).write_bytes(_by_path(member.read()))
+                (folder / ours).write_bytes(_by_path(member.read()))
 
 
 def _by_path(source: bytes) -> bytes:
@@ -75,6 +79,7 @@ def _by_path(source: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    for each in libraries():
-        fetch(each)
-        print(each.package, each.version)
+    for place in (FOLDER, SITE_FOLDER):
+        for each in libraries(place):
+            fetch(each, place)
+            print(each.package, each.version)

@@ -1,0 +1,83 @@
+"""What the documentation's site needs beyond its pages: the hooks that mkdocs.yml names.
+
+On GitHub and on the site the same files are read. So pages that stand at the top of the repository, such as the README,
+become pages of the site; links to other files of the repository lead to pages that show them; and pictures in a light
+and a dark version follow the reader's choice.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tests.support.installed_layout import ROOT, lay_out
+
+TOP = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"} | {
+    "security.md": "SECURITY.md"
+}
+"""Pages of the site, with the files at the top of the repository that they are."""
+
+_LINK = re.compile(r"(?<=\]\()(?!#)(?![a-z]+:)([^)#\s]+)")
+_PICTURE = re.compile(
+    r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\s*'
+    r'<img src="(?P<light>[^"]+)" alt="(?P<alt>[^"]*)"[^>]*>\s*</picture>'
+)
+_LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".service": "ini", ".json": "json"}
+
+
+def on_config(config: Any) -> Any:
+    """Lays out the package, which the API reference reads."""
+    lay_out()
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the pages at the top of the repository, the files that any page links to, and the server's icon."""
+    file = import_module("mkdocs.structure.files").File
+    for page, source in TOP.items():
+        files.append(file.generated(config, page, content=(ROOT / source).read_text("utf-8")))
+    files.append(file.generated(config, "assets/icon.svg", abs_src_path=str(ROOT / "serve" / "page" / "icon.svg")))
+    pages = [each for each in files if each.src_uri.endswith(".md")]
+    linked = {path for each in pages for path in map(_inside(each.src_uri), _links(each.content_string))}
+    for path in sorted(each for each in linked if _is_source(each)):
+        language = _LANGUAGES.get(Path(path).suffix, "text")
+        text = (ROOT / path).read_text("utf-8")
+        files.append(file.generated(config, _page_of(path), content=f"# {path}\n\n````{language}\n{text}\n````\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Makes links and pictures those of the site."""
+    uri = page.file.src_uri
+    inside = _inside(uri)
+
+    def replaced(match: re.Match[str]) -> str:
+        return posixpath.relpath(_page_of(inside(match[1])), posixpath.dirname(uri) or ".")
+
+    two = r"![\g<alt>](\g<light>#only-light) ![\g<alt>](\g<dark>#only-dark)"
+    return _LINK.sub(replaced, _PICTURE.sub(two, markdown))
+
+
+def _links(markdown: str) -> list[str]:
+    return _LINK.findall(markdown)
+
+
+def _inside(uri: str) -> Any:
+    """Gives, for a link on a page, the path in the repository that it leads to."""
+    here = posixpath.dirname(TOP.get(uri, f"docs/{uri}"))
+    return lambda link: posixpath.normpath(posixpath.join(here, link))
+
+
+def _is_source(path: str) -> bool:
+    return not path.startswith("docs/") and path not in TOP.values() and (ROOT / path).is_file()
+
+
+def _page_of(path: str) -> str:
+    """The site's page or file for a path in the repository; the path itself where there is none."""
+    for page, source in TOP.items():
+        if path == source:
+            return page
+    return f"source/{path}.md" if _is_source(path) else path.removeprefix("docs/")

@@ -1,0 +1,71 @@
+"""The documentation builds as a site: strictly, without a network, with every page in its navigation."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
+pytest.importorskip("mkdocstrings_handlers.python", reason="mkdocstrings is not installed: pip install '.[docs]'")
+
+pytestmark = pytest.mark.extra
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site; a warning, such as a link that leads nowhere or a page that no menu names, ends the build."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return folder
+
+
+def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
+    loaded = re.compile(r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//|<link\b[^>]*\bhref="(?:https?:)?//')
+    pages = list(built.rglob("*.html"))
+    assert len(pages) > 30
+    assert [page.name for page in pages if loaded.search(page.read_text("utf-8"))] == []
+
+
+def test_pages_at_the_top_of_the_repository_are_there_with_working_links(built: Path) -> None:
+    home = (built / "index.html").read_text("utf-8")
+    assert 'href="start.html"' in home
+    assert "docs/" not in re.findall(r'href="([^"#]*)"', home)
+    assert "create_app" in (built / "source/examples/fastapi_mount.py.html").read_text("utf-8")
+    for page in ("contributing", "changelog", "security"):
+        assert (built / f"{page}.html").exists()
+
+
+def test_pictures_follow_the_chosen_colours(built: Path) -> None:
+    served = (built / "serve.html").read_text("utf-8")
+    assert "page-light.png#only-light" in served
+    assert "page-dark.png#only-dark" in served
+    assert "<picture>" not in served
+
+
+def test_search_needs_no_server(built: Path) -> None:
+    index = (built / "search" / "search_index.js").read_text("utf-8")
+    found = json.loads(index.removeprefix("var __index = "))["docs"]
+    assert any("as_tool" in each["title"] for each in found), "the Python reference is searched too"
+
+
+def test_the_reference_has_types_and_docstrings(built: Path) -> None:
+    page = (built / "reference" / "python.html").read_text("utf-8")
+    for name in ("SQLAgent", "Conversation", "Settings", "build_graph"):
+        assert f">{name}<" in page
+    assert "Answers one question on its own." in page
