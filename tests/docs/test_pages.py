@@ -135,7 +135,7 @@ def test_python_of_pages_is_clean(tmp_path: Path) -> None:
                 lines[block.line : block.line + block.text.count("\n")] = block.text.splitlines()
         (tmp_path / page.relative_to(ROOT)).with_suffix(".py").parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / page.relative_to(ROOT)).with_suffix(".py").write_text("\n".join(lines), encoding="utf-8")
-    # Pages show values and imports by naming them, import where they need something, and use what blocks before have made.
+    # Pages name values and imports to show them, import where they need something, and use what blocks before made.
     ignored = "--ignore=B018,D,E303,E402,F401,F811,I001,INP,W"
     ruff = [sys.executable, "-m", "ruff", "check", "--quiet", "--config", str(ROOT / "pyproject.toml"), ignored]
     ran = subprocess.run([*ruff, "--no-cache", "."], cwd=tmp_path, capture_output=True, text=True, check=False)
