@@ -59,9 +59,7 @@ def fetch(library: Library, folder: Path) -> None:
     """
     with tempfile.TemporaryDirectory() as own:
         name = f"{library.package}@{library.version}"
-        packed = subprocess.run(
-            ["npm", "pack", "--silent", name], cwd=own, check=True, capture_output=True, text=True
-        )
+        packed = subprocess.run(["npm", "pack", "--silent", name], cwd=own, check=True, capture_output=True, text=True)
         archive = Path(own, packed.stdout.split()[-1])
         found = "sha512-" + base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
         if found != library.integrity:
