@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-CHEAP      := .[ray,baselines,browser,docs]
-EVERYTHING := .[ray,baselines,browser,docs,spark-local,sft,sentence-test]
+CHEAP      := .[ray,baselines,browser,docs,examples]
+EVERYTHING := .[ray,baselines,browser,docs,examples,spark-local,sft,sentence-test]
 
 UV      := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check --no-compile)
@@ -18,7 +18,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types docs pictures vendor studio release clean
+.PHONY: setup demo test test-extras lint format types docs pictures notebooks vendor studio release clean
 
 setup: $(VENV)/.ready
 

@@ -1,17 +1,29 @@
-"""A Slack bot that answers from a database, with Slack's Bolt: a conversation a thread, each person with their rights.
+"""A Slack bot with Slack's Bolt: each thread is a conversation, each person has the rights of people.toml.
 
-SLACK_BOT_TOKEN=... SLACK_APP_TOKEN=... SHOP_DB=shop.db python slack_bot.py
+    python examples/slack_bot.py "How many customers are there?"      # at the terminal: what the bot would say
+    pip install tableturn slack_bolt
+    SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... python examples/slack_bot.py
+
+In Slack the app needs Socket Mode, the event app_mention and the scopes app_mentions:read and chat:write.
+TABLETURN_DB chooses a database, TABLETURN_MODEL or OPENAI_API_KEY a model.
 """
 
 import os
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from tableturn import SQLAgent
-from tableturn.tools.errors import TableturnError
+from tableturn import SQLAgent, TableturnError
+from tableturn.tools.sample import build_sample
 
 ROWS = 10
+
+
+def escaped(text: object) -> str:
+    """Text as Slack shows it: without this, a name in the database could mention a channel or hide a link."""
+    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("```", "'''")
 
 
 def reply_to(agent: SQLAgent, event: dict[str, Any]) -> str:
@@ -21,13 +33,13 @@ def reply_to(agent: SQLAgent, event: dict[str, Any]) -> str:
     try:
         answer = agent.conversation(thread, user=event["user"]).ask(question)
     except TableturnError as error:
-        return str(error)
-    parts = [answer.text]
+        return escaped(error)
+    parts = [escaped(answer.text), *(f"{n}. {escaped(choice)}" for n, choice in enumerate(answer.choices, 1))]
     if answer.sql:
-        parts.append(f"```{answer.sql}```")
+        parts.append(f"```{escaped(answer.sql)}```")
     if answer.row_count > 1:
-        lines = [" | ".join(map(str, row)) for row in answer.rows[:ROWS]]
-        parts.append("```" + "\n".join([" | ".join(answer.headings), *lines]) + "```")
+        lines = [" | ".join(map(str, row)) for row in (answer.headings, *answer.rows[:ROWS])]
+        parts.append(f"```{escaped(chr(10).join(lines))}```")
     return "\n".join(parts)
 
 
@@ -40,16 +52,21 @@ def on_mention(agent: SQLAgent) -> Callable[..., None]:
     return answer
 
 
-def main() -> None:
-    """Listens until it is stopped."""
+def main(agent: SQLAgent, questions: list[str]) -> None:
+    """Listens until it is stopped; without Slack's tokens, shows what it would say."""
+    if "SLACK_BOT_TOKEN" not in os.environ:
+        for number, question in enumerate(questions or ["How many stores are there?"]):
+            print(reply_to(agent, {"text": question, "channel": "terminal", "ts": str(number), "user": "ada"}))
+        return
     from slack_bolt import App
     from slack_bolt.adapter.socket_mode import SocketModeHandler
 
-    with SQLAgent(os.environ["SHOP_DB"], permissions=os.environ.get("SHOP_PERMISSIONS")) as agent:
-        app = App(token=os.environ["SLACK_BOT_TOKEN"])
-        app.event("app_mention")(on_mention(agent))
-        SocketModeHandler(app, os.environ["SLACK_APP_TOKEN"]).start()
+    app = App(token=os.environ["SLACK_BOT_TOKEN"])
+    app.event("app_mention")(on_mention(agent))
+    SocketModeHandler(app, os.environ["SLACK_APP_TOKEN"]).start()
 
 
 if __name__ == "__main__":
-    main()
+    database = os.environ.get("TABLETURN_DB") or build_sample("build/kestrel.sqlite")
+    with SQLAgent(database, permissions=Path(__file__).with_name("people.toml")) as agent:
+        main(agent, sys.argv[1:])

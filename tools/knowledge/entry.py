@@ -57,7 +57,7 @@ class Entry:
         match self.kind:
             case "term" | "metric":
                 sql = f" SQL: {self.kind.upper()}('{self.name.replace(chr(39), chr(39) * 2)}') = {self.sql}"
-                head = f'{self.kind} "{self.name}"{also}: {self.text}'.rstrip(": ")
+                head = f'{self.kind} "{self.name}"{also}: {self.text}'.rstrip(":. ")
                 return f"{head}.{sql if self.sql else ''}"
             case "convention":
                 return f"convention: {self.text}"
