@@ -98,8 +98,10 @@ def run(options: BenchOptions) -> dict[str, object]:
         "langchain_unchecked": _asked(strong.asked, drafts, ToolCaller(checks=False)),
     }
     ended = set[str].intersection(*(set(arm) for arm in arms.values()))
-    return {"n": len(ended), "langchain_failed": len(strong.asked.questions) - len(arms["langchain"])} | {
-        name: _figures([cost for question, cost in arm.items() if question in ended]) for name, arm in arms.items()
+    return {
+        "n": len(ended),
+        "langchain_failed": len(strong.asked.questions) - len(arms["langchain"]),
+        **{name: _figures([cost for question, cost in arm.items() if question in ended]) for name, arm in arms.items()},
     }
 
 
