@@ -83,6 +83,7 @@ BENCHES: Mapping[str, Bench] = {
     "knowledge-scale": Bench(
         "looking through a thousand terms and a hundred thousand verified queries (ten minutes)", needs_data=False
     ),
+    "langchain": Bench("requests and prompt tokens of LangChain's SQL agent beside ours, the same queries played"),
     "learning": Bench("EX on KaggleDBQA with 0, 3 and 9 verified queries a database, from stored replies"),
     "limits": Bench("time, memory and temporary files that bombs take beyond their limits", needs_data=False),
     "linking": Bench("redundancy and recall of the schema linker on SParC and CoSQL dev"),

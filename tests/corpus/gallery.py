@@ -23,7 +23,7 @@ _COLUMNS = 5
 _UNSEEN = re.compile(
     r' (?:aria-\w+|role|class|pointer-events|stroke-miterlimit|font-family)="[^"]*"|<path[^>]* d="M0,0h0v0h0Z"[^>]*/>'
 )
-"""What a sheet looks the same without; half of its bytes."""
+"""What a picture looks the same without."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,12 @@ def sheet(database: Database, theme: Theme) -> bytes:
         "resolve": {"scale": independent, "legend": independent},
         "config": {"aria": False, "view": {"stroke": None}},
     }
-    drawn = picture(whole, "svg", theme).decode()
-    return _UNSEEN.sub("", drawn).replace("<svg ", '<svg font-family="sans-serif" ', 1).encode()
+    return small(picture(whole, "svg", theme))
+
+
+def small(drawn: bytes) -> bytes:
+    """A picture in about half of its bytes, which looks the same."""
+    return _UNSEEN.sub("", drawn.decode()).replace("<svg ", '<svg font-family="sans-serif" ', 1).encode()
 
 
 def main(folder: Path) -> None:

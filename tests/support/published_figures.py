@@ -1,0 +1,173 @@
+"""The figures of docs/figures.json, and the tables that the pages make of them by cog.
+
+    <!-- [[[cog from tests.support.published_figures import shown; cog.out(shown("selection")) ]]] -->
+
+A figure stands in that file alone. Intervals of shares are reckoned here, by the statistics that evaluations use.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from tableturn.evals.metrics.proportion import wilson
+
+FILE = Path(__file__).parents[2] / "docs" / "figures.json"
+
+Kind = Literal["model", "replay", "none"]
+KINDS: dict[Kind, str] = {
+    "model": "measured with a model",
+    "replay": "measured with replayed answers of models",
+    "none": "measured without a model",
+}
+
+Value = float | str | tuple[float, int] | tuple[float, float, float] | None
+"""By the form of its measure: a number or text; a share with its number of cases; a figure with its interval."""
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Measure(_Data):
+    """A column.
+
+    Attributes:
+        key: Its name in the rows.
+        title: Its heading.
+        form: What its values are; shares are told in percent.
+        aim: What was aimed at, in the unit that is shown.
+        drawn: Whether the picture has it too.
+    """
+
+    key: str
+    title: str
+    form: Literal["number", "share", "interval", "text"] = "number"
+    aim: float | None = None
+    drawn: bool = True
+
+
+class Row(_Data):
+    """A line of the table, a bar of the picture.
+
+    Attributes:
+        label: What was measured.
+        values: By the measures' keys.
+        ours: Whether it stands out among what it is compared with.
+    """
+
+    label: str
+    values: dict[str, Value]
+    ours: bool = False
+
+
+class Figure(_Data):
+    """What one command printed, or one comparison with a model gave.
+
+    Attributes:
+        name: Of the picture's files, too.
+        kind: What took part.
+        claim: What the picture shows, as a sentence.
+        missed: What was aimed at and not reached; empty where nothing was.
+        command: What prints it.
+        n: How many cases, in words.
+        date: When it was measured, in ISO form.
+        version: On which version.
+        measures: The columns.
+        rows: The lines.
+    """
+
+    name: str
+    kind: Kind
+    claim: str
+    missed: str = ""
+    command: str
+    n: str
+    date: str
+    version: str = "0.2.0"
+    measures: tuple[Measure, ...]
+    rows: tuple[Row, ...]
+
+
+@cache
+def figures() -> dict[str, Figure]:
+    """All of them by name, in the order of the file."""
+    found = TypeAdapter(tuple[Figure, ...]).validate_json(FILE.read_text("utf-8"))
+    return {figure.name: figure for figure in found}
+
+
+def spread(value: Value, form: str) -> tuple[float, float | None, float | None]:
+    """A value as it is shown, with the ends of its interval; those of a share are Wilson's."""
+    match value:
+        case (float() | int() as share, of) if form == "share":
+            bounds = wilson(share * of, of)
+            assert bounds is not None
+            return 100 * share, 100 * bounds.low, 100 * bounds.high
+        case (figure, low, high):
+            return figure, low, high
+        case float() | int():
+            return float(value), None, None
+        case _:
+            raise ValueError(f"{value!r} is no figure of the form {form}")
+
+
+def written(value: Value, form: str) -> str:
+    """A value as the tables have it: `87.9 % (85.7 to 89.8)`."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    figure, low, high = spread(value, form)
+    if form == "share":
+        return f"{figure:.1f} % ({low:.1f} to {high:.1f})"
+    return number(figure) + ("" if low is None or high is None else f" ({number(low)} to {number(high)})")
+
+
+def number(value: float) -> str:
+    """A number as people read it: 1,882 and 0.043."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def shown(name: str) -> str:
+    """The picture, the table and the source of a figure, as Markdown."""
+    figure = figures()[name]
+    source = (
+        f"{KINDS[figure.kind].capitalize()}: {figure.n}; {figure.date}, version {figure.version}. {_printed(figure)}"
+    )
+    missed = f"\n\n**Missed**: {figure.missed}" if figure.missed else ""
+    return f"\n{picture(figure)}\n\n{table(name)}\n{source}{missed}\n"
+
+
+def table(name: str) -> str:
+    """The table of a figure alone."""
+    figure = figures()[name]
+    lines = [
+        ["", *(_heading(measure) for measure in figure.measures)],
+        ["---"] * (len(figure.measures) + 1),
+        *(
+            [row.label, *(written(row.values.get(measure.key), measure.form) for measure in figure.measures)]
+            for row in figure.rows
+        ),
+    ]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---").replace("|  |", "| |")
+
+
+def picture(figure: Figure) -> str:
+    """The picture, in the colours of the reader."""
+    at = f"figures/{figure.name}"
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{at}-dark.svg">'
+        f'<img src="{at}-light.svg" alt="{figure.claim}"></picture>'
+    )
+
+
+def _heading(measure: Measure) -> str:
+    interval = " (95 %)" if measure.form in ("share", "interval") else ""
+    aim = "" if measure.aim is None else f", aim {measure.aim:g}"
+    return f"{measure.title}{aim}{interval}"
+
+
+def _printed(figure: Figure) -> str:
+    return f"`{figure.command}` prints it." if figure.command.startswith("tableturn ") else f"From {figure.command}."
