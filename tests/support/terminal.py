@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyte
+from rich.style import Style
+from rich.text import Text
 from tableturn.evals.bench.pseudo_terminal import PROMPT, PseudoTerminal
+
+
+class _Faint(pyte.Screen):
+    """A screen that keeps what is faint, for which pyte has no place: as struck through, which nothing here is."""
+
+    def select_graphic_rendition(self, *attrs: int, **more: Any) -> None:
+        """See pyte."""
+        super().select_graphic_rendition(*(9 if attr == 2 else attr for attr in attrs), **more)
 
 
 class Screen(PseudoTerminal):
@@ -16,7 +26,7 @@ class Screen(PseudoTerminal):
     def __init__(
         self, arguments: Sequence[str], environment: Mapping[str, str] | None = None, size: tuple[int, int] = (80, 24)
     ) -> None:
-        self._screen: Any = pyte.Screen(*size)
+        self._screen: Any = _Faint(*size)
         self._stream: Any = pyte.ByteStream(self._screen)
         super().__init__(arguments, environment, size)
 
@@ -41,6 +51,17 @@ class Screen(PseudoTerminal):
         """The screen."""
         return "\n".join(self.lines)
 
+    @property
+    def styled(self) -> list[Text]:
+        """The screen's lines in their colours, empty ones at its end left out."""
+        rows = [self._screen.buffer[number] for number in range(self._screen.lines)]
+        lines = [Text().join(_cell(row[column]) for column in range(self._screen.columns)) for row in rows]
+        for line in lines:
+            line.rstrip()
+        while lines and not lines[-1].plain:
+            del lines[-1]
+        return lines
+
     def until(self, text: str, seconds: float = 60.0) -> str:
         """Waits until a text is on the screen; the screen then."""
         until = time.monotonic() + seconds
@@ -61,3 +82,9 @@ class Screen(PseudoTerminal):
         self.type(f"{line}\r")
         self.wait_for(PROMPT, start=start)
         return self.settled()
+
+
+def _cell(cell: Any) -> Text:
+    """One character of a screen, as rich writes it."""
+    colour = {"default": None, "brown": "yellow"}.get(cell.fg, cell.fg)
+    return Text(cell.data, Style(color=colour, bold=cell.bold, dim=cell.strikethrough, italic=cell.italics))
