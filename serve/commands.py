@@ -40,45 +40,54 @@ def commands() -> None:
 @app.command(rich_help_panel=ASK)
 def serve(
     db: DbOption,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at; loopback alone by default.")] = (
+    host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: loopback only.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port; 0 for any that is free.")] = 8000,
     token: Annotated[
         str | None,
-        typer.Option("--token", envvar="TABLETURN_TOKEN", help="What every request must bear; better in the variable."),
+        typer.Option(
+            "--token",
+            envvar="TABLETURN_TOKEN",
+            help="The token that every request must have; safer in the variable than on the command line.",
+        ),
     ] = None,
     user_header: Annotated[
-        str | None, typer.Option("--user-header", help="The header in which a reverse proxy says who asks.")
+        str | None, typer.Option("--user-header", help="The header in which a reverse proxy names the person.")
     ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option("--proxy", help="An address or network of that proxy; repeatable. Default: this machine."),
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option("--allow-host", help="A name by which browsers reach the server; repeatable.")
+        list[str] | None,
+        typer.Option("--allow-host", help="A host name by which browsers reach the server; repeatable."),
     ] = None,
     origin: Annotated[
-        list[str] | None, typer.Option("--origin", help="The origin of another page that may call it; repeatable.")
+        list[str] | None, typer.Option("--origin", help="The origin of another site that may call the API; repeatable.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that take turns.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Worker processes.")] = 1,
     checkpoints: Annotated[
         str | None,
         typer.Option(
             "--checkpoints",
-            help="What keeps conversations: an SQLite file, or postgresql://... Default: a file in your data folder.",
+            help="Where to store conversations: an SQLite file or postgresql://... Default: in your data folder.",
         ),
     ] = None,
     retention_days: Annotated[
-        float | None, typer.Option("--retention-days", min=0.01, help="Delete conversations not used for so long.")
+        float | None,
+        typer.Option("--retention-days", min=0.01, help="Delete conversations that were not used for this long."),
     ] = None,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Turns at once in one process.")] = 300,
-    rate: Annotated[int, typer.Option("--rate", min=1, help="Requests a minute of one person or address.")] = 600,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Turns that one process runs at once.")] = 300,
+    rate: Annotated[int, typer.Option("--rate", min=1, help="Requests per minute for one person or address.")] = 600,
     dollars_a_day: Annotated[
-        float | None, typer.Option("--dollars-a-day", min=0, help="What the turns of a day may cost; needs --price.")
+        float | None,
+        typer.Option(
+            "--dollars-a-day", min=0, help="The most that the turns of a day may cost, in dollars; needs --price."
+        ),
     ] = None,
     price: Annotated[
-        str | None, typer.Option("--price", help="Dollars for a million prompt and completion tokens, such as 0.25,2.")
+        str | None, typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2.")
     ] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -94,9 +103,10 @@ def serve(
     schemas: SchemasOption = None,
     knowledge: KnowledgeOption = None,
 ) -> None:
-    """Serve a web page, an HTTP API and MCP over one database, to many people at once.
+    """Serve a web page, an HTTP API and MCP for one database, to many people at once.
 
-    Loopback alone by default; beyond it, a token or a reverse proxy's word on who asks is needed (docs/serve.md).
+    By default, only this machine can connect. To open it to others, set a token or a reverse proxy that names the
+    person (docs/serve.md).
     """
     from ..agent.cli.session import Choices
     from .config import Limits, ServeSettings
@@ -135,11 +145,11 @@ def mcp(
     http: Annotated[
         int | None,
         typer.Option(
-            "--http", min=0, max=65_535, help="Serve at this port of this machine, under /mcp, not over stdio."
+            "--http", min=0, max=65_535, help="Serve on this port of this machine, under /mcp, instead of over stdio."
         ),
     ] = None,
     checkpoints: Annotated[
-        str | None, typer.Option("--checkpoints", help="What keeps conversations; as of serve.")
+        str | None, typer.Option("--checkpoints", help="Where to store conversations, as for serve.")
     ] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -156,7 +166,7 @@ def mcp(
     schemas: SchemasOption = None,
     knowledge: KnowledgeOption = None,
 ) -> None:
-    """Serve the database to an assistant, by the Model Context Protocol: over stdio, or at a port."""
+    """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
     from ..agent.cli.session import Choices
     from .config import ServeSettings
     from .run import Plan, run, run_stdio

@@ -27,11 +27,14 @@ def annotate(
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: BaseUrlOption = None,
     calls: Annotated[
-        int, typer.Option("--calls", min=0, max=1_000, help="Tasks at most, each tried up to three times.")
+        int,
+        typer.Option(
+            "--calls", min=0, max=1_000, help="The most tasks to give the model; each is tried up to three times."
+        ),
     ] = 100,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Describe all anew; new words replace the old ones when it is done."),
+        typer.Option("--again", help="Describe everything again; new descriptions replace the old ones at the end."),
     ] = False,
     allow: AllowOption = None,
     deny: DenyOption = None,
@@ -40,9 +43,9 @@ def annotate(
     as_json: JsonOption = False,
     schemas: SchemasOption = None,
 ) -> None:
-    """Have a model describe columns, then tables, for linking and prompts; kept until names, types or keys change.
+    """Have a model describe columns, then tables, for linking and prompts. Valid until names, types or keys change.
 
-    A run that was ended goes on where it was. Agents use the descriptions where the setting `annotate` is on.
+    An interrupted run continues where it stopped. Agents use the descriptions if the setting `annotate` is on.
     """
     from ...tools.errors import ModelError
     from ..context.annotate import describe

@@ -40,7 +40,7 @@ ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"
 app = typer.Typer(
     name="tableturn",
     cls=Root,
-    help="Ask a database questions, turn after turn, and get SQL and rows you can check.",
+    help="Ask a database questions in plain language, and get SQL and rows that you can check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -85,21 +85,21 @@ def ask(
     schemas: SchemasOption = None,
     form: Annotated[
         str | None,
-        typer.Option("--format", help="table, or all rows alone as csv, json, jsonl, md, xlsx or parquet."),
+        typer.Option("--format", help="table, or only the rows, all of them: csv, json, jsonl, md, xlsx or parquet."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write all rows to this file, by running the query anew; see --format."),
+        typer.Option("--output", "-o", help="Write all rows to this file; the query is run again. See --format."),
     ] = None,
     chart: Annotated[
-        Path | None, typer.Option("--chart", help="Draw the result into this file: .svg, .png or .html.")
+        Path | None, typer.Option("--chart", help="Draw a chart of the result in this file: .svg, .png or .html.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what the SQL computes.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain in plain words what the SQL computes.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, max=1_000_000, help="Rows shown or written at most.")
+        int | None, typer.Option("--limit", min=1, max=1_000_000, help="The most rows to show or write.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the SQL and what it would read, and do not run it.")
+        bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
     ] = False,
     knowledge: KnowledgeOption = None,
     notes: NotesOption = "",
@@ -142,20 +142,20 @@ def chat(
     schemas: SchemasOption = None,
     knowledge: KnowledgeOption = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", help="Keep the conversation under this name, and go on with it next time.")
+        str | None, typer.Option("--thread", help="Save the conversation under this name, or continue a saved one.")
     ] = None,
     checkpoints: Annotated[
         Path | None,
-        typer.Option("--checkpoints", help="The SQLite file that keeps conversations. Default: in your data folder."),
+        typer.Option("--checkpoints", help="The SQLite file for saved conversations. Default: in your data folder."),
     ] = None,
     price: Annotated[
         tuple[float, float] | None,
-        typer.Option("--price", help="Dollars a million prompt and completion tokens, such as 0.25,2, for /cost."),
+        typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2, for /cost."),
     ] = None,
 ) -> None:
-    """Hold a conversation: type questions, or pipe them in, one a line. /help lists what else can be said.
+    """Hold a conversation: type questions, or pipe them in, one per line. /help lists the commands.
 
-    Exit codes: 0 when the last turn was answered, 1 when it (or a command after it) was not, 2 bad usage.
+    Exit codes: 0 when the last turn was answered, 1 when it was not or a later command failed, 2 bad usage.
     """
     from .chat.loop import converse
     from .session import Choices

@@ -63,7 +63,7 @@ class Finding:
 
 
 def doctor(
-    db: Annotated[str | None, typer.Option("--db", help="A database to look at too, as ask takes it.")] = None,
+    db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
@@ -75,9 +75,9 @@ def doctor(
     as_json: JsonOption = False,
     schemas: SchemasOption = None,
 ) -> None:
-    """Check model, database, example store, sandbox and extras, and say what to do. The model gets one short request.
+    """Check the model, database, example store, sandbox and extras, and say what to fix. Sends the model a request.
 
-    Exit codes: 0 all that is needed works, 1 something does not, 2 bad usage.
+    Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
     """
     asker = Asker(allow, deny, permissions, user)
     checks: list[tuple[str, Callable[[], Finding]]] = [

@@ -49,7 +49,7 @@ def add(
     sql: Annotated[str, typer.Argument(help="The SQL that answers it.")],
     db: DbOption,
     simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
-    shared: Annotated[bool, typer.Option("--shared", help="Let other databases' questions see it.")] = False,
+    shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
     allow: AllowOption = None,
     deny: DenyOption = None,
     permissions: PermissionsOption = None,
@@ -58,7 +58,7 @@ def add(
     embedding: EmbeddingOption = "hashed",
     schemas: SchemasOption = None,
 ) -> None:
-    """Add one example; its SQL has to run on the database."""
+    """Add one example. Its SQL must run on the database."""
     from ...tools.examples import approval_of, example_of, runs_on
 
     asker = Asker(allow, deny, permissions, user)
@@ -73,7 +73,7 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help=".jsonl with an example a line, or .json in a benchmark's layout; with --db also CSV, YAML."
+            help=".jsonl with one example per line, or .json in a benchmark's layout; with --db also CSV or YAML."
         ),
     ],
     databases: Annotated[
@@ -81,18 +81,20 @@ def import_(
     ] = None,
     whole_schemas: Annotated[
         bool,
-        typer.Option("--whole-schemas", help="Keep each one's whole database schema too, as CREDIT-SQL shows it."),
+        typer.Option(
+            "--whole-schemas", help="Store the whole schema of each example's database too, as CREDIT-SQL shows it."
+        ),
     ] = False,
     db: Annotated[
         str | None,
         typer.Option(
-            "--db", help="The database that all of them are of: question and sql are enough, and are checked."
+            "--db", help="The database that all examples belong to. They need only question and sql, which are checked."
         ),
     ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="With --db: keep those too that there is reason to doubt.")
-    ] = False,
-    author: Annotated[str, typer.Option("--author", help="With --db: who wrote them. Default: --user.")] = "",
+    trust: Annotated[bool, typer.Option("--trust", help="With --db: import doubtful examples too.")] = False,
+    author: Annotated[
+        str, typer.Option("--author", help="With --db: the author of the examples. Default: --user.")
+    ] = "",
     allow: AllowOption = None,
     deny: DenyOption = None,
     permissions: PermissionsOption = None,
@@ -102,7 +104,7 @@ def import_(
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
 ) -> None:
-    """Add the examples of files. What is there already is skipped, so an interrupted import is just run again.
+    """Add the examples in files. Those already stored are skipped, so you can repeat an interrupted import.
 
     What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused, and
     with 2 where a file could not be read.
@@ -197,9 +199,7 @@ def _without_databases(read: Iterable[Example], refuse: Callable[[str], object])
 
 
 PlaceArgument = Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")]
-CallsOption = Annotated[
-    int, typer.Option("--calls", min=1, help="After so many requests none is begun; repeated ones count.")
-]
+CallsOption = Annotated[int, typer.Option("--calls", min=1, help="The most requests to make; retries count.")]
 
 
 @app.command()
@@ -208,11 +208,11 @@ def rephrase(
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: BaseUrlOption = None,
     calls: CallsOption = 100_000,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues at once.")] = 4,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues to process at once.")] = 4,
     embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
 ) -> None:
-    """Have a model put imported questions into the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
+    """Have a model rewrite imported questions in the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
     What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
     """
@@ -227,11 +227,11 @@ def simplify(
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
     base_url: BaseUrlOption = None,
     calls: CallsOption = 100_000,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Questions at once.")] = 4,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Questions to process at once.")] = 4,
     embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
 ) -> None:
-    """Have a model put imported questions into plain words, so that the store holds twice the keys (revision 3.1.2).
+    """Have a model rewrite imported questions in plain words, which doubles the keys of the store (revision 3.1.2).
 
     What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
     """
@@ -293,9 +293,11 @@ def _complete(
 
 @app.command("list")
 def list_(
-    database: Annotated[str | None, typer.Option("--database", help="Only this database's.")] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Only from this source, such as approved.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 100,
+    database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Only examples from this source, such as approved.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The most examples to list.")] = 100,
     as_json: JsonOption = False,
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -310,7 +312,7 @@ def list_(
 @app.command()
 def search(
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
-    db: Annotated[str | None, typer.Option("--db", help="The database that it is asked of.")] = None,
+    db: Annotated[str | None, typer.Option("--db", help="The database that the question is for.")] = None,
     by: Annotated[str, typer.Option("--by", help="skeleton, question, draft, voted or random.")] = "skeleton",
     draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
     simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
@@ -322,7 +324,7 @@ def search(
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
 ) -> None:
-    """Show the examples that a question would be given under the default settings.
+    """Show the examples that the default settings choose for a question.
 
     As an agent does: those approved on its database first, and the built-in ones where the store shares few. An agent
     goes by its rephrasing of the question, and by the part of the schema that it keeps, instead of the whole.
@@ -364,7 +366,7 @@ def remove(
     store: StoreOption = None,
     embedding: EmbeddingOption = "hashed",
 ) -> None:
-    """Remove examples. Exits with 1 where one was not there."""
+    """Remove examples. Exits with 1 if one does not exist."""
     with _opened(store, embedding, make=False) as examples:
         removed = examples.remove(ids)
     say(f"removed {removed}")
@@ -389,7 +391,7 @@ def stats(as_json: JsonOption = False, store: StoreOption = None, embedding: Emb
 
 @app.command()
 def reindex(store: StoreOption = None, embedding: EmbeddingOption = "hashed") -> None:
-    """Build the store's indexes anew from its examples."""
+    """Rebuild the indexes of the store from its examples."""
     with _opened(store, embedding, make=False) as examples:
         say(f"indexed {examples.reindex()} examples")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SERVER = "server"
 """In the place of a file: what the server itself keeps."""
 
-app = typer.Typer(help="What words mean here: check, export, suggest.", no_args_is_help=True)
+app = typer.Typer(help="Knowledge files, which say what words mean here: check, export, suggest.", no_args_is_help=True)
 
 
 @app.command()
@@ -49,7 +49,7 @@ def check(
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """See whether every definition still fits the database, and every verified query still runs.
+    """Check that every definition still fits the database, and that every verified query still runs.
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
@@ -84,7 +84,7 @@ def export(
     user: UserOption = None,
     schemas: SchemasOption = None,
 ) -> None:
-    """Print everything that holds, whatever files it comes from, as one file: for review, or for other tools."""
+    """Print all valid entries of all files as one file, for review or for other tools."""
     from ...tools.knowledge.export import to_file
     from ...tools.knowledge.ossie import to_ossie
 
@@ -109,11 +109,13 @@ def suggest(
         list[str],
         typer.Option(
             "--from",
-            help="A file of SQL, or of conversations that `chat --thread` kept; or `server`, for the queries that the "
-            "database's server keeps (pg_stat_statements, performance_schema); repeatable.",
+            help="A file of SQL, or of conversations that `chat --thread` saved; or `server`, for the queries that the "
+            "database server records (pg_stat_statements, performance_schema); repeatable.",
         ),
     ],
-    least: Annotated[int, typer.Option("--least", min=1, help="Queries that a thing must come from.")] = 2,
+    least: Annotated[
+        int, typer.Option("--least", min=1, help="The least number of queries that must contain a suggestion.")
+    ] = 2,
     allow: AllowOption = None,
     deny: DenyOption = None,
     permissions: PermissionsOption = None,
@@ -121,9 +123,9 @@ def suggest(
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draft joins, terms and metrics from a log of queries, each with the queries that it comes from.
+    """Suggest joins, terms and metrics from a log of queries, each with the queries that contain it.
 
-    Nothing is kept: put what is right into the knowledge file, under the words that people use.
+    Nothing is saved: copy what is right into the knowledge file, under the words that people use.
     """
     from ...tools.knowledge.suggest import suggest as suggested
 

@@ -37,11 +37,11 @@ def link(
         Path | None,
         typer.Option(
             "--history",
-            help='Earlier turns, oldest first, as {"question": ..., "sql": ...}: a JSON list, or one a line.',
+            help='Earlier turns, oldest first, as {"question": ..., "sql": ...}: a JSON list, or one per line.',
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Least probability of what is kept; 0 keeps everything.")
+        float, typer.Option("--threshold", min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
     ] = 0.1,
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Link with the descriptions that `tableturn annotate` wrote.")

@@ -23,8 +23,8 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A model such as openai:gpt-5-mini, or offline. Default: TABLETURN_MODEL, else an OpenAI key or base URL "
-        "in the environment, else the built-in offline translator.",
+        help="A model such as openai:gpt-5-mini, or offline. Default: TABLETURN_MODEL, else OpenAI if the environment "
+        "has a key or base URL for it, else the built-in offline translator.",
     ),
 ]
 BaseUrlOption = Annotated[
@@ -32,10 +32,10 @@ BaseUrlOption = Annotated[
 ]
 PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit, craft, track or revision.")]
 SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="A TOML or JSON file of settings, over the preset.")
+    Path | None, typer.Option("--settings", help="A TOML or JSON file of settings; they override the preset.")
 ]
 EffortOption = Annotated[
-    str | None, typer.Option("--effort", help="low, auto or high: what a turn spends beyond one request.")
+    str | None, typer.Option("--effort", help="low, auto or high: how much a turn may spend beyond one request.")
 ]
 ExamplesOption = Annotated[
     str | None,
@@ -48,7 +48,9 @@ ExamplesOption = Annotated[
 EmbeddingOption = Annotated[
     str,
     typer.Option(
-        "--embedding", envvar="TABLETURN_EMBEDDING", help="The store's: hashed, chroma, openai:MODEL or sentence:MODEL."
+        "--embedding",
+        envvar="TABLETURN_EMBEDDING",
+        help="The embedding of the example store: hashed, chroma, openai:MODEL or sentence:MODEL.",
     ),
 ]
 AllowOption = Annotated[
@@ -67,10 +69,14 @@ PermissionsOption = Annotated[
     ),
 ]
 UserOption = Annotated[
-    str | None, typer.Option("--user", help="Who asks: chooses [users.NAME] of the permissions, else [default].")
+    str | None,
+    typer.Option(
+        "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
+    ),
 ]
 AuditOption = Annotated[
-    Path | None, typer.Option("--audit", help="Add a line of JSON for every turn to this file, before its answer.")
+    Path | None,
+    typer.Option("--audit", help="Add a line of JSON to this file for every turn, before its answer is given."),
 ]
 KnowledgeOption = Annotated[
     str | None,
@@ -81,9 +87,9 @@ KnowledgeOption = Annotated[
     ),
 ]
 NotesOption = Annotated[
-    str, typer.Option("--notes", help="What to know beside the question: a definition, a convention.")
+    str, typer.Option("--notes", help="What the model should know for this question: a definition, a convention.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
 
 class Priced(TyperCommand):

@@ -28,7 +28,7 @@ def schema(
     db: DbOption,
     what_leaves: Annotated[
         bool,
-        typer.Option("--what-leaves", help="Show for each column what a provider would see of its contents."),
+        typer.Option("--what-leaves", help="Show what a provider would see of each column's contents."),
     ] = False,
     allow: AllowOption = None,
     deny: DenyOption = None,
@@ -37,7 +37,7 @@ def schema(
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the schema as prompts give it to a model, or with --what-leaves what of each column may leave."""
+    """Show the schema as it appears in prompts, or with --what-leaves, what a provider may see of each column."""
     from ...tools.database import render_schema
     from ...tools.outgoing import Outgoing
 

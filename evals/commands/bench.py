@@ -15,13 +15,13 @@ from .options import DataOption, JsonOption
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="The benchmark; without it, all are listed.")] = None,
     as_json: JsonOption = False,
     data: DataOption = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Measure only so many items.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Measure only this many items.")] = None,
     official: Annotated[Path | None, typer.Option(help="Folder of the official evaluator to compare with.")] = None,
-    replies: Annotated[Path | None, typer.Option(help="JSONL file of stored replies of a model.")] = None,
-    model: Annotated[str | None, typer.Option(help="Whom to ask for replies that are not stored yet.")] = None,
+    replies: Annotated[Path | None, typer.Option(help="A JSONL file of stored model replies.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model to ask for replies that are not stored yet.")] = None,
     base_url: BaseUrlOption = None,
 ) -> None:
     """Measure a figure, or list what can be measured."""

@@ -13,7 +13,7 @@ from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .options import DataOption, JsonOption, LimitOption, WithoutOption
 
-app = typer.Typer(help="Look after benchmark data.", no_args_is_help=True)
+app = typer.Typer(help="Check benchmark data.", no_args_is_help=True)
 
 
 @app.command("check")
@@ -23,9 +23,9 @@ def check(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check that benchmarks are whole: databases there and filled, gold queries running, published counts met.
+    """Check that benchmarks are complete: databases exist and have rows, gold queries run, counts are as published.
 
-    Exits with 1 where something is missing or fails.
+    Exits with 1 if something is missing or fails.
     """
     from dataclasses import asdict
 
@@ -55,18 +55,22 @@ def check(
 @app.command("disputes")
 def disputes(
     dataset: Annotated[str, typer.Argument(help="A benchmark's name, or a file of your own questions.")],
-    split: Annotated[str | None, typer.Option("--split", help="Which part. Default: dev, or test without one.")] = None,
-    verdicts: Annotated[Path | None, typer.Option("--verdicts", help="A verdict file, whose readers count.")] = None,
+    split: Annotated[
+        str | None, typer.Option("--split", help="The part of the benchmark. Default: dev, or test if there is no dev.")
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option("--verdicts", help="A verdict file; the judgements of its readers count as evidence.")
+    ] = None,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List gold queries that there is reason to doubt, with the evidence.
+    """List doubtful gold queries, with the evidence.
 
-    A gold is listed that does not run, that looks for a value otherwise than it is written, that compares text where
-    numbers or dates are meant, that joins tables without a condition, that contradicts the gold of the same question,
-    or that readers, or readers and several published systems, speak against.
+    A gold query is listed if it does not run, spells a value differently from the data, compares text where numbers or
+    dates are meant, joins tables without a condition, or contradicts the gold query of the same question. It is also
+    listed if readers, or readers and several published systems, disagree with it.
     """
     from ..adjudication.ruling import read_rulings
     from ..datasets import load_dataset

@@ -57,33 +57,33 @@ def evaluate(
         ),
     ] = None,
     history: Annotated[
-        str, typer.Option("--history", help="What turns see of earlier ones: predicted SQL, or gold.")
+        str, typer.Option("--history", help="The SQL of earlier turns that a turn sees: predicted, or gold.")
     ] = "predicted",
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
     jobs: JobsOption = 4,
-    engine: Annotated[
-        str, typer.Option("--engine", help="Where questions are answered: local, or ray (an extra).")
-    ] = "local",
-    out: Annotated[Path, typer.Option("--out", help="Folder of the run; the same one resumes it.")] = Path("eval-run"),
+    engine: Annotated[str, typer.Option("--engine", help="Where to run: local, or ray (an extra).")] = "local",
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run; give the same one to resume.")] = Path(
+        "eval-run"
+    ),
     price: Annotated[
-        tuple[float, float] | None, typer.Option("--price", help="Dollars a million prompt and completion tokens.")
+        tuple[float, float] | None, typer.Option("--price", help="Dollars per million prompt and completion tokens.")
     ] = None,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
     verdicts: VerdictsOption = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Run so often, each in a folder of its own in --out.")
+        int, typer.Option("--repeats", min=1, help="How often to run, each time in its own folder in --out.")
     ] = 1,
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run the agent over a benchmark, or over your own questions, and judge its answers.
 
-    A run that was ended, however hard, goes on where it was when it is started again with the same folder. Exits with 1
-    where the model could not be asked some of the questions.
+    A run that was stopped or killed continues where it was when you start it again with the same folder. Exits with 1
+    if some questions could not be sent to the model.
     """
     if context.invoked_subcommand is not None:
         if dataset is not None:

@@ -23,27 +23,31 @@ from .options import (
 
 
 def experiment(
-    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
     model: ModelOption = None,
     model_for: Annotated[
         list[str] | None,
-        typer.Option("--model-for", help="ROW=MODEL: another model for one row, by its name; may be repeated."),
+        typer.Option("--model-for", help="ROW=MODEL: another model for the row with this name; repeatable."),
     ] = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
-    suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, to measure TS.")] = None,
+    suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, for measuring TS.")] = None,
     jobs: JobsOption = 4,
     out: Annotated[Path, typer.Option("--out", help="Folder of the runs.")] = Path("experiments"),
     data: DataOption = None,
-    split: Annotated[str | None, typer.Option("--split", help="Instead of the paper's, such as mini_dev.")] = None,
+    split: Annotated[
+        str | None, typer.Option("--split", help="The dataset to use instead of the paper's, such as mini_dev.")
+    ] = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
     repeats: Annotated[
         int,
-        typer.Option("--repeats", min=1, help="Run each row so often, with other seeds; prints mean and deviation."),
+        typer.Option(
+            "--repeats", min=1, help="How often to run each row, with different seeds; prints mean and deviation."
+        ),
     ] = 1,
-    html: Annotated[bool, typer.Option("--html", help="Also write a page into the folder of the runs.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Also write a report page in the folder of the runs.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Repeat a table or figure of a paper, its numbers beside ours; judged as the papers did.

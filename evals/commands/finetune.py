@@ -23,7 +23,7 @@ def export_sft(
     ] = 0.15,
     parts: Annotated[
         list[str] | None,
-        typer.Option("--without-part", help="Leave out sese, acid or sace, as an ablation does; may be repeated."),
+        typer.Option("--without-part", help="Leave out sese, acid or sace, as an ablation does; repeatable."),
     ] = None,
 ) -> None:
     """Write fine-tuning data: a chat a turn, in the form in which the `track` preset asks (Track-SQL B.4).
@@ -38,18 +38,20 @@ def export_sft(
 
 
 def train_lora(
-    records: Annotated[Path, typer.Option("--records", help="What export-sft wrote.")],
-    model: Annotated[str, typer.Option("--model", help="A folder or name that transformers knows.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of adapters to write.")],
-    rank: Annotated[int, typer.Option("--rank", min=1, help="Of the adapters.")] = 32,
-    alpha: Annotated[int, typer.Option("--alpha", min=1, help="Their scale.")] = 64,
-    dropout: Annotated[float, typer.Option("--dropout", min=0, max=0.99, help="Before them.")] = 0.1,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Records a step.")] = 6,
-    accumulate: Annotated[int, typer.Option("--accumulate", min=1, help="Batches that share a step.")] = 1,
+    records: Annotated[Path, typer.Option("--records", help="The file that export-sft wrote.")],
+    model: Annotated[str, typer.Option("--model", help="The base model: a folder, or a name for transformers.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder to write the adapters in.")],
+    rank: Annotated[int, typer.Option("--rank", min=1, help="The rank of the adapters.")] = 32,
+    alpha: Annotated[int, typer.Option("--alpha", min=1, help="The scale of the adapters.")] = 64,
+    dropout: Annotated[
+        float, typer.Option("--dropout", min=0, max=0.99, help="The dropout before the adapters.")
+    ] = 0.1,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Records per batch.")] = 6,
+    accumulate: Annotated[int, typer.Option("--accumulate", min=1, help="Batches per step.")] = 1,
     epochs: Annotated[float, typer.Option("--epochs", min=0.0001, help="Passes over the records.")] = 3.0,
-    learning_rate: Annotated[float, typer.Option("--learning-rate", min=0, help="At its highest.")] = 1e-4,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", min=0, help="The highest learning rate.")] = 1e-4,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=16, help="Longer records are left out.")] = 4_096,
-    seed: Annotated[int, typer.Option("--seed", help="Of order and weights.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The seed for order and weights.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Fine-tune a model on exported turns by LoRA, with Track-SQL's hyper-parameters; needs the extra `sft`."""

@@ -23,11 +23,11 @@ def impact(
     before: Annotated[
         str, typer.Option("--before", help="The old state: a database, or the folder of a trial or of a run.")
     ],
-    after: Annotated[str, typer.Option("--after", help="The new one, likewise.")],
+    after: Annotated[str, typer.Option("--after", help="The new state, likewise.")],
     history: Annotated[
         list[Path] | None,
         typer.Option(
-            "--history", help="Past answers: an audit trail, SQL, a trial's or run's folder; may be repeated."
+            "--history", help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."
         ),
     ] = None,
     examples: ExamplesOption = None,
@@ -35,19 +35,22 @@ def impact(
     knowledge_before: Annotated[
         Path | None, typer.Option("--knowledge-before", help="The old state's knowledge file.")
     ] = None,
-    knowledge_after: Annotated[Path | None, typer.Option("--knowledge-after", help="The new one's.")] = None,
+    knowledge_after: Annotated[
+        Path | None, typer.Option("--knowledge-after", help="The new state's knowledge file.")
+    ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="Asked about what nothing else settles; without it, that is listed.")
+        str | None,
+        typer.Option("--model", help="The model to ask about what nothing else settles; without it, that is listed."),
     ] = None,
     base_url: BaseUrlOption = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Put every question to --model again: another model, version or settings.")
+        bool, typer.Option("--again", help="Ask --model every question again: another model, version or settings.")
     ] = False,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     gate: Annotated[
         float | None,
-        typer.Option("--gate", min=0, max=1, help="Exit with 1 where a smaller share of past answers stays as it was."),
+        typer.Option("--gate", min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same."),
     ] = None,
     data: DataOption = None,
     as_json: JsonOption = False,

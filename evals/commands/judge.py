@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
-app = typer.Typer(help="Judge answers that gold calls wrong: by a model, and by people.", no_args_is_help=True)
+app = typer.Typer(help="Have a model and people judge the answers that gold counts as wrong.", no_args_is_help=True)
 
 
 @app.command("run")
@@ -35,14 +35,16 @@ def run(
     base_url: BaseUrlOption = None,
     settings: SettingsOption = None,
     verdicts: VerdictsOption = None,
-    calls: Annotated[int | None, typer.Option("--calls", min=2, help="Requests to make at most; two a case.")] = None,
+    calls: Annotated[
+        int | None, typer.Option("--calls", min=2, help="The most requests to make; each case takes two.")
+    ] = None,
     jobs: JobsOption = 4,
     data: DataOption = None,
 ) -> None:
-    """Put each disagreement to a model, twice, and write down what it says as proposals.
+    """Ask a model about each disagreement twice, and save its replies as proposals.
 
-    Where the verdict file says something of a disagreement already, the model is asked about it first, and how far it
-    agrees is printed. A judging that was ended goes on where it was.
+    Disagreements that the verdict file already decides come first, and the command prints how often the model agrees.
+    An interrupted judging continues where it was.
     """
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings, read_settings
@@ -80,12 +82,12 @@ def review(
     folder: RunArgument,
     verdicts: VerdictsOption = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write a page to adjudicate on instead of asking here.")
+        Path | None, typer.Option("--page", help="Write a page to decide on, instead of asking in the terminal.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", help="Whose verdicts these are.", envvar="USER")] = "a person",
+    by: Annotated[str, typer.Option("--by", help="The name of the person who decides.", envvar="USER")] = "a person",
     data: DataOption = None,
 ) -> None:
-    """Go through the disagreements that nobody has decided, proposals first, and write down what you say."""
+    """Go through the undecided disagreements, proposals first, and save your decisions."""
     from ..adjudication.review import review_all, undecided
     from ..report import write_report
 
@@ -102,17 +104,17 @@ def review(
 
 @app.command("accept")
 def accept(
-    decisions: Annotated[Path, typer.Argument(help="What a page of `judge review` or of `report` gave.")],
+    decisions: Annotated[Path, typer.Argument(help="The file of decisions from a page of `judge review` or `report`.")],
     folder: Annotated[
-        Path | None, typer.Option("--run", help="Folder of the run, whose scores by verdict are counted anew.")
+        Path | None, typer.Option("--run", help="Folder of the run; its scores by verdict are counted again.")
     ] = None,
     verdicts: VerdictsOption = None,
-    by: Annotated[str, typer.Option("--by", help="Whose verdicts these are.", envvar="USER")] = "a person",
+    by: Annotated[str, typer.Option("--by", help="The name of the person who decides.", envvar="USER")] = "a person",
     data: DataOption = None,
 ) -> None:
-    """Take the decisions made on a page into the verdict file.
+    """Add the decisions made on a page to the verdict file.
 
-    Exits with 1 where some are not on the run's questions, or call a query right that does not run.
+    Exits with 1 if some are not about the run's questions, or call a query right that does not run.
     """
     from ..adjudication.decisions import take
     from ..adjudication.ruling import append_rulings, now, read_rulings

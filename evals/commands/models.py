@@ -14,7 +14,7 @@ from .options import JsonOption
 
 def models(
     record: Annotated[
-        Path | None, typer.Option("--record", help="The file; by default the one in your data folder.")
+        Path | None, typer.Option("--record", help="The file of records. Default: the one in your data folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -13,18 +13,18 @@ DataOption = Annotated[
 DatasetOption = Annotated[str, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions.")]
 SplitOption = Annotated[str, typer.Option("--split", help="Which part of the benchmark.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many interactions.")]
-WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; may be repeated.")]
-ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or replay:FILE,FILE.")]
+WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; repeatable.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or stored replies, replay:FILE,FILE.")]
 EvalEmbeddingOption = Annotated[
     str,
     typer.Option(
         "--embedding",
         envvar="TABLETURN_EMBEDDING",
-        help="Of the store of --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
+        help="The embedding of the store in --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
     ),
 ]
 ExamplesOption = Annotated[str | None, typer.Option("--examples", help="An example store.")]
-JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions at once.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions to run at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RecordOption = Annotated[
     Path | None,

@@ -11,7 +11,9 @@ from ...tools.terminal import say
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of finished runs; the first is compared with.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders of finished runs; the others are compared with the first.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained page about finished runs, side by side, with every question.

@@ -15,9 +15,13 @@ from .summaries import print_doubts, print_summary
 
 def score(
     dataset: DatasetOption,
-    predictions: Annotated[Path, typer.Option("--predictions", help="SQL by line, or JSON with id and sql.")],
+    predictions: Annotated[
+        Path, typer.Option("--predictions", help="One SQL query per line, or JSON with id and sql.")
+    ],
     split: SplitOption = "dev",
-    official: Annotated[bool, typer.Option("--official", help="Judge as the published evaluator does.")] = False,
+    official: Annotated[
+        bool, typer.Option("--official", help="Judge by the rules of the published evaluator.")
+    ] = False,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
@@ -26,9 +30,11 @@ def score(
         typer.Option("--databases", help="Folder of databases to judge on instead, such as a test suite's."),
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option("--verdicts", help="A verdict file: EX by verdict too, beside EX by gold.")
+        Path | None, typer.Option("--verdicts", help="A verdict file, to print EX by verdict as well as EX by gold.")
     ] = None,
-    timings: Annotated[int, typer.Option("--timings", min=0, help="Times each query is timed for BIRD's R-VES.")] = 0,
+    timings: Annotated[
+        int, typer.Option("--timings", min=0, help="How often to time each query for BIRD's R-VES.")
+    ] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""

@@ -11,13 +11,15 @@ import typer
 from ...tools.terminal import say, warn
 from .options import DataOption, DatasetOption, JsonOption, SplitOption, WithoutOption
 
-app = typer.Typer(help="Test suites: databases that tell right queries from nearly right ones.", no_args_is_help=True)
+app = typer.Typer(
+    help="Test suites: databases that distinguish right queries from nearly right ones.", no_args_is_help=True
+)
 
 
 @app.command("build")
 def build(
     dataset: DatasetOption,
-    out: Annotated[Path, typer.Option("--out", help="Folder of suites, one folder a schema.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of suites, with one folder per schema.")],
     split: SplitOption = "dev",
     data: DataOption = None,
     without: WithoutOption = None,

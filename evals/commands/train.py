@@ -14,7 +14,7 @@ from .options import DataOption, LimitOption
 FileArgument = Annotated[Path, typer.Argument(help="The JSON file to write.")]
 
 app = typer.Typer(
-    help="Fit the weights that the package carries; all but `evidence` on training databases.", no_args_is_help=True
+    help="Fit the weights in the package, all except `evidence` on training databases.", no_args_is_help=True
 )
 
 
@@ -22,7 +22,7 @@ app = typer.Typer(
 def confidence(
     out: FileArgument,
     data: DataOption = None,
-    every: Annotated[int, typer.Option("--every", min=1, help="Take only every so many-th interaction.")] = 1,
+    every: Annotated[int, typer.Option("--every", min=1, help="Use only every n-th interaction.")] = 1,
 ) -> None:
     """Fit the offline translator's confidence; in the repository: agent/offline/data/confidence.json."""
     from ..training.fit_confidence import train
@@ -32,7 +32,7 @@ def confidence(
 
 @app.command()
 def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
-    """Fit what evidence weighs, on published drafts; in the repository: agent/attempts/data/evidence.json."""
+    """Fit the weights of evidence on published drafts; in the repository: agent/attempts/data/evidence.json."""
     from ...tools.errors import SettingsError
     from ..training.fit_evidence import train
 
@@ -43,7 +43,7 @@ def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = No
 
 @app.command()
 def expectation(out: FileArgument, data: DataOption = None) -> None:
-    """Fit what questions lead to expect of queries; in the repository: tools/expectation/data/expectation.json."""
+    """Fit what to expect of a query from its question; in the repository: tools/expectation/data/expectation.json."""
     from ..training.fit_expectation import train
 
     say(f"{out}: {train(out, data)} questions")

@@ -33,23 +33,24 @@ def trial(
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
     base_url: BaseUrlOption = None,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="How often each question is asked.")] = 1,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="How often to ask each question.")] = 1,
     gate: Annotated[
-        float | None, typer.Option("--gate", min=0, max=1, help="Exit with 1 where a smaller share of questions pass.")
+        float | None, typer.Option("--gate", min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
     ] = None,
     price: Annotated[
-        tuple[float, float] | None, typer.Option("--price", help="Dollars a million prompt and completion tokens.")
+        tuple[float, float] | None, typer.Option("--price", help="Dollars per million prompt and completion tokens.")
     ] = None,
     jobs: JobsOption = 4,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder of the trial; the same one goes on, or compares with the last.")
+        Path,
+        typer.Option("--out", help="Folder of the trial. The same one again continues it, or compares with the last."),
     ] = Path("trial"),
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Prove the agent on your own questions: pass rate, cost, time, what failed and why, what changed since last time.
+    """Test the agent on your own questions: pass rate, cost, time, what failed and why, what changed since last time.
 
-    Exits with 1 where --gate is not met, or where the model could not be asked some of the questions.
+    Exits with 1 if --gate is not met, or if some questions could not be sent to the model.
     """
     if context.invoked_subcommand is not None:
         return

@@ -16,7 +16,9 @@ from .options import ExamplesOption, JobsOption, JsonOption, ModelOption
 if TYPE_CHECKING:
     from ...agent.model.trust import Bound
 
-app = typer.Typer(help="Mark answers that are wrong at most so often, by labelled questions of your own.")
+app = typer.Typer(
+    help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
+)
 
 TrustOption = Annotated[
     Path | None, typer.Option("--trust", help="The file of bounds. Default: trust.json in your data folder.")
@@ -35,9 +37,12 @@ def fit(
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option("--alpha", min=0.001, max=0.5, help="The share of wrong ones among trusted answers.")
+        float,
+        typer.Option("--alpha", min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones."),
     ] = 0.05,
-    certainty: Annotated[float, typer.Option("--certainty", min=0.5, max=0.999, help="How sure that is to be.")] = 0.95,
+    certainty: Annotated[
+        float, typer.Option("--certainty", min=0.5, max=0.999, help="How certain that limit must be.")
+    ] = 0.95,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
@@ -46,13 +51,13 @@ def fit(
     jobs: JobsOption = 4,
     trust: TrustOption = None,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder that keeps the model's replies: what it said is not asked again.")
+        Path, typer.Option("--out", help="Folder for the model's replies; stored ones are not requested again.")
     ] = Path("trust"),
     as_json: JsonOption = False,
 ) -> None:
-    """Ask labelled questions, and set the confidence from which answers are marked trusted.
+    """Ask labelled questions, and set the confidence above which answers are marked trusted.
 
-    Exits with 1 where the labels do not show that there is one: it says how many are missing.
+    Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
     from ...agent.settings import read_settings
     from ..runner import RunStopped
@@ -77,9 +82,7 @@ def fit(
 
 @app.command()
 def show(
-    db: Annotated[
-        str | None, typer.Option("--db", help="Say whether the bound for this database holds as things are now.")
-    ] = None,
+    db: Annotated[str | None, typer.Option("--db", help="The database to check: whether its bound holds now.")] = None,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
@@ -87,7 +90,7 @@ def show(
     trust: TrustOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which bounds are set, by what labels, and whether they hold."""
+    """Show which bounds are set, from which labels, and whether they hold."""
     from ...agent.answers.trust import fault
     from ...agent.model.trust import read_bounds
     from ...agent.settings import read_settings

@@ -51,7 +51,7 @@ def _help(chat: Chat, rest: str) -> Said:
     parts: list[RenderableType] = []
     for heading, commands in COMMANDS.items():
         parts += [Text(f"{heading}:", style="bold"), _listed(commands)]
-    return Group(*parts, Text("Anything else is a question. N is an answer's number; the last one is meant without."))
+    return Group(*parts, Text("Anything else is a question. N is the number of an answer; without it, the last one."))
 
 
 def _listed(commands: tuple[Command, ...]) -> RenderableType:
@@ -66,17 +66,25 @@ def _listed(commands: tuple[Command, ...]) -> RenderableType:
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "The answer": (
         Command("/more", "[COUNT]", "show the next rows", rows.more),
-        Command("/rows", "FROM[-TO]", "show so many rows, or those from one number to another", rows.some),
-        Command("/wide", "[COUNT]", "show rows as records, all columns one under the other", rows.wide),
+        Command("/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", rows.some),
+        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", rows.wide),
         Command(
             "/sql",
             "[edit | run | SELECT ...]",
-            "show the query; change it in $EDITOR and run it; run it again; or run another in its place",
+            "show the query; edit it in $EDITOR and run it; run it again; or run another query instead",
             answers.sql,
         ),
-        Command("/explain", "[N]", "say in plain words what the SQL computes", answers.explained),
-        Command("/why", "[N]", "say what it rests on, what was tried, and why it is as sure as it is", answers.why),
-        Command("/chart", "[FILE]", "draw the result here, or into a .svg, .png or .html file", rows.chart, "files"),
+        Command("/explain", "[N]", "explain in plain words what the SQL computes", answers.explained),
+        Command(
+            "/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", answers.why
+        ),
+        Command(
+            "/chart",
+            "[FILE]",
+            "draw a chart of the result here, or in an .svg, .png or .html file",
+            rows.chart,
+            "files",
+        ),
         Command(
             "/export",
             "FILE",
@@ -87,12 +95,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/answers", "", "list the answers with their numbers", answers.listed),
     ),
     "The conversation": (
-        Command("/retry", "", "take the last turn back and ask it again", turns.retry),
-        Command("/undo", "", "take the last turn back", turns.undo),
-        Command("/reset", "", "forget all turns, and begin anew", turns.reset),
-        Command("/threads", "", "list the conversations with this database that are kept", turns.threads),
-        Command("/cost", "", "say what the conversation has cost: calls, tokens and, with --price, money", turns.cost),
-        Command("/help", "[COMMAND]", "show this", _help, "commands"),
+        Command("/retry", "", "undo the last turn and ask it again", turns.retry),
+        Command("/undo", "", "undo the last turn", turns.undo),
+        Command("/reset", "", "forget all turns and start again", turns.reset),
+        Command("/threads", "", "list the saved conversations with this database", turns.threads),
+        Command("/cost", "", "show what the conversation has cost: calls, tokens and, with --price, money", turns.cost),
+        Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
         Command("/tables", "", "list the tables", database.tables),
@@ -103,24 +111,23 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command(
             "/approve",
             "[N] [QUESTION]",
-            "save the answer as an example of this database, under another wording of the question if one is given; "
-            "similar questions to this database are then shown it",
+            "save the answer as an example for similar questions to this database; QUESTION rewords its question",
             learning.approve,
         ),
-        Command("/share", "[N] [QUESTION]", "the same, for questions to other databases too", learning.share),
+        Command("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", learning.share),
         Command(
             "/correct",
             "[N] SQL",
-            "put another query in the place of the answer's: it runs and is kept as the answer to that question; what "
-            "could be remembered besides is offered",
+            "replace the answer's query: the new one runs and is saved as the answer to that question; offers other "
+            "things to remember",
             learning.correct,
         ),
-        Command("/note", "WORD means TEXT", "remember what a word means here, or a rule of the house", learning.note),
-        Command("/accept", "NUMBER", "remember what was offered under that number", learning.accept),
+        Command("/note", "WORD means TEXT", "remember what a word means here, or a rule", learning.note),
+        Command("/accept", "NUMBER", "remember what was offered under this number", learning.accept),
         Command(
             "/forget",
             "NAME",
-            "take out a definition by its name, or an approved answer by its question or identifier",
+            "remove a definition by its name, or an approved answer by its question or identifier",
             learning.forget,
         ),
     ),
