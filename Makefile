@@ -79,6 +79,10 @@ pictures: setup
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
 
+# The outputs in the notebooks of examples/.
+notebooks: setup
+	$(BIN)/python -m tests.support.notebooks examples
+
 # The libraries of the server's page and of the documentation, as each folder's libraries.json names them; takes npm.
 vendor: setup
 	$(BIN)/python -m tests.support.vendor
