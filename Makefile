@@ -73,11 +73,14 @@ docs: setup
 	$(call install, .[docs])
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 
-# The gallery in docs/charts.md, and the page in docs/serve.md, which takes a Chromium.
+# The documentation's pictures: charts, the graph, a chat at a terminal, and, by a Chromium, the page and an evaluation's report.
 pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
+	$(BIN)/python -m tests.support.graph_picture docs
+	$(BIN)/python -m tests.support.chat_picture docs
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
+	$(BIN)/python -m tests.support.report_picture docs
 
 # The libraries of the server's page and of the documentation, as each folder's libraries.json names them; takes npm.
 vendor: setup
