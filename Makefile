@@ -71,7 +71,7 @@ types: setup
 # The documentation as a site, in build/site: open index.html. A warning is an error. The variable keeps an advertisement out.
 docs: setup
 	$(call install, .[docs])
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # The documentation's pictures: charts, the graph, a chat at a terminal, and, by a Chromium, the page and an evaluation's report.
 pictures: setup

@@ -2,7 +2,8 @@
 
     python -m tests.support.report_picture docs
 
-The run is of the built-in translator, over questions about the sample database: it needs no model and no data of others.
+The run is of the built-in translator, over questions about the sample database: it needs no model
+and no data of others.
 """
 
 from __future__ import annotations
