@@ -71,13 +71,16 @@ types: setup
 # The documentation as a site, in build/site: open index.html. A warning is an error. The variable keeps an advertisement out.
 docs: setup
 	$(call install, .[docs])
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-# The gallery in docs/charts.md, and the page in docs/serve.md, which takes a Chromium.
+# The documentation's pictures: charts, the graph, a chat at a terminal, and, by a Chromium, the page and an evaluation's report.
 pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
+	$(BIN)/python -m tests.support.graph_picture docs
+	$(BIN)/python -m tests.support.chat_picture docs
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
+	$(BIN)/python -m tests.support.report_picture docs
 
 # The outputs in the notebooks of examples/.
 notebooks: setup

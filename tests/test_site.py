@@ -24,14 +24,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site; a warning, such as a link that leads nowhere or a page that no menu names, ends the build."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
+    assert "WARNING" not in done.stdout + done.stderr
     return folder
 
 

@@ -7,8 +7,10 @@ and a dark version follow the reader's choice.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,9 +45,7 @@ def on_files(files: Any, config: Any) -> Any:
     pages = [each for each in files if each.src_uri.endswith(".md")]
     linked = {path for each in pages for path in map(_inside(each.src_uri), _links(each.content_string))}
     for path in sorted(each for each in linked if _is_source(each)):
-        language = _LANGUAGES.get(Path(path).suffix, "text")
-        text = (ROOT / path).read_text("utf-8")
-        files.append(file.generated(config, _page_of(path), content=f"# {path}\n\n````{language}\n{text}\n````\n"))
+        files.append(file.generated(config, _page_of(path), content=f"# {path}\n\n{_shown(ROOT / path)}\n"))
     return files
 
 
@@ -61,14 +61,32 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _LINK.sub(replaced, _PICTURE.sub(two, markdown))
 
 
+def _shown(path: Path) -> str:
+    """A source file as Markdown; of a notebook, its texts and its code."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".ipynb":
+        cells = [(each["cell_type"], "".join(each["source"])) for each in json.loads(text)["cells"]]
+        return "\n\n".join(_fenced(source, "python") if kind == "code" else source for kind, source in cells)
+    return _fenced(text, _LANGUAGES.get(path.suffix, "text"))
+
+
+def _fenced(code: str, language: str) -> str:
+    return f"````{language}\n{code}\n````"
+
+
 def _links(markdown: str) -> list[str]:
     return _LINK.findall(markdown)
 
 
-def _inside(uri: str) -> Any:
+def _inside(uri: str) -> Callable[[str], str]:
     """Gives, for a link on a page, the path in the repository that it leads to."""
-    here = posixpath.dirname(TOP.get(uri, f"docs/{uri}"))
-    return lambda link: posixpath.normpath(posixpath.join(here, link))
+    own = TOP.get(uri, uri.removeprefix("source/") if uri.startswith("source/") else f"docs/{uri}")
+    here = posixpath.dirname(own)
+
+    def path(link: str) -> str:
+        return posixpath.normpath(posixpath.join(here, link))
+
+    return path
 
 
 def _is_source(path: str) -> bool:

@@ -2,8 +2,8 @@
 
     python -m tests.support.graph_picture docs
 
-Nodes and edges are those of the compiled graph. Where each one lies is written down here: no layout that was computed for
-so many edges reads as well. An edge without a place, and a place without an edge, is an error.
+Nodes and edges are those of the compiled graph. Where each one lies is written down here, as no computed layout of so
+many edges reads as well. An edge without a place, and a place without an edge, is an error.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ def draw(edges: frozenset[Edge], theme: Theme) -> str:
 def _line(edge: Edge, points: Sequence[Point], kind: str, colour: str, width: float) -> str:
     return (
         f'<g data-from="{edge[0]}" data-to="{edge[1]}"><title>{edge[0].strip("_")} → {edge[1].strip("_")}</title>'
-        f'<path d="{_path(points)}" fill="none" stroke="{colour}" stroke-width="{width}" marker-end="url(#{kind})"/></g>'
+        f'<path d="{_path(points)}" fill="none" stroke="{colour}" stroke-width="{width}" '
+        f'marker-end="url(#{kind})"/></g>'
     )
 
 
@@ -184,7 +185,8 @@ def _box(name: str, box: Box, colours: dict[str, str]) -> str:
     stroke = colours["main"] if on_main else colours["edge"]
     first = box.y + (5 if end else -3 - 7 * (len(box.words) - 1))
     words = "".join(
-        f'<text x="{box.x:g}" y="{first + 16 + 14 * number:g}" font-size="11.5" fill="{colours["quiet"]}">{escape(each)}</text>'
+        f'<text x="{box.x:g}" y="{first + 16 + 14 * number:g}" font-size="11.5" '
+        f'fill="{colours["quiet"]}">{escape(each)}</text>'
         for number, each in enumerate(box.words)
     )
     return (
