@@ -166,7 +166,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     """
     address = parted(url.removeprefix(PREFIX))
     if address.role:
-        raise SettingsError("roles of persons are taken on in PostgreSQL only: leave `role` out of the URL")
+        raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:
