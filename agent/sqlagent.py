@@ -285,7 +285,7 @@ class SQLAgent:
         if answer.sql is None:
             return export_rows(answer.columns, answer.rows, target, form)
         if answer.database != database_identity(self.resources.database):
-            raise ExportError(f"the answer is from another database than {self.resources.database.name!r}")
+            raise ExportError(f"the answer is from another database, not {self.resources.database.name!r}")
         within = self.settings.overridden(_context(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         limits = within.export_limits

@@ -111,7 +111,7 @@ def _sql(answer: AnswerRecord, resources: Resources) -> str:
     if answer.sql is None:
         raise ExampleRefused("not saved: the answer comes from pandas code alone, and an example needs SQL")
     if answer.database != database_identity(resources.database):
-        raise ExampleRefused(f"not saved: the answer is from another database than {resources.database.name!r}")
+        raise ExampleRefused(f"not saved: the answer is from another database, not {resources.database.name!r}")
     if not resources.may_read(answer.rights):
         raise ExampleRefused("not saved: the answer was given under other permissions, or to somebody else: ask again")
     if resources.outgoing.level(answer.sql) != "values":

@@ -232,7 +232,7 @@ def test_an_answer_of_another_database_is_refused(shop: Path, tmp_path: Path) ->
     other = Path(shutil.copy(shop, tmp_path / "other" / shop.name))
     with SQLAgent(shop, model=writes(PARIS)) as agent, SQLAgent(other, model=writes(PARIS), examples=tmp_path) as to:
         answer = agent.ask("Who?")
-        with pytest.raises(ExampleRefused, match="not of this database"):
+        with pytest.raises(ExampleRefused, match="from another database"):
             to.approve(answer)
 
 
