@@ -71,11 +71,11 @@ class AuditTrail:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = self._open()
         except OSError as error:
-            raise SettingsError(f"cannot keep an audit trail in {path}: {error.strerror or error}") from None
+            raise SettingsError(f"cannot write an audit trail to {path}: {error.strerror or error}") from None
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or (found.st_size and not _BEGINNING.match(os.pread(descriptor, 64, 0))):
-                raise SettingsError(f"{path} is not an audit trail: name a new file, or one that was begun by --audit")
+                raise SettingsError(f"{path} is not an audit trail: name a new file, or one that --audit created")
         finally:
             os.close(descriptor)
 

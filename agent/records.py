@@ -524,7 +524,7 @@ def load(kind: type[T], record: Any) -> T:
         field_name = ".".join(map(str, first["loc"]))
         raise TableturnError(
             f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
-            "start a new conversation, or mend the checkpoint that was edited"
+            "start a new conversation, or fix the checkpoint that was edited"
         ) from None
 
 

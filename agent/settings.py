@@ -491,7 +491,7 @@ class Settings(BaseModel):
 
 def _unknown(name: str, fields: Iterable[str]) -> str:
     close = get_close_matches(name, fields, 1)
-    return f"there is no setting {name!r}: " + (f"is {close[0]} meant?" if close else "docs/settings.md lists them")
+    return f"unknown setting {name!r}: " + (f"did you mean {close[0]}?" if close else "docs/settings.md lists all")
 
 
 def _presets() -> dict[str, dict[str, Any]]:

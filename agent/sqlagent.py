@@ -278,14 +278,14 @@ class SQLAgent:
         """
         if form is None:
             if not isinstance(target, str | Path):
-                raise ExportError("a stream has no name to tell the form by: say which")
+                raise ExportError("a stream has no file name, which would tell the format: pass `form`")
             form = format_of(target)
         if not answer.answered:
             raise ExportError("there is no answer to write")
         if answer.sql is None:
             return export_rows(answer.columns, answer.rows, target, form)
         if answer.database != database_identity(self.resources.database):
-            raise ExportError(f"the answer is not of this database, {self.resources.database.name!r}")
+            raise ExportError(f"the answer is from another database, not {self.resources.database.name!r}")
         within = self.settings.overridden(_context(settings))
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         limits = within.export_limits
@@ -621,7 +621,7 @@ class Conversation:
             TableturnError: It is neither words nor fields.
         """
         if not isinstance(question, str | Mapping):
-            raise TableturnError(f"a turn takes words, or the fields of a decision, not {question!r}")
+            raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
         if state.interrupts and self._resumable(state.values.get("turn")):
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}

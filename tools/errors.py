@@ -53,23 +53,23 @@ class QueryRejected(QueryError):
 
 
 class QueryFailed(QueryError):
-    """The database could not run the query: it is not SQL, or it names what is not there."""
+    """The database could not run the query: it is not SQL, or it names something that does not exist."""
 
 
 class QueryTimeout(QueryError):
-    """The query ran past its time limit, or was cancelled."""
+    """The query exceeded its time limit, or was cancelled."""
 
     kind: QueryErrorKind = "timeout"
 
 
 class ResultTooLarge(QueryError):
-    """A value, the result, or the memory needed for it passed its limit."""
+    """A value, the result, or the memory needed for it exceeded its limit."""
 
     kind: QueryErrorKind = "too_large"
 
 
 class QueryTooCostly(QueryError):
-    """The query is expected to read more than it may, or nobody can tell how much it will; it was not run."""
+    """The query is expected to read more than it may, or its cost cannot be estimated; it was not run."""
 
     kind: QueryErrorKind = "too_costly"
 
@@ -87,7 +87,7 @@ class ExampleRefused(TableturnError):
 
 
 class ExportError(TableturnError):
-    """A result or a chart cannot be written: where it should go, in what form, or for want of a package."""
+    """A result or a chart cannot be written: the place or the format is wrong, or a package is missing."""
 
 
 class KnowledgeError(TableturnError):
@@ -103,7 +103,7 @@ class SettingsError(TableturnError):
 
 
 class ReplyError(TableturnError):
-    """A model's reply holds no answer in the form that its task asked for.
+    """A model's reply has no answer in the form that its task asked for.
 
     Attributes:
         kind: `empty`, `refused`, `cut` (by the output limit) or `malformed`.
@@ -121,11 +121,11 @@ class ModelError(TableturnError):
 
 
 class TurnCancelled(TableturnError):
-    """A person ended the turn before its answer; the conversation stands as it did before it."""
+    """A person cancelled the turn before its answer; the conversation is as it was before the turn."""
 
 
 class AuditError(TableturnError):
-    """A turn could not be written down where it has to be, so that its answer was not given."""
+    """A turn could not be written to the audit trail, so its answer was not given."""
 
 
 class NotUnderstood(TableturnError):

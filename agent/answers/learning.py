@@ -97,8 +97,8 @@ def _question(answer: AnswerRecord, given: str) -> tuple[str, str]:
         return given.strip(), ""
     if not answer.self_contained:
         raise ExampleRefused(
-            f"not saved: {answer.question!r} was not rephrased and may lean on the turns before it: "
-            "say the question so that it stands alone"
+            f"not saved: {answer.question!r} may depend on earlier turns, because it was not rephrased: "
+            "give a self-contained question"
         )
     return answer.rephrased, answer.simplified if answer.simplified != answer.rephrased else ""
 
@@ -111,11 +111,13 @@ def _sql(answer: AnswerRecord, resources: Resources) -> str:
     if answer.sql is None:
         raise ExampleRefused("not saved: the answer comes from pandas code alone, and an example needs SQL")
     if answer.database != database_identity(resources.database):
-        raise ExampleRefused(f"not saved: the answer is not of this database, {resources.database.name!r}")
+        raise ExampleRefused(f"not saved: the answer is from another database, not {resources.database.name!r}")
     if not resources.may_read(answer.rights):
         raise ExampleRefused("not saved: the answer was given under other permissions, or to somebody else: ask again")
     if resources.outgoing.level(answer.sql) != "values":
-        raise ExampleRefused("not saved: its query reads columns whose values may not leave, and models read examples")
+        raise ExampleRefused(
+            "not saved: its query reads columns that must not be sent to a model, and models read examples"
+        )
     return answer.sql
 
 

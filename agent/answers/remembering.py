@@ -60,7 +60,7 @@ def noted(text: str, resources: Resources) -> Entry:
     if not words:
         raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
     if len(words) > LONGEST:
-        raise KnowledgeError(f"the note has more than {LONGEST:,} characters: divide it")
+        raise KnowledgeError(f"the note has more than {LONGEST:,} characters: split it")
     found = _MEANS.match(words)
     if found is None:
         return Entry("convention", words, words)
@@ -73,7 +73,7 @@ def noted(text: str, resources: Resources) -> Entry:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
         if found["how"] == "=":
-            raise KnowledgeError(f"not kept: {error}; a meaning in words is written {name} means ...") from None
+            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
         return Entry("term", name, meaning)
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql)
 
@@ -89,17 +89,17 @@ def remember(entry: Entry, resources: Resources) -> Entry:
     known = resources.knowledge.now()
     if any(_same(entry, hidden) for hidden in resources.knowledge.hidden()):
         # Why would tell what it means; that the name is taken cannot be helped.
-        raise KnowledgeError(f"not kept: {entry.name!r} cannot be defined here; choose another name")
+        raise KnowledgeError(f"not saved: {entry.name!r} cannot be defined here; choose another name")
     alone = Knowledge.of(((entry,),), resources.database)
     if alone.problems:
-        raise KnowledgeError(f"not kept: {alone.problems[0].why}")
+        raise KnowledgeError(f"not saved: {alone.problems[0].why}")
     others = [each for each in known.entries if each.key.lower() != entry.key.lower()] if known else []
     together = Knowledge.of((tuple(others), (entry,)), resources.database)
     if entry.key not in {each.key for each in together.entries}:
         why = next(
             (problem.why for problem in together.problems if problem.entry.key == entry.key), "it may not be shown"
         )
-        raise KnowledgeError(f"not kept: {why}")
+        raise KnowledgeError(f"not saved: {why}")
     return resources.knowledge.writer().add(entry)
 
 

@@ -75,7 +75,7 @@ def annotate(
         try:
             done = run(body, Run(resources, settings, lambda _: None).translator(), tally)
         except ModelError as error:
-            raise ModelError(f"{error}; what was described is kept, and the same command goes on from there") from error
+            raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
     finally:
         opened.close()
     if again and not done.left:
@@ -99,6 +99,6 @@ def annotate(
     if done.cut:
         say(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
     if done.unusable:
-        say(f"{done.unusable} replies described nothing: use --again to ask anew, or another model")
+        say(f"{done.unusable} replies described nothing: use --again, or another model")
     if done.left:
-        say(f"{done.left} are left: run it again to go on")
+        say(f"{done.left} remain: run the command again to continue")

@@ -64,11 +64,11 @@ def read_defaults(path: Path) -> dict[str, str]:
         raise SettingsError(f"cannot read {path}: {error}") from None
     for name, value in found.items():
         if name not in _OPTIONS:
-            raise SettingsError(f"{path}: there is no key {name!r}; known: {', '.join(_OPTIONS)}")
+            raise SettingsError(f"{path}: unknown key {name!r}; known keys: {', '.join(_OPTIONS)}")
         if not isinstance(value, str) or not value:
-            raise SettingsError(f"{path}: {name} is a text, as in {name} = {_EXAMPLES[name]!r}, not {value!r}")
+            raise SettingsError(f"{path}: {name} must be text, as in {name} = {_EXAMPLES[name]!r}, not {value!r}")
     if found.get("format", "table") not in _FORMATS:
-        raise SettingsError(f"{path}: format is one of {', '.join(_FORMATS)}, not {found['format']!r}")
+        raise SettingsError(f"{path}: format must be one of {', '.join(_FORMATS)}, not {found['format']!r}")
     if "database" in found:
         found["database"] = _located(found["database"], path.parent)
     return {_OPTIONS[name]: value for name, value in found.items()}

@@ -94,7 +94,7 @@ def only_here(thread: str | None, path: Path | None, location: str) -> Generator
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except (BlockingIOError, PermissionError):
             raise SettingsError(
-                f"the conversation {thread!r} is in use by another chat: end that one, or name another with --thread"
+                f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
             ) from None
         except OSError as error:
             raise _cannot(kept, error) from None
@@ -127,7 +127,7 @@ def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> 
     try:
         _refuse_others(path, more_tables)
         if Path(_SCHEME.sub("", db)).absolute() == path:
-            raise SettingsError(f"{path} is the database that is asked: name another file with --checkpoints")
+            raise SettingsError(f"{path} is the database itself: name another file with --checkpoints")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
@@ -137,7 +137,7 @@ def own_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> 
 
 
 def _cannot(path: Path, error: Exception) -> SettingsError:
-    return SettingsError(f"cannot keep conversations in {path}: {error}; choose a file with --checkpoints")
+    return SettingsError(f"cannot store conversations in {path}: {error}; choose a file with --checkpoints")
 
 
 @dataclass(frozen=True)
@@ -195,11 +195,11 @@ def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
         SettingsError: It is there, and holds something else than conversations.
     """
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
-        raise SettingsError(f"cannot keep conversations in {path}: give --checkpoints a plain file name")
+        raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():
         return
     if not path.is_file():
-        raise SettingsError(f"cannot keep conversations in {path}: it is not a file; choose one with --checkpoints")
+        raise SettingsError(f"cannot store conversations in {path}: it is not a file; choose one with --checkpoints")
     with path.open("rb") as file:
         start = file.read(len(_HEADER))
     if not start:
@@ -212,5 +212,6 @@ def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
     own = _OWN_TABLES | more_tables
     if not (kept and all(name in own or name.startswith("sqlite_") for name in tables)):
         raise SettingsError(
-            f"{path} holds something else than conversations, and is left alone: name another file with --checkpoints"
+            f"{path} contains something other than conversations, and is not changed: name another file"
+            " with --checkpoints"
         )

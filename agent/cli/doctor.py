@@ -114,7 +114,7 @@ def _model(spec: str | None, base_url: str | None) -> Finding:
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
     if chat_model is None:
         do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
-        return Finding("model", "note", "none is chosen: the built-in offline translator answers", do)
+        return Finding("model", "note", "no model is chosen: the built-in offline translator answers", do)
     label, start = model_label(chat_model), time.monotonic()
     try:
         chat_model.invoke("Reply with the one word: ready")
@@ -125,7 +125,7 @@ def _model(spec: str | None, base_url: str | None) -> Finding:
 
 def _database(db: str | None, asker: Asker) -> Finding:
     if db is None:
-        return Finding("database", "note", "none was named", "add --db to have one looked at")
+        return Finding("database", "note", "no database was given", "add --db to check one")
     with asker.open(db) as database:
         schema = database.schema()
         database.execute("SELECT 1")
@@ -139,7 +139,7 @@ def _examples(location: str | None, embedding: str) -> Finding:
 
     place = location or default_location()
     if not is_made(place):
-        says = f"no store yet at {place}: the built-in examples are shown, and /approve makes one"
+        says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
         return Finding("examples", "ok", says)
     store = ExampleStore.open(place, make_embedding(embedding))
     try:
@@ -173,7 +173,7 @@ def _folders() -> Finding:
                 pass
         except OSError as error:
             says = f"{folder} cannot be written: {error.strerror}"
-            return Finding("folders", "fault", says, f"name another folder in {variable}")
+            return Finding("folders", "fault", says, f"set {variable} to another folder")
     return Finding("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
 
 

@@ -268,7 +268,7 @@ def _complete(
         model, base_url=base_url, timeout=defaults.request_seconds, max_retries=defaults.request_retries
     )  # fmt: skip
     if chat is None:
-        raise ModelError("rephrasing and simplifying take a chat model: pass --model")
+        raise ModelError("rephrasing and simplifying need a chat model: pass --model")
     options = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
     with _opened(store, embedding, make=False) as examples, Progress(console=Console(stderr=True)) as shown:
         bar = shown.add_task(form, total=None)
@@ -288,7 +288,7 @@ def _complete(
     say(f"{found.done} of {found.pairs} pairs are {form}, {found.calls} calls")
     if left:
         why = f"{found.failed} replies could not be used" if found.failed else "the calls were used up"
-        say(f"{left} are left ({why}): run it again to go on")
+        say(f"{left} remain ({why}): run the command again to continue")
 
 
 @app.command("list")
@@ -411,7 +411,9 @@ def _opened(store: str | None, embedding: str, *, make: bool = True, seeds: bool
 
     place, chosen = store or default_location(), make_embedding(embedding)
     if not make and not is_made(place):
-        raise ExampleStoreError(f"there is no example store at {place}: `tableturn examples add` or `import` makes one")
+        raise ExampleStoreError(
+            f"there is no example store at {place}: `tableturn examples add` or `import` creates one"
+        )
     with (open_with_seeds if seeds else ExampleStore.open)(place, chosen) as opened:
         yield opened
 
@@ -420,7 +422,7 @@ def _report(done: Sequence[Added], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
-    say(f"added {added}, there already {known}, refused {refused}{told}{remark}")
+    say(f"added {added}, already stored {known}, refused {refused}{told}{remark}")
 
 
 def _print(found: Iterable[Found], as_json: bool) -> None:

@@ -143,7 +143,7 @@ def suggest(
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
     if not as_json and not found:
-        say(f"nothing comes from {least} queries or more; {len(queries)} were read")
+        say(f"nothing occurs in {least} queries or more; {len(queries)} were read")
 
 
 @app.command()
@@ -201,7 +201,9 @@ def _queries(given: str, database: Database) -> Iterator[str]:
 
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):
-            raise KnowledgeError(f"{database.name} is no server and keeps no queries: give --from a file of SQL")
+            raise KnowledgeError(
+                f"{database.name} is not a server and records no queries: give a file of SQL to --from"
+            )
         kept = database.engine.query_log(MOST)
         if hidden := kept.count(UNREADABLE):
             warn(f"{hidden} queries of other people may not be read by this login: GRANT pg_read_all_stats TO it")

@@ -151,7 +151,7 @@ def _read_history(path: Path) -> list[PastTurn]:
         question, sql = fields.get("question"), fields.get("sql")
         if not isinstance(question, str) or not isinstance(sql, str | None):
             raise SettingsError(
-                f'the history {path} is no JSON list of {{"question": "...", "sql": "..."}}: '
+                f'the history {path} is not a JSON list of {{"question": "...", "sql": "..."}}: '
                 f"turn {len(turns) + 1} is {json.dumps(entry)[:80]}"
             )
         turns.append(PastTurn(question, sql=sql or ""))
@@ -168,7 +168,7 @@ def _entries(text: str) -> list[Any]:
         return cast("list[Any]", json.loads(text))
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
-        raise ValueError("it is empty; [] is a history of no turns")
+        raise ValueError("it is empty; write [] for no turns")
     try:
         return [json.loads(line) for line in lines]
     except ValueError:

@@ -59,13 +59,13 @@ class Output:
         """
         rows = self.form not in (None, "table")
         if self.as_json and rows:
-            raise SettingsError("--json is the whole answer, --format its rows alone: choose one of them")
+            raise SettingsError("--json prints the whole answer, --format only its rows: choose one of them")
         if self.dry_run and (rows or self.file or self.chart):
             raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
         if self.file and self.form == "table":
             raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
         if self.file is None and self.form in BINARY and sys.stdout.isatty():
-            raise SettingsError(f"{self.form} is no text to print: name a file with --output")
+            raise SettingsError(f"{self.form} cannot be printed as text: name a file with --output")
         form = cast("Format", self.form) if rows else format_of(self.file) if self.file else None
         if form:
             check_installed(form)
@@ -202,7 +202,7 @@ def _check_picture(file: Path) -> None:
     if not can_render():
         raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
     if file.suffix.lower() not in _PICTURES:
-        raise ExportError(f"cannot tell the form of {file}: let its name end in {', '.join(_PICTURES)}")
+        raise ExportError(f"cannot tell the format of {file}: use a name that ends in {', '.join(_PICTURES)}")
 
 
 def _stdout(form: Format) -> BinaryIO:

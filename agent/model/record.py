@@ -63,7 +63,7 @@ def add_record(record: Record, path: Path) -> None:
     try:
         append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
     except OSError as error:
-        raise SettingsError(f"{path} cannot keep the record of models: {error}") from error
+        raise SettingsError(f"the record of models cannot be written to {path}: {error}") from error
 
 
 def check_record_file(path: Path) -> None:
@@ -75,7 +75,7 @@ def check_record_file(path: Path) -> None:
     try:
         check_writable(path)
     except OSError as error:
-        raise SettingsError(f"{path} cannot keep the record of models: {error}") from error
+        raise SettingsError(f"the record of models cannot be written to {path}: {error}") from error
 
 
 def read_records(path: Path) -> Sequence[Record]:

@@ -103,9 +103,7 @@ def _checked(model: object) -> BaseChatModel:
 
     if isinstance(model, BaseChatModel):
         return model
-    raise ModelError(
-        f"a model is one of LangChain's chat models, or a name ({KNOWN_FORMS}), not {type(model).__name__}"
-    )
+    raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(model).__name__}")
 
 
 def _from_environment(base_url: str | None) -> str:
@@ -141,7 +139,7 @@ def _served_model(base_url: str) -> str:
 def _openai(name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
     key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
     if not key:
-        raise ModelError(f"openai:{name} needs OPENAI_API_KEY, or a base URL where a server of your own runs")
+        raise ModelError(f"openai:{name} needs OPENAI_API_KEY, or the base URL of a server of your own")
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 

@@ -122,7 +122,7 @@ def _bounds(path: Path, changed: int, size: int) -> tuple[Bound, ...]:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
         raise SettingsError(
-            f"{path} holds no bounds that this version reads ({str(error).splitlines()[0]}): "
+            f"{path} contains no bounds that this version can read ({str(error).splitlines()[0]}): "
             "remove it, and set them again with `tableturn trust fit`"
         ) from error
 
@@ -139,7 +139,7 @@ def keep_bound(bound: Bound, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(text.encode(), path)
     except (OSError, ExportError) as error:
-        raise SettingsError(f"{path} cannot keep the bound: {error}") from error
+        raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
 
 
 def find_bound(bounds: Sequence[Bound], database: str, model: str) -> Bound | None:

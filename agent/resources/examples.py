@@ -68,8 +68,7 @@ class AgentExamples:
         """
         if self._given is None:
             raise SettingsError(
-                "this agent has no example store to save in: give it one with `examples`, "
-                "a folder or a Chroma server's URL"
+                "this agent has no example store to save in: pass one as `examples`, a folder or a Chroma server's URL"
             )
         with self._lock:
             return self._opened()

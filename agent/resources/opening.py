@@ -67,7 +67,7 @@ def open_resources(
     """
     stack = ExitStack()
     if isinstance(database, Database) and egress is not None:
-        raise SettingsError("this database is open already: give egress to Database.open")
+        raise SettingsError("this database is already open: pass egress to Database.open")
     own = Session(policy=Policy(egress=Egress.of(egress)))
     base = database.session if isinstance(database, Database) else own
     store = AgentExamples(examples, embedding, stack)

@@ -97,8 +97,8 @@ def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
     assert lines[1:3] == ["answers:", "  1  Give me the number of customers.  (converged)"]
     assert lines[3].startswith("3 turn(s), 0 model call(s)")
     assert lines[4] == f"taken back: {COUNT}"
-    assert lines[5] == "tableturn: there is no turn to take back"
-    assert lines[6] == "tableturn: there is no question of this session to ask again"
+    assert lines[5] == "tableturn: there is no turn to undo"
+    assert lines[6] == "tableturn: there is no question in this session to ask again"
 
 
 def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_file_chooses_what_nobody_says(shop: Path, tmp_path: Path, monkeypatch
     ran = tableturn("ask", COUNT)
     assert (ran.returncode, ran.stderr) == (
         2,
-        "tableturn: tableturn.toml: there is no key 'databse'; known: database, model, format\n",
+        "tableturn: tableturn.toml: unknown key 'databse'; known keys: database, model, format\n",
     )
     assert tableturn("sample", "other.db").returncode == 0, "what takes nothing from it does not read it"
 
@@ -256,9 +256,7 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
             pass
         (refused,) = said(shop, "/undo", options=kept)
         assert refused.startswith("tableturn: the conversation 'monday' is in use by another chat: ")
-        assert said(shop, "/undo", options=(*kept[:1], "tuesday", *kept[2:])) == [
-            "tableturn: there is no turn to take back"
-        ]
+        assert said(shop, "/undo", options=(*kept[:1], "tuesday", *kept[2:])) == ["tableturn: there is no turn to undo"]
         other.stdin.close()
     assert said(shop, "/undo", "/threads", options=kept) == [
         "the last turn was taken back",

@@ -102,7 +102,7 @@ def test_all_rows_are_exported(offline: Screen, folder: Path) -> None:
     offline.say("Show the names of all customers")
     assert "wrote 2,500 rows" in offline.say(f"/export {folder / 'all.csv'}")
     assert len((folder / "all.csv").read_text().splitlines()) == 2_501
-    assert "let its name end in" in offline.say("/export nothing.doc")
+    assert "use a name that ends in" in offline.say("/export nothing.doc")
 
 
 def test_a_query_is_edited_in_an_editor_and_run(folder: Path) -> None:

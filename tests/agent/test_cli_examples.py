@@ -50,7 +50,7 @@ def listed(*arguments: str | Path) -> Sequence[dict[str, str]]:
 
 def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
     added = examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", shop)
-    assert (added.exit_code, added.stdout) == (0, "added 1, there already 0, refused 0\n")
+    assert (added.exit_code, added.stdout) == (0, "added 1, already stored 0, refused 0\n")
     assert (home / "examples").is_dir()
     (kept,) = listed("--source", "approved")
     assert (kept["database"], kept["shared"]) == ("shop", False)
@@ -79,7 +79,7 @@ def test_an_import_reports_what_it_refuses_and_can_be_run_again(home: Path, shop
         {"question": "Which shops?", "query": "SELECT name FROM shop", "db_id": "shop"},
     ]
     file.write_text(json.dumps(rows))
-    for expected in ("added 1, there already 0, refused 1\n", "added 0, there already 1, refused 1\n"):
+    for expected in ("added 1, already stored 0, refused 1\n", "added 0, already stored 1, refused 1\n"):
         done = examples("import", file, "--databases", shop.parent, "--store", tmp_path / "store")
         assert (done.exit_code, done.stdout) == (1, expected)
         assert "no such table: shop" in done.stderr
@@ -93,7 +93,7 @@ def test_the_built_in_examples_can_be_imported(home: Path, tmp_path: Path) -> No
     file = tmp_path / "one.jsonl"
     file.write_text(to_json(seed_examples()[0]))
     done = examples("import", "--seeds", file)
-    assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, there already 1, refused 0{UNRUN}")
+    assert (done.exit_code, done.stdout) == (0, f"added {len(seed_examples())}, already stored 1, refused 0{UNRUN}")
     assert examples("reindex").stdout == f"indexed {len(seed_examples())} examples\n"
     assert len(listed("--limit", "5", "--database", "bakery")) == 5
 
@@ -132,7 +132,7 @@ def test_an_owner_is_not_believed_from_a_file(home: Path, shop: Path, tmp_path: 
     row = {"question": "Who?", "sql": "SELECT town FROM sale", "database": "shop", "owner": victim}
     file.write_text("\n".join(json.dumps({**row, "shared": shared}) for shared in (True, False)))
     done = examples("import", file)
-    assert (done.exit_code, done.stdout) == (1, f"added 1, there already 0, refused 1{UNRUN}")
+    assert (done.exit_code, done.stdout) == (1, f"added 1, already stored 0, refused 1{UNRUN}")
     assert "its database is needed" in done.stderr
     assert [kept["owner"] for kept in listed()] == [""]
     (tmp_path / "b").mkdir()
@@ -147,7 +147,7 @@ def test_an_unreadable_file_keeps_back_nothing_of_the_others(home: Path, tmp_pat
     good.write_text("no example\n" + to_json(seed_examples()[0]))
     bad.write_text("{")
     done = examples("import", good, bad, good)
-    assert (done.exit_code, done.stdout) == (2, f"added 1, there already 1, refused 2{UNRUN}")
+    assert (done.exit_code, done.stdout) == (2, f"added 1, already stored 1, refused 2{UNRUN}")
     assert "line 1: not a line of JSON" in done.stderr
     assert f"{bad} is not JSON" in done.stderr
 
@@ -157,7 +157,7 @@ def test_a_database_whose_name_is_no_text_has_examples_and_answers(home: Path, s
     odd = os.fsdecode(os.fsencode(shop.parent) + b"/sh\xffop.sqlite")
     shop.rename(odd)
     added = examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", odd)
-    assert (added.exit_code, added.stdout) == (0, "added 1, there already 0, refused 0\n")
+    assert (added.exit_code, added.stdout) == (0, "added 1, already stored 0, refused 0\n")
     assert "count(*)" in examples("search", "How many sales?", "--db", odd).stdout
     answer = CliRunner().invoke(app, ["ask", "How many sales?", "--db", odd, "--model", "offline", "--json"])
     assert (answer.exit_code, json.loads(answer.stdout)["rows"]) == (0, [[1]])
@@ -192,12 +192,12 @@ def test_an_import_goes_on_past_what_is_no_example(home: Path, shop: Path, tmp_p
     rows = [fields, {**fields, "question": "\ud800"}, {**fields, "sql": "selec " * 3_000}, {**fields, "shared": False}]
     file.write_text("\n".join(["[" * 99_999, *map(json.dumps, rows)]))
     done = examples("import", file)
-    assert (done.exit_code, done.stdout) == (1, f"added 1, there already 0, refused 4{UNRUN}")
+    assert (done.exit_code, done.stdout) == (1, f"added 1, already stored 0, refused 4{UNRUN}")
     assert f"{file}, line 1: not a line of JSON" in done.stderr
     assert done.stderr.count("\n") == 4
     assert max(map(len, done.stderr.splitlines())) < 500
     done = examples("import", file, "--databases", shop.parent)
-    assert (done.exit_code, done.stdout) == (1, "added 1, there already 1, refused 3\n")
+    assert (done.exit_code, done.stdout) == (1, "added 1, already stored 1, refused 3\n")
     assert "Who?" in examples("search", "Who?", "--db", shop).stdout
 
 

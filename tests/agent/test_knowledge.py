@@ -220,7 +220,7 @@ def test_notes_with_an_equals_sign_are_sql_or_not_kept(shop: Path, known: Path) 
         for wrong in ("big = orders.totl > 5", "net = orders.total - 1", "sum = SUM(orders.total", "a = many orders"):
             with pytest.raises(KnowledgeError, match="a meaning in words is written"):
                 agent.note(wrong)
-        with pytest.raises(KnowledgeError, match="divide it"):
+        with pytest.raises(KnowledgeError, match="split it"):
             agent.note("long means " + "very " * 400)
         assert known.read_text().strip() == text.strip()
         assert agent.note('"ratio: x" means\x07 orders.total - 1').name == "ratio: x"

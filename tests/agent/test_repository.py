@@ -94,4 +94,4 @@ def test_simplified_questions_are_keys_of_the_repository_and_bad_replies_are_lef
 def test_without_a_model_nothing_is_made(place: str) -> None:
     done = CliRunner().invoke(app, ["examples", "rephrase", place, "--model", "offline"])
     assert done.exit_code == 2
-    assert "take a chat model" in done.stderr
+    assert "need a chat model" in done.stderr

@@ -103,9 +103,9 @@ def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:
         ("[default]\ndeny = ['']", "default.deny.0"),
         ("[users]\nada = 3", "users.ada"),
         ("[default", "not valid TOML"),
-        ("[users.ada]", "nothing of nobody in particular"),
-        ("", "nothing of nobody in particular"),
-        ("[users.ada]\n[egress]\ndefault = 'none'", "nothing of nobody in particular"),
+        ("[users.ada]", r"no \[default\], so name a user"),
+        ("", r"no \[default\], so name a user"),
+        ("[users.ada]\n[egress]\ndefault = 'none'", r"no \[default\], so name a user"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(shop: Path, tmp_path: Path, text: str, said: str) -> None:

@@ -119,7 +119,7 @@ def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_p
         read_bounds(path)
     answer = asked(shop, path)
     assert (answer.status, answer.trusted) == ("converged", None)
-    assert "holds no bounds that this version reads" in answer.trust
+    assert "contains no bounds that this version can read" in answer.trust
 
 
 def test_where_bounds_are_kept() -> None:
@@ -135,7 +135,7 @@ def test_a_level_that_is_none_is_refused_as_damaged(tmp_path: Path, level: str) 
     path = tmp_path / "trust.json"
     keep_bound(bound(), path)
     path.write_text(path.read_text().replace('"level": 0.9', f'"level": {level}'))
-    with pytest.raises(SettingsError, match="holds no bounds"):
+    with pytest.raises(SettingsError, match="contains no bounds"):
         read_bounds(path)
 
 

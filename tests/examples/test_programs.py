@@ -270,7 +270,7 @@ def test_slack_replies(shop: Path, agent_over: Callable[..., SQLAgent], tmp_path
     assert "Ada" in said[0]["text"]
     assert said[0]["thread_ts"] == "1.0"
     assert "Ada" not in bot.reply_to(agent, event | {"user": "U2", "ts": "2.0"})
-    assert "nothing of user" in bot.reply_to(agent, event | {"user": "U3"})
+    assert "neither a user" in bot.reply_to(agent, event | {"user": "U3"})
 
 
 def test_slack_mentions_nobody_that_a_cell_names(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

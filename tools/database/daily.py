@@ -51,16 +51,15 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
             spent = int(held[0]) if held else 0
             if spent + rows > most:
                 raise QueryTooCostly(
-                    f"queries to this database may be expected to read {most:,} rows a day, which this one would"
-                    f" pass: {spent:,} are counted already; ask for less, go on after midnight UTC, or raise"
-                    " estimated_rows_per_day"
+                    f"with this query, the estimate of rows read today would exceed {most:,} (estimated_rows_per_day);"
+                    f" {spent:,} are counted already: ask for less, continue after midnight UTC, or raise the setting"
                 )
             # Beyond what SQLite can add up, one query is as good as all of them.
             counts.execute(_ADD, (key, day, rows))
             counts.execute("COMMIT")
     except (sqlite3.Error, OSError, OverflowError) as error:
         raise DatabaseUnavailable(
-            f"the day's count of rows cannot be kept in {path} ({error}): name another folder by TABLETURN_HOME, or"
+            f"the day's count of rows cannot be written to {path} ({error}): set TABLETURN_HOME to another folder, or"
             " leave estimated_rows_per_day out"
         ) from None
 

@@ -165,14 +165,14 @@ class Database:
         found = self.estimate(sql, limits)
         if found is None:
             raise QueryTooCostly(
-                f"{self.engine.name} cannot tell how many rows this query would read, so that estimated_rows and"
-                " estimated_rows_per_day do not let it run: write it otherwise, or leave these limits out"
+                f"{self.engine.name} cannot estimate how many rows this query would read, so estimated_rows and"
+                " estimated_rows_per_day do not let it run: rewrite the query, or leave out these limits"
             )
         if limits.estimated_rows and found.rows > limits.estimated_rows:
             told = "more" if found.private else f"{found.rows:,}"
             raise QueryTooCostly(
-                f"a query may be expected to read {limits.estimated_rows:,} rows (estimated_rows), and this one is"
-                f" expected to read {told}: filter by what is indexed, join on keys, or ask for less"
+                f"this query is expected to read {told} rows, and the limit is {limits.estimated_rows:,}"
+                " (estimated_rows): filter by indexed columns, join on keys, or ask for less"
             )
         if limits.estimated_rows_per_day:
             spend(self.location, found.rows, limits.estimated_rows_per_day)

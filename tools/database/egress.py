@@ -62,10 +62,10 @@ class Egress:
             return given
         given = given or {}
         if unknown := [key for key in given if key not in _KEYS]:
-            raise SettingsError(f"egress has no {unknown[0]!r}: it has {', '.join(_KEYS)}")
+            raise SettingsError(f"unknown key {unknown[0]!r} in egress; known keys: {', '.join(_KEYS)}")
         columns = given.get("columns", {})
         if not isinstance(columns, Mapping):
-            raise SettingsError('egress.columns is no table: write columns = {"customers.email" = "none"}')
+            raise SettingsError('egress.columns must be a table: write columns = {"customers.email" = "none"}')
         entries = cast("Mapping[str, object]", columns)
         levels: dict[str, Level] = {
             name.strip().lower(): _level(level, f"columns.{name}") for name, level in entries.items()
@@ -84,7 +84,7 @@ class Egress:
         except (OSError, ValueError) as error:
             raise SettingsError(f"cannot read {path}: {error}") from None
         if not isinstance(found, Mapping):
-            raise SettingsError(f"[egress] of {path} is no table")
+            raise SettingsError(f"[egress] of {path} must be a table")
         return cls.of(cast("Mapping[str, object]", found))
 
     @property
@@ -222,7 +222,7 @@ class Leaving:
 
 def _level(given: object, place: str) -> Level:
     if given not in _LEVELS:
-        raise SettingsError(f"egress.{place} is {given!r}: it is one of {', '.join(_LEVELS)}")
+        raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {given!r}")
     return given
 
 
@@ -231,5 +231,5 @@ def _masks(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
     listed = cast("Iterable[object]", kinds) if isinstance(kinds, list | tuple) else (kinds,)
     wanted = list(listed)
     if unknown := [kind for kind in wanted if kind not in _MASKS]:
-        raise SettingsError(f"egress.mask has {unknown[0]!r}: it knows {', '.join(_MASKS)}")
+        raise SettingsError(f"unknown kind {unknown[0]!r} in egress.mask; known kinds: {', '.join(_MASKS)}")
     return tuple(kind for kind in _MASKS if kind in wanted)

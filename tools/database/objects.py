@@ -35,7 +35,7 @@ def open_object(given: object, session: Session) -> Engine:
     frames = frames_of(given)
     if frames is None:
         raise DatabaseUnavailable(
-            f"a {type(given).__name__} is no database: give a path, a URL, data frames or a SQLDatabase"
+            f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
         )
     from .duckdb.engine import open_frames
 
@@ -51,8 +51,8 @@ def _is_langchains(given: object) -> bool:
 def _engine_of(given: Any) -> Any:
     if given._include_tables or given._ignore_tables:
         raise DatabaseUnavailable(
-            "a SQLDatabase with include_tables or ignore_tables cannot be opened: the server would still let its other"
-            " tables be read; give the database's URL with a role that may read only what is to be read"
+            "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
+            " read on the server; give the database's URL with a role that may read only the tables that you want"
         )
     return given._engine
 

@@ -96,9 +96,9 @@ class PermissionsFile:
         """
         found = self.users.get(name, self.default) if name else self.default
         if found is None:
-            who = f"user {name!r}" if name else "nobody in particular"
-            known = f"; it has {', '.join(sorted(self.users))}" if self.users else ""
-            raise SettingsError(f"the permissions {self.path} say nothing of {who}, and have no [default]{known}")
+            what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
+            known = f"; it names {', '.join(sorted(self.users))}" if self.users else ""
+            raise SettingsError(f"the permissions file {self.path} has {what}{known}")
         return found
 
 

@@ -54,4 +54,4 @@ def format_of(path: str | Path) -> Format:
             return known
     if ending in _ENDINGS:
         return _ENDINGS[ending]
-    raise ExportError(f"cannot tell the form of {path}: let its name end in one of .{', .'.join(FORMATS)}")
+    raise ExportError(f"cannot tell the format of {path}: use a name that ends in one of .{', .'.join(FORMATS)}")

@@ -82,7 +82,7 @@ def _drafted(chat: Chat) -> Generator[None]:
         yield
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
-            warn("the query as you wrote it is kept: /sql edit opens it again")
+            warn("your query is kept: /sql edit opens it again")
         raise
 
 
@@ -114,7 +114,7 @@ def _edited(text: str) -> str:
             reason = error.strerror or error
             raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
         except ValueError as error:
-            raise SettingsError(f"cannot make sense of what {editor} is or wrote: {error}") from None
+            raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
     if not edited:
-        raise SettingsError("nothing was left of the query: it is not run")
+        raise SettingsError("the query is empty and is not run")
     return edited

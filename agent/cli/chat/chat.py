@@ -87,7 +87,7 @@ class Chat:
             SettingsError: There is no turn.
         """
         if not self.conversation.undo():
-            raise SettingsError("there is no turn to take back")
+            raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:
             self.held.pop()  # what was made of it
         words = self.held.pop().asked if self.held else ""

@@ -117,7 +117,7 @@ def _column(found: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
     if len(places) == 1:
         return places[0]
     if not words:
-        raise SettingsError("which column: /values TABLE.COLUMN, or the column alone where one table has it")
+        raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
     if not places:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
     raise SettingsError(f"which {words}: {_some([f'{table.name}.{column.name}' for table, column in places])}")

@@ -50,7 +50,7 @@ def _history() -> History:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
     except OSError as error:
-        warn(f"tableturn: what is typed is not kept for the next time: {path}: {error.strerror or error}")
+        warn(f"tableturn: lines that you type cannot be saved in the history: {path}: {error.strerror or error}")
         return InMemoryHistory()
     return _PlainHistory(str(path))
 
@@ -68,7 +68,7 @@ class _PlainHistory(FileHistory):
         try:
             super().store_string(_plain(string))
         except OSError as error:
-            warn(f"tableturn: this line is not kept for the next time: {error.strerror or error}")
+            warn(f"tableturn: this line cannot be saved in the history: {error.strerror or error}")
 
 
 def _plain(line: str) -> str:

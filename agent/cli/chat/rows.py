@@ -33,10 +33,10 @@ def some(chat: Chat, rest: str) -> RenderableType:
     """Rows by their numbers."""
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
-        raise SettingsError("which rows: /rows 50 shows the first fifty, /rows 101-120 those with these numbers")
+        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
     first, last = (1, int(found[1])) if found[2] is None else (int(found[1]), int(found[2]))
     if not 1 <= first <= last:
-        raise SettingsError(f"there are no rows {rest}: they are counted from 1")
+        raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
     with interrupted() as cancellation:
@@ -100,5 +100,5 @@ def _count(rest: str, example: str) -> int:
     if not rest:
         return PAGE
     if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
-        raise SettingsError(f"how many rows: a number up to {_MOST:,}, as in {example}")
+        raise SettingsError(f"say how many rows: a number up to {_MOST:,}, as in {example}")
     return int(rest)

@@ -22,7 +22,7 @@ def retry(chat: Chat, rest: str) -> Ask:
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
     if not words:
-        raise SettingsError("there is no question of this session to ask again")
+        raise SettingsError("there is no question in this session to ask again")
     return Ask(words)
 
 

@@ -215,7 +215,7 @@ def test_row_level_security_by_role(postgres: str) -> None:
         assert database.execute("SELECT current_user, label FROM parcel").rows == ((_TENANTS[1], "southern"),)
         with database.for_user(Identity("north")) as other:
             assert other.execute("SELECT count(*) FROM parcel").rows == ((2,),)
-    with pytest.raises(SettingsError, match="nobody is named"):
+    with pytest.raises(SettingsError, match="no person is named"):
         Database.open(mapped)
     with pytest.raises(SettingsError, match="no person may have the role"):
         Database.open(f"{postgres}?role={{user}}", session=Session(Identity("none")))

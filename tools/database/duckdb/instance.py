@@ -143,8 +143,8 @@ class Instance:
         text = read_text_file(self._root, self._files, file.path, self._folder, thorough=self._thorough)
         if len(text.columns) == 1 and not is_known(file.path):
             raise DatabaseUnavailable(
-                f"{file.path} is no table: its lines are not separated by a comma, semicolon, tab or bar; where it is a"
-                " table of one column, name it .csv"
+                f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
+                " a table with one column, name it .csv"
             )
         renamed = dict(text.columns)
         columns = tuple(
@@ -183,7 +183,7 @@ class Instance:
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Makes the tables; without those views of a file that cannot be read any more."""
         if not entries:
-            raise DatabaseUnavailable("the database holds no tables that may be seen")
+            raise DatabaseUnavailable("the database has no tables that you may read")
         made: dict[str, Entry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")

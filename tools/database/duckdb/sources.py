@@ -84,7 +84,7 @@ class Sources:
         found = _found(self.asked)
         if not found:
             what = "the folder" if Path(self.asked).is_dir() else "the pattern"
-            raise DatabaseUnavailable(f"{what} {self.asked} holds no files of tables: {_READ}")
+            raise DatabaseUnavailable(f"{what} {self.asked} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.asked} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
         names = told_apart([table_name(_stem(path)) for path in found])
@@ -127,8 +127,8 @@ def sources(text: str) -> Sources:
         start = _start(path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
-                f"{path} cannot be read: databases of SQLite and DuckDB are, and files of tables ({_READ}, or any text"
-                " with separated columns); save it as one of these"
+                f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
+                " text with separated columns); save it as one of these"
             )
     if not path.exists() and not glob.has_magic(str(path)):
         raise DatabaseUnavailable(f"there is no file {path}")

@@ -99,7 +99,7 @@ class MySQLBackend:
         from sqlalchemy.exc import ArgumentError
 
         if address.role:
-            raise SettingsError("roles of persons are taken on in PostgreSQL only: leave `role` out of the URL")
+            raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
         if find_spec("pymysql") is None:
             raise DatabaseUnavailable("MySQL and MariaDB need their driver: pip install 'tableturn[mysql]'")
         try:

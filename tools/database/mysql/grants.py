@@ -27,6 +27,7 @@ def warnings(connection: Asks) -> tuple[str, ...]:
             found.append(f"the login may do more than read: {listed} on {given['where']}{files}")
     if found:
         found.append(
-            "make one that only reads: CREATE USER reader IDENTIFIED BY '...'; GRANT SELECT ON my_database.* TO reader;"
+            "create one that can only read: CREATE USER reader IDENTIFIED BY '...';"
+            " GRANT SELECT ON my_database.* TO reader;"
         )
     return tuple(found)

@@ -26,7 +26,7 @@ def read_log(connection: ServerConnection, most: int) -> tuple[str, ...]:
     ((kept,),) = connection.rows("SELECT @@performance_schema")
     if not int(str(kept)):
         raise DatabaseUnavailable(
-            "the server keeps no queries: set performance_schema = ON in its configuration and restart it; or give a "
+            "the server records no queries: set performance_schema = ON in its configuration and restart it; or give a "
             "file of SQL to --from"
         )
     try:

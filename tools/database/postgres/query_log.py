@@ -35,8 +35,8 @@ def read_log(connection: Asks, most: int) -> tuple[str, ...]:
     found = connection.rows(_WHERE)
     if not found:
         raise DatabaseUnavailable(
-            "the server keeps no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if that "
-            f"alone does not do, {_LOAD}"
+            "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if that "
+            f"is not enough, {_LOAD}"
         )
     try:
         return tuple(str(query) for (query,) in connection.rows(_QUERIES.format(found[0][0], int(most))))

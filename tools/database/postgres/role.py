@@ -29,7 +29,7 @@ _UNBOUND = """
 """
 
 _REMEDY = (
-    "make one that only reads: CREATE ROLE reader LOGIN PASSWORD '...';"
+    "create one that can only read: CREATE ROLE reader LOGIN PASSWORD '...';"
     " GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;"
 )
 
@@ -42,7 +42,7 @@ def warnings(connection: Asks) -> tuple[str, ...]:
         found.append(f"the role {role} is a superuser")
     else:
         if manages:
-            found.append(f"the role {role} may make roles or databases, or replicate")
+            found.append(f"the role {role} may create roles or databases, or replicate")
         groups = connection.rows(
             "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname IN "
             f"({', '.join(map(repr, _GROUPS))}) AND pg_has_role(oid, 'USAGE') ORDER BY rolname"
@@ -53,5 +53,5 @@ def warnings(connection: Asks) -> tuple[str, ...]:
             found.append(f"the role {role} may write to {tables} tables")
     ((unbound,),) = connection.rows(_UNBOUND)
     if unbound:
-        found.append(f"row-level policies of {unbound} tables don't bind the role {role}")
+        found.append(f"row-level policies of {unbound} tables do not apply to the role {role}")
     return (*found, _REMEDY) if found else ()

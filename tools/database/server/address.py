@@ -45,7 +45,9 @@ class Address:
         if not self.role:
             return ""
         if "{user}" in self.role and not identity.name:
-            raise SettingsError("the database's URL takes on each person's role, but nobody is named: give an identity")
+            raise SettingsError(
+                "the database's URL switches to each person's role, but no person is named: give an identity"
+            )
         role = self.role.replace("{user}", identity.name)
         # To the server, this name means the login itself.
         if role.lower() in ("none", "") or "\0" in role:
@@ -76,9 +78,9 @@ def in_schemas(url: str, schemas: str) -> str:
         SettingsError: It is no URL of a server, or names schemas already.
     """
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
-        raise SettingsError("schemas are chosen on servers only: give a URL such as postgresql://user@host/database")
+        raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
     if parted(url).schemas:
-        raise SettingsError("the database's URL names schemas already: leave out one of the two")
+        raise SettingsError("the database's URL already names schemas: leave out one of the two")
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 

@@ -59,8 +59,8 @@ class ServerEngine:
         """
         if session.policy.permissions and not self.keeps_permissions:
             raise SettingsError(
-                f"allow and deny lists are not kept on {backend.name}: grant the login SELECT on what it may read"
-                " (columns too), and the server keeps it"
+                f"allow and deny lists cannot be used on {backend.name}: instead, grant the login SELECT on the tables"
+                " or columns that it may read"
             )
         self._backend = backend
         self.name = backend.name

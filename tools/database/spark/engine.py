@@ -41,10 +41,12 @@ class SparkBackend:
             SettingsError: The URL takes on roles, or names schemas of several catalogues.
         """
         if address.role:
-            raise SettingsError("roles of persons are taken on in PostgreSQL only: leave `role` out of the URL")
+            raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
         catalogues = {name.rpartition(".")[0] for name in address.schemas}
         if len(catalogues) > 1:
-            raise SettingsError("schemas of one catalogue of Spark's are read at a time: name catalogue.schema alike")
+            raise SettingsError(
+                "the schemas must belong to one catalogue: write catalogue.schema with the same catalogue"
+            )
         self._address = address
         self._driver = driver
         self._session = session

@@ -117,12 +117,14 @@ class SQLAlchemyBackend:
         """See `Backend`: what cannot be promised on this dialect, and what to do."""
         found: list[str] = []
         if self._kind not in _READ_ONLY:
-            found.append(f"{self._kind} is not asked for a read-only transaction: what a query does is rolled back")
+            found.append(f"{self._kind} has no read-only transactions here: what a query changes is rolled back")
         if self._kind not in _TIMED:
-            found.append(f"{self._kind} is not told how long a query may take: it is looked at from outside")
+            found.append(
+                f"{self._kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
+            )
         if self._ends(_held(connection)) is None:
-            found.append("the driver cannot end a query that runs: time limits and cancelling wait for its first row")
-        found.append("the login's own rights are not looked at: use one that may only read")
+            found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
+        found.append("the login's own rights are not checked: use one that can only read")
         return tuple(found)
 
     def quoted(self, name: str) -> str:
@@ -166,7 +168,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     """
     address = parted(url.removeprefix(PREFIX))
     if address.role:
-        raise SettingsError("roles of persons are taken on in PostgreSQL only: leave `role` out of the URL")
+        raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:

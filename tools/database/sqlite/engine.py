@@ -60,7 +60,7 @@ class SQLiteEngine:
         self._workers = Workers(os.path.abspath(path), permissions) if available() else None
         if not self._pool.catalogue().visible:
             self._pool.close()
-            raise DatabaseUnavailable(f"{path} holds no tables{' that may be seen' if permissions else ''}")
+            raise DatabaseUnavailable(f"{path} has no tables{' that you may read' if permissions else ''}")
 
     def under(self, session: Session) -> SQLiteEngine:
         """See `Engine`."""

@@ -39,7 +39,7 @@ def _path_of_url(text: str) -> str:
         raise DatabaseUnavailable(f"not a database URL: {text}; write sqlite:///path/to/file.db") from None
     if url.get_backend_name() != "sqlite":
         raise DatabaseUnavailable(
-            f"this is no URL of SQLite but of {url.get_backend_name()}: write sqlite:///path/to/file.db"
+            f"this is a URL of {url.get_backend_name()}, not of SQLite: write sqlite:///path/to/file.db"
         )
     name = url.database or ""
     if name.startswith("file:"):
@@ -48,7 +48,7 @@ def _path_of_url(text: str) -> str:
         if "mode=memory" in parts.query or url.query.get("mode") == "memory":
             name = ":memory:"
     if name in ("", ":memory:"):
-        raise DatabaseUnavailable(f"{text} is a database in memory, which nobody else can fill: name a file")
+        raise DatabaseUnavailable(f"{text} is a database in memory, which is empty here: name a file")
     return name
 
 
@@ -58,7 +58,7 @@ def _header(path: Path) -> bytes:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
         if path.exists() and not path.is_file():
-            raise DatabaseUnavailable(f"{path} is no regular file: name an SQLite database file")
+            raise DatabaseUnavailable(f"{path} is not a regular file: name an SQLite database file")
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
     except FileNotFoundError:
@@ -67,9 +67,11 @@ def _header(path: Path) -> bytes:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DatabaseUnavailable(f"cannot read the database file {path}: {reason}") from None
     if not header:
-        raise DatabaseUnavailable(f"{path} is empty: it holds no tables")
+        raise DatabaseUnavailable(f"{path} is empty: it has no tables")
     if not header.startswith(_MAGIC):
-        raise DatabaseUnavailable(f"{path} is not an SQLite database; files of tables are known by their endings: .csv")
+        raise DatabaseUnavailable(
+            f"{path} is not an SQLite database; table files are recognised by their extensions: .csv"
+        )
     return header
 
 
