@@ -18,7 +18,7 @@ define install
 	wait $$pid || { cat $(VENV)/install.log; exit 1; }
 endef
 
-.PHONY: setup demo test test-extras lint format types docs pictures notebooks vendor studio release clean
+.PHONY: setup demo test test-extras lint format types tables docs pictures notebooks vendor studio release clean
 
 setup: $(VENV)/.ready
 
@@ -72,6 +72,10 @@ types: setup
 docs: setup
 	$(call install, .[docs])
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# The tables within pages that are made from the code; a test fails where they are stale.
+tables: setup
+	$(BIN)/python -m tests.docs.tables
 
 # The documentation's pictures: charts, the graph, a chat at a terminal, and, by a Chromium, the page and an evaluation's report.
 pictures: setup

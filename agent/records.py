@@ -29,18 +29,24 @@ from ..tools.values.match import ValueMatch
 T = TypeVar("T")
 
 Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "failed"]
-"""How a turn ended."""
+"""How a turn ended.
+
+`converged`: there is an answer, and nothing asks for another attempt. `capped`: there is an answer, the best one when a
+limit ended the attempts. `needs_clarification`: the turn waits for a person, who was asked back or has a query to
+approve. `unanswerable`: the database does not hold what was asked, or it was no question. `failed`: no query ran, or
+the model could not be asked; the answer's text says why.
+"""
 
 StopKind = Literal[
     "gate", "same_sql", "same_result", "cycle", "attempts", "budget", "edited", "declined", "asked", "error", "schema"
 ]
 """Why a turn made no further attempt.
 
-`gate`: the query passed every check. `same_sql`, `same_result`: a revision gave the SQL or the result of the attempt
-before it. `cycle`: it gave that of an earlier one. `attempts`: the settings allow no more. `budget`: calls, tokens or
-time ran out. `edited`: a person wrote the query. `declined`: the agent declined the question, or a person the query.
-`asked`: the turn waits for a person. `error`: the model or its reply was of no use. `schema`: it was asked
-which tables there are.
+`gate`: the query passed every check. `same_sql`: a revision gave the SQL of the attempt before it. `same_result`: a
+revision gave the result of the attempt before it. `cycle`: a revision gave the SQL or the result of an earlier attempt.
+`attempts`: the settings allow no more. `budget`: calls, tokens or time ran out. `edited`: a person wrote the query.
+`declined`: the agent declined the question, or a person the query. `asked`: the turn waits for a person. `error`: the
+model or its reply was of no use. `schema`: it was asked which tables there are.
 """
 
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "verified"]
@@ -219,8 +225,8 @@ class Usage:
 
     Attributes:
         llm_calls: Requests to a model, failed and repeated ones included.
-        prompt_tokens: As the model reports them, estimated where it doesn't.
-        completion_tokens: Likewise.
+        prompt_tokens: Tokens of the prompts, as the model reports them, or estimated where it doesn't.
+        completion_tokens: Tokens of the replies, as the model reports them, or estimated where it doesn't.
         seconds: Wall time of the node or turn.
     """
 
@@ -382,7 +388,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class AttemptView:
-    """An attempt as an answer shows it."""
+    """An attempt as an answer shows it.
+
+    Attributes:
+        sql: The query.
+        error: Why it gave no result; None if it ran.
+        row_count: Rows of its result; None if it failed, or if even their number may not leave.
+        feedback: What was fed back for the next attempt; empty if nothing was.
+    """
 
     sql: str
     error: str | None

@@ -20,7 +20,10 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 class PromptTooLarge(ModelError):
-    """Even the least that a task needs is larger than the token budget: the model cannot be asked."""
+    """Even the least that a task needs is larger than the token budget: the model cannot be asked.
+
+    What to do: raise `prompt_tokens`, or show less of the schema (`allow`, `deny`).
+    """
 
 
 @lru_cache(maxsize=64)

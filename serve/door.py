@@ -48,7 +48,10 @@ _KNOWN = 10_000
 
 
 class TooMany(TableturnError):
-    """There were too many requests, or too much was spent."""
+    """There were too many requests, or too much was spent.
+
+    What to do: wait, or raise `--rate`, `--at-once` or `--dollars-a-day`.
+    """
 
 
 class Door:

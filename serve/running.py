@@ -70,7 +70,10 @@ class Asked:
 
 
 class Internal(TableturnError):
-    """Something went wrong that nobody foresaw."""
+    """Something went wrong that nobody foresaw.
+
+    What to do: look into the server's log under the reference that the message gives, and report it.
+    """
 
 
 @dataclass

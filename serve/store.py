@@ -109,15 +109,24 @@ TABLES = frozenset(_tables.tables)
 
 
 class StoreError(TableturnError):
-    """What was asked or answered cannot be kept, or read again."""
+    """What was asked or answered cannot be kept, or read again.
+
+    What to do: look whether the file or database of `--checkpoints` can be reached and has room.
+    """
 
 
 class NotThere(TableturnError):
-    """There is no such thread or turn, or it is somebody else's."""
+    """There is no such thread or turn, or it is somebody else's.
+
+    What to do: take a name that `GET /threads` lists for this person.
+    """
 
 
 class Busy(TableturnError):
-    """The thread takes a turn already, or the server as many as it may."""
+    """The thread takes a turn already, or the server as many as it may.
+
+    What to do: wait for the turn's end, or stop it (`POST /turns/{id}/stop`).
+    """
 
 
 @dataclass(frozen=True)

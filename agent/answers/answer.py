@@ -81,13 +81,15 @@ class Answer:
             where no level holds.
         trust_reason: What that rests on, or why no level holds; empty where nobody set one.
         attempts: Every query run for it, with its error or row count and the feedback that led to the next.
-        usage: What the turn cost; `usage_by_node` has it node by node.
+        usage: What the turn cost.
+        usage_by_node: The same, node by node.
         translator: `prompted` or `offline`.
         model: The model's name.
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
         stopped: Why no further attempt was made, in words.
-        stop_kind: The same for programs: `gate`, `same_sql`, `same_result`, `cycle`, `attempts`, `budget`, `edited`,
-            `declined`, `asked`, `error` or `schema`; None in an answer that an earlier version saved.
+        stop_kind: Why no further attempt was made, for programs: `gate`, `same_sql`, `same_result`, `cycle`,
+            `attempts`, `budget`, `edited`, `declined`, `asked`, `error` or `schema`; None in an answer that an earlier
+            version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
         basis: What it rests on (`.text()` in about three lines): where its query comes from, tables, dates, filters
             with the words that they come from, what a row is; None where there is no query.
@@ -180,7 +182,7 @@ class Answer:
 
     @cached_property
     def chart(self) -> Spec | None:
-        """`drawn` as a Vega-Lite specification with its data, as JSON values; made when it is first asked for."""
+        """The chart that fits, as a Vega-Lite specification with its data (JSON values); None where none does."""
         return vega_lite(self.drawn) if self.drawn else None
 
     @property

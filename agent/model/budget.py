@@ -21,7 +21,11 @@ LEAST_SECONDS = 0.1
 
 
 class BudgetReached(ModelError):
-    """One more request would pass a budget of the turn; the message names it."""
+    """One more request would pass a budget of the turn; the message names it.
+
+    What to do: raise `turn_calls`, `turn_tokens` or `turn_seconds`. Within a turn it is caught: it ends the attempts,
+    and the answer says so.
+    """
 
 
 TRIES = 3

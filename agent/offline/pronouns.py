@@ -14,7 +14,10 @@ _PRONOUN = re.compile(
 
 
 class UnresolvedPronoun(NotUnderstood):
-    """Nothing came before that a pronoun could stand for; `words` holds it."""
+    """Nothing came before that a pronoun could stand for; `words` holds it.
+
+    What to do: name what is meant.
+    """
 
 
 def unresolved_pronoun(question: str, reading: Reading) -> re.Match[str] | None:

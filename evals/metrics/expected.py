@@ -22,7 +22,10 @@ _TRIALS = 8
 
 
 class Unfit(QueryError):
-    """A query that runs, but cannot be judged by."""
+    """A query that runs, but cannot be judged by.
+
+    What to do: give a gold query with fewer rows, or one that gives the same result each time.
+    """
 
 
 @dataclass(frozen=True)

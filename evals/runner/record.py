@@ -26,23 +26,25 @@ class TurnRecord:
     """An answer as a run keeps it.
 
     Attributes:
-        id: The question's.
+        id: The question's own.
         sql: The answer's query; empty where there is none.
-        status: As the answer has it, `failed` for an error that ended the turn, or `NOT_ASKED`.
+        status: As the answer has it; `failed` where an error ended the turn, `not_asked` where the model could not be
+            asked.
         rephrased: The question, self-contained.
         text: What was said, or why there is no answer.
         confidence: From 0 to 1.
-        columns: Of the result.
-        rows: The first `SHOWN_ROWS` rows.
-        row_count: All rows.
+        columns: The result's column names.
+        rows: The result's first ten rows.
+        row_count: How many rows the result has.
         attempts: Each query run, with `sql`, `error`, `row_count`, `feedback`.
         usage: `llm_calls`, `prompt_tokens`, `completion_tokens`, `seconds`.
-        usage_by_node: Likewise by node.
+        usage_by_node: The same, node by node.
         notes: What was left out, repaired or switched off.
         seconds: Wall time of the turn.
         asked_back: What the agent asked back before it answered; empty where it did not.
-        evidence: What its confidence weighed, as `Evidence.signals` names it; None in records of earlier versions.
-        linked: Schema items that the linker found probable, at least `LINKED_FROM`: table, column or None, probability.
+        evidence: What its confidence weighed, by name; None in records of earlier versions.
+        linked: Schema items of which the linker found it probable, 0.1 or more, that the question is about them: table,
+            column or None, probability.
     """
 
     id: str

@@ -32,7 +32,10 @@ GIVE_UP_AFTER = 8
 
 
 class RunStopped(TableturnError):
-    """A run cannot go on now; its answers are kept, and it goes on from there when it is started again."""
+    """A run cannot go on now; its answers are kept, and it goes on from there when it is started again.
+
+    What to do: see to what the message names, and give the same command again.
+    """
 
 
 class Judging(Protocol[V_co]):

@@ -26,7 +26,7 @@ class RunSpec:
 
     Attributes:
         dataset: A benchmark's name, or a file of one's own questions.
-        split: Its part.
+        split: The part of the dataset, such as `dev`.
         model: As `tableturn ask --model` takes it, or `replay:FILE,FILE` for predictions made elsewhere as
             drafts side by side (with `candidates`) or as a draft and its revisions; None
             chooses by the environment.
@@ -36,9 +36,9 @@ class RunSpec:
         limit: Only the first so many interactions.
         without: Databases left out.
         examples: An example store; None for the built-in examples.
-        base_url: Of an OpenAI-compatible server.
-        embedding: Of that store.
-        baseline: Who answers instead of the agent as it is, by name (`evals.baselines`); None for the agent.
+        base_url: The address of an OpenAI-compatible server.
+        embedding: The embedding of the example store.
+        baseline: Who answers instead of the agent as it is, by name, such as `zero-shot`; None for the agent.
     """
 
     dataset: str

@@ -163,7 +163,7 @@ def _parse(arguments: list[str]) -> None:
     group: Any = typer.main.get_group(app)
     context = group.make_context("tableturn", [], resilient_parsing=True)
     command, rest = group, words
-    while hasattr(command, "get_command") and rest and not rest[0].startswith(("-", "...")):
+    while hasattr(command, "get_command") and rest and not rest[0].startswith(("-", "...")) and not rest[0].isupper():
         inner = command.get_command(context, rest[0])
         assert inner is not None, f"there is no command tableturn {' '.join(words)!r}"
         command, rest = inner, rest[1:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import subprocess
@@ -101,13 +100,14 @@ def _show(block: Block, example: CodeExample | None, runner: EvalExample, names:
 
 
 def _run_python(block: Block, example: CodeExample, runner: EvalExample, names: dict[str, Any]) -> None:
+    runner.set_config(line_length=120, target_version="py310", quotes="double")
+    update = runner.update_examples  # by `--update-examples`: the form, and what is printed, are written into the page
+    (runner.format_black if update else runner.lint_black)(example)
     if block.not_run:
-        ast.parse(block.text)
         return
-    runner.set_config(line_length=120)
     run = runner.run
-    if "#>" in block.text:  # `--update-examples` writes what is printed into the page
-        run = runner.run_print_update if runner.update_examples else runner.run_print_check
+    if "#>" in block.text:
+        run = runner.run_print_update if update else runner.run_print_check
     names |= run(example, module_globals=names, rewrite_assertions=False)
 
 
@@ -157,4 +157,5 @@ def test_commands_within_sentences_are_there(page: Path) -> None:
     text = re.sub(r"^ *(`{3,}).*?^ *\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for line in re.findall(r"`((?:tableturn|make|pip|bench)\s[^`]+)`", text):
         whole = " ".join(line.split())
-        console.read(console.Command(f"tableturn {whole}" if whole.startswith("bench") else whole, "", ""))
+        whole = f"tableturn {whole}" if whole.startswith("bench") else whole
+        console.read(console.Command(f"{whole} ..." if whole.startswith("tableturn") else whole, "", ""))

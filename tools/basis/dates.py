@@ -24,11 +24,12 @@ class DateUse:
     """The date that an answer goes by.
 
     Attributes:
-        table: As the schema spells it.
-        column: Likewise.
+        table: Its table, as the schema spells it.
+        column: Its column, as the schema spells it.
         used: Whether the query filters or groups by it; else it only tells how new the data is.
         first: The first day that its conditions let through, as text; empty where they do not say.
-        last: The last day, likewise; with `00:00` behind it where only its midnight is let through.
+        last: The last day that its conditions let through, as text, with `00:00` behind it where only its midnight is;
+            empty where they do not say.
         newest: The newest that the data has; empty where nobody looked, or may.
     """
 

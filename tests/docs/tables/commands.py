@@ -1,0 +1,33 @@
+"""Tables of what can be typed: the commands of the terminal with their options, and those of a chat."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+from tableturn.agent.cli.app import app
+from tableturn.agent.cli.chat.commands import BY_NAME
+from typer.cli import get_docs_for_click
+
+from .markdown import table
+
+
+def command_line() -> str:
+    """Every command with its arguments and options, after a table of the commands."""
+    group: Any = typer.main.get_group(app)
+    context = group.make_context("tableturn", [], resilient_parsing=True)
+    text = get_docs_for_click(obj=group, ctx=context, name="tableturn")
+    _, _, text = text.partition("\n## ")
+    text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", f"## {text}")  # cut short there; each has its own heading
+    text = text.replace("* `-h, --help`: Show this message and exit.\n", "").replace("**Options**:\n\n\n", "")
+    text = re.sub(r"\*\*Usage\*\*:\n\n```console\n\$ (.*)\n```", r"`\1`", text)
+    listed = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    rows = [(f"[`{name}`](#tableturn-{name})", command.help.splitlines()[0]) for name, command in listed]
+    return f"{table(('command', 'what it does'), rows)}\n{text.strip()}\n"
+
+
+def chat_commands() -> str:
+    """Every command of a chat."""
+    rows = [(f"`{f'{one.name} {one.takes}'.strip()}`", one.about) for one in BY_NAME.values()]
+    return table(("command", "what it does"), rows)

@@ -1,0 +1,106 @@
+"""The tables of the reference say what the code says."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from tableturn.agent.model.providers import PROVIDERS
+from tableturn.agent.settings import Settings
+from tableturn.evals.metrics.summary import Scores, Summary
+from tableturn.evals.runner import TurnRecord
+
+from tests.support.command_line import tableturn
+
+from .pages import ROOT
+from .project import sample_at
+from .tables.__main__ import main
+from .tables.source import modules
+
+REFERENCE = ROOT / "docs" / "reference"
+NAMED_ELSEWHERE = {"tableturn.tools.forkserver", "tableturn.evals.bench.carried.places"}
+"""Modules that read variables whose names others give them; these begin with TABLETURN, and are found as texts."""
+
+
+def named(page: Path, heading: str = "") -> set[str]:
+    """The names in the first column of a page's tables, below a sentence or heading if one is given."""
+    text = page.read_text(encoding="utf-8").partition(heading)[2] if heading else page.read_text(encoding="utf-8")
+    cells = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+def test_no_table_is_stale() -> None:
+    assert main("--check") == 0, "run `make tables`"
+
+
+def test_every_setting_is_on_its_page() -> None:
+    assert named(ROOT / "docs" / "settings.md") == set(Settings.model_fields)
+
+
+def test_every_environment_variable_that_is_read_is_on_its_page() -> None:
+    everywhere = {name: text for tree in modules().values() for name, text in texts(tree)}
+    read = {name for module, tree in modules().items() for name in variables(module, everywhere | dict(texts(tree)))}
+    assert named(REFERENCE / "environment.md") == read | {
+        key for provider in PROVIDERS.values() for key in provider.keys
+    }
+
+
+def variables(module: str, constants: dict[str, str]) -> Iterator[str]:
+    """The environment variables that a module reads, by their names or by a constant that holds one."""
+    for node in ast.walk(modules()[module]):
+        if isinstance(node, ast.Constant) and re.fullmatch(r"TABLETURN_[A-Z_]*[A-Z]", str(node.value)):
+            yield str(node.value)
+        for place in places(node):
+            text = place.value if isinstance(place, ast.Constant) else constants.get(ast.unparse(place))
+            assert text or module in NAMED_ELSEWHERE, f"{module}: which variable is {ast.unparse(place)}?"
+            if text:
+                yield str(text)
+
+
+def texts(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The constants of a module that hold a text."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield ast.unparse(node.targets[0]), node.value.value
+
+
+def places(node: ast.AST) -> Iterator[ast.expr]:
+    """Where a node says which variable it reads."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="environ")), args=[name, *_]):
+            yield name
+        case ast.Call(func=ast.Attribute(attr="getenv"), args=[name, *_]):
+            yield name
+        case ast.Subscript(value=ast.Attribute(attr="environ"), slice=name):
+            yield name
+        case ast.Compare(left=name, comparators=[ast.Attribute(attr="environ")]):
+            yield name
+        case ast.keyword(arg="envvar", value=name):
+            yield name
+        case _:
+            pass
+
+
+def test_every_key_of_an_evaluation_is_on_its_page(tmp_path: Path) -> None:
+    sample_at(tmp_path / "shop.sqlite")
+    asked = [{"question": "How many customers?", "sql": "SELECT COUNT(*) FROM customers", "database": "shop.sqlite"}]
+    (tmp_path / "asked.json").write_text(json.dumps(asked))
+    done = tableturn(
+        "eval", "--dataset", str(tmp_path / "asked.json"), "--model", "offline", "--out", str(tmp_path / "run")
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    (question,) = results["questions"]
+    page = REFERENCE / "json.md"
+    assert set(question) == named(page, "Each of `questions`") - {"name", "figures", "command"}
+    assert set(results) | set(results["strict"]) | set(results["by_verdict"]) <= named(page, "## An evaluation") | {
+        "ruled"
+    }
+    assert {field.name for field in fields(TurnRecord)} <= set(question)
+    assert {field.name for kind in (Scores, Summary) for field in fields(kind)} - {"all", "measures"} == set(
+        results["strict"]
+    )
