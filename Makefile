@@ -76,6 +76,7 @@ docs: setup
 # The gallery in docs/charts.md, and the page in docs/serve.md, which takes a Chromium.
 pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
+	$(BIN)/python -m tests.support.benchmark_pictures docs/figures
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
 
