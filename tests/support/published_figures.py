@@ -146,9 +146,9 @@ def source(figure: Figure) -> str:
     """What a figure was measured with, and by which command."""
     kind = KINDS[figure.kind].capitalize()
     if not figure.command:
-        return f"{kind}, by the command of each row."
-    printed = f"`{figure.command}`" if figure.command.startswith("tableturn ") else figure.command
-    return f"{kind}: {figure.n}. {figure.date}, version {figure.version}, by {printed}."
+        return f"{kind}; each row names its command."
+    command = f"command: `{figure.command}`" if figure.command.startswith("tableturn ") else f"by {figure.command}"
+    return f"{kind}: {figure.n} ({command}; version {figure.version}, {figure.date})."
 
 
 def table(name: str) -> str:
