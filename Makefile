@@ -82,6 +82,7 @@ pictures: setup
 	$(BIN)/python -m tests.corpus.gallery docs
 	$(BIN)/python -m tests.support.graph_picture docs
 	$(BIN)/python -m tests.support.chat_picture docs
+	$(BIN)/python -m tests.support.benchmark_pictures docs/figures
 	$(call install, .[browser])
 	$(BIN)/python -m tests.support.page_pictures docs
 	$(BIN)/python -m tests.support.report_picture docs

@@ -37,7 +37,7 @@ def specification(figure: Figure) -> Spec:
     return {
         "$schema": SCHEMA,
         "title": {
-            "text": wrap(figure.claim, round(0.75 * letters)),
+            "text": wrap(figure.claim, round(0.8 * letters)),
             "subtitle": wrap(f"{KINDS[figure.kind].capitalize()}: {figure.n}", round(0.85 * letters)),
             "anchor": "start",
             "offset": 14,
@@ -61,7 +61,7 @@ def _panel(figure: Figure, measure: Measure, width: int, labels: int | None) -> 
         colour = "ours" if row.ours or not compared else "other"
         ends = {} if low is None else {"low": low, "high": high}
         rows.append({"label": row.label, "value": at, "text": _text(at, measure), "colour": colour, **ends})
-    share = measure.form == "share"
+    share = measure.form in ("share", "percent")
     # The text stands past the bar and its interval.
     most = max(max(row.get("high", 0), row.get("value", 0)) for row in rows)
     most = 100 if share else max(most, measure.aim or 0)
@@ -124,6 +124,8 @@ def main(folder: Path) -> None:
     """Writes `NAME-light.svg` and `NAME-dark.svg` for each figure."""
     folder.mkdir(exist_ok=True)
     for name, figure in figures().items():
+        if not figure.drawn:
+            continue
         for theme in get_args(Theme):
             (folder / f"{name}-{theme}.svg").write_bytes(small(picture(specification(figure), "svg", theme)))
 

@@ -37,14 +37,14 @@ class Measure(_Data):
     Attributes:
         key: Its name in the rows.
         title: Its heading.
-        form: What its values are; shares are told in percent.
+        form: What its values are: shares come with their number of cases, and are told in percent as `percent` is.
         aim: What was aimed at, in the unit that is shown.
         drawn: Whether the picture has it too.
     """
 
     key: str
     title: str
-    form: Literal["number", "share", "interval", "text"] = "number"
+    form: Literal["number", "percent", "share", "interval", "text"] = "number"
     aim: float | None = None
     drawn: bool = True
 
@@ -69,10 +69,11 @@ class Figure(_Data):
     Attributes:
         name: Of the picture's files, too.
         kind: What took part.
-        claim: What the picture shows, as a sentence.
+        claim: What the picture shows, as a sentence; empty where there is no picture.
         missed: What was aimed at and not reached; empty where nothing was.
-        command: What prints it.
+        command: What prints it; empty where each row names its own.
         n: How many cases, in words.
+        drawn: Whether there is a picture.
         date: When it was measured, in ISO form.
         version: On which version.
         measures: The columns.
@@ -81,11 +82,12 @@ class Figure(_Data):
 
     name: str
     kind: Kind
-    claim: str
+    claim: str = ""
     missed: str = ""
-    command: str
-    n: str
+    command: str = ""
+    n: str = ""
     date: str
+    drawn: bool = True
     version: str = "0.2.0"
     measures: tuple[Measure, ...]
     rows: tuple[Row, ...]
@@ -122,6 +124,8 @@ def written(value: Value, form: str) -> str:
     figure, low, high = spread(value, form)
     if form == "share":
         return f"{figure:.1f} % ({low:.1f} to {high:.1f})"
+    if form == "percent":
+        return f"{number(figure)} %"
     return number(figure) + ("" if low is None or high is None else f" ({number(low)} to {number(high)})")
 
 
@@ -133,11 +137,18 @@ def number(value: float) -> str:
 def shown(name: str) -> str:
     """The picture, the table and the source of a figure, as Markdown."""
     figure = figures()[name]
-    source = (
-        f"{KINDS[figure.kind].capitalize()}: {figure.n}; {figure.date}, version {figure.version}. {_printed(figure)}"
-    )
+    drawn = f"{picture(figure)}\n\n" if figure.drawn else ""
     missed = f"\n\n**Missed**: {figure.missed}" if figure.missed else ""
-    return f"\n{picture(figure)}\n\n{table(name)}\n{source}{missed}\n"
+    return f"\n{drawn}{table(name)}\n{source(figure)}{missed}\n"
+
+
+def source(figure: Figure) -> str:
+    """What a figure was measured with, and by which command."""
+    kind = KINDS[figure.kind].capitalize()
+    if not figure.command:
+        return f"{kind}; each row names its command."
+    command = f"command: `{figure.command}`" if figure.command.startswith("tableturn ") else f"by {figure.command}"
+    return f"{kind}: {figure.n} ({command}; version {figure.version}, {figure.date})."
 
 
 def table(name: str) -> str:
@@ -167,7 +178,3 @@ def _heading(measure: Measure) -> str:
     interval = " (95 %)" if measure.form in ("share", "interval") else ""
     aim = "" if measure.aim is None else f", aim {measure.aim:g}"
     return f"{measure.title}{aim}{interval}"
-
-
-def _printed(figure: Figure) -> str:
-    return f"`{figure.command}` prints it." if figure.command.startswith("tableturn ") else f"From {figure.command}."
