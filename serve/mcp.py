@@ -22,9 +22,10 @@ from tableturn import __version__
 
 from ..agent import Answer
 from ..agent.answers.phrasing import explained
+from ..agent.answers.queries import Query, run_query
 from ..agent.answers.tool import answer_text
 from ..tools.database.table import plain_cell
-from ..tools.errors import QueryError, TableturnError
+from ..tools.errors import TableturnError
 from ..tools.toolset import table_text
 from .outgoing import for_model, masked
 from .running import Asked
@@ -177,12 +178,9 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def run_sql(sql: _SQL) -> QueryResult:
         """Run one query of your own, read-only, under limits of time and size."""
         asker = asker_of()
-        resources = asker.agent.resources
+        resources, limits = asker.agent.resources, asker.agent.settings.limits
         with _Told():
-            limits = asker.agent.settings.limits
-            table = await asyncio.to_thread(resources.tools.run_sql.call, sql=sql, limits=limits)
-            if isinstance(table, QueryError):
-                raise table
+            table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
         return QueryResult(**masked(found, asker.agent), row_count=len(table.rows), truncated=table.truncated)
@@ -205,7 +203,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         with _Told():
             tool = asker.agent.resources.tools.find_values
-            found = await asyncio.to_thread(tool.call, text=text, limit=limit)
+            found = await asker.work(lambda _: tool.call(text=text, limit=limit))
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
@@ -229,7 +227,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             if stored.answer is None:
                 raise ToolError(f"turn {turn!r} has no answer to approve")
             answer = Answer(stored.answer, stored.thread)
-            saved = await asyncio.to_thread(asker.agent.approve, answer, question=question)
+            saved = await asker.work(lambda _: asker.agent.approve(answer, question=question))
         return ApproveResult(id=saved.id, new=saved.new)
 
 
@@ -265,11 +263,10 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
         turns = await asyncio.to_thread(asker.server.store.turns, asker.owner, id)
-        may_read = asker.agent.resources.may_read
         told = [
             f"Question: {turn.question}\n{answer_text(Answer(turn.answer))}"
             for turn in turns
-            if turn.answer is not None and may_read(turn.answer.rights)
+            if turn.answer is not None and asker.may_see(turn)
         ]
         return masked("\n\n".join(told), asker.agent)
 

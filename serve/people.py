@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import threading
 import time
 from collections import OrderedDict
@@ -51,7 +50,6 @@ class People:
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
         self.agent = agent
         self._settings = settings
-        self._proxies = [ipaddress.ip_network(proxy, strict=False) for proxy in settings.proxies]
         self._agents: OrderedDict[Identity, SQLAgent] = OrderedDict()
         self._lock = threading.Lock()
         self._database = database_identity(agent.resources.database)
@@ -67,7 +65,7 @@ class People:
         header = self._settings.user_header
         if header is None:
             return self.nobody
-        if not self._from_proxy(request):
+        if not self._settings.is_proxy(request.client.host if request.client else ""):
             raise Unauthorized(f"this server is asked through a reverse proxy, which says in {header} who asks")
         names = request.headers.getlist(header)
         if len(names) != 1 or not names[0].strip() or len(names[0]) > _LONGEST_NAME:
@@ -122,10 +120,3 @@ class People:
     def _signed(self, until: str) -> str:
         key = (self._settings.token or "").encode()
         return hmac.new(key, f"tableturn session {until}".encode(), hashlib.sha256).hexdigest()
-
-    def _from_proxy(self, request: HTTPConnection) -> bool:
-        try:
-            address = ipaddress.ip_address(request.client.host if request.client else "")
-        except ValueError:
-            return False
-        return any(address in network for network in self._proxies)

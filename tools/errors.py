@@ -124,6 +124,10 @@ class TurnCancelled(TableturnError):
     """A person ended the turn before its answer; the conversation stands as it did before it."""
 
 
+class NothingToDecide(TableturnError):
+    """A decision on a query was given where none waits for one."""
+
+
 class AuditError(TableturnError):
     """A turn could not be written down where it has to be, so that its answer was not given."""
 

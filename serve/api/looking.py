@@ -72,7 +72,7 @@ async def health() -> dict[str, str]:
 async def ready(server: ServerHere) -> dict[str, str]:
     """Whether questions can be taken: the database answers, and conversations can be kept."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
-    await asyncio.to_thread(server.store.check)
+    await asyncio.to_thread(server.turns.check)
     return {"status": "ready"}
 
 
