@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.routing import Route
 from tableturn import __version__
@@ -129,11 +130,40 @@ def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
         asker_of: Tells who calls.
         name: As assistants see it.
     """
-    server: MCPServer[Any] = MCPServer(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _Server(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)
     _add_prompts(server)
     return server
+
+
+class _Server(MCPServer[Any]):
+    """The SDK's server, which says what is wrong with a call's arguments by name, and takes none that there are not."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """See MCPServer."""
+        known = next(
+            (tool.input_schema.get("properties", {}) for tool in await self.list_tools() if tool.name == name), {}
+        )
+        for argument, value in arguments.items():
+            if known and argument not in known:
+                raise ToolError(f"{name} has no argument {argument[:100]!r}: it takes {', '.join(known)}")
+            if isinstance(value, str) and "\0" in value:
+                raise ToolError(f"{argument}: a text must not have the character U+0000 in it")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(wrong := error.__cause__, ValidationError):
+                raise
+            told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
+            raise ToolError("; ".join(told)) from wrong
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
+        """See MCPServer."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
 
 
 def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:

@@ -216,9 +216,15 @@ class Turns:
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None:
                 await conversation.acheck_decision()
-            kept = {"decision": asked.decision, "approve": asked.approve, "rights": agent.resources.rights}
             id_ = await asyncio.to_thread(
-                self._store.begin, asked.owner, asked.thread, asked.words, asked.notes, **kept
+                self._store.begin,
+                asked.owner,
+                asked.thread,
+                asked.words,
+                asked.notes,
+                decision=asked.decision,
+                approve=asked.approve,
+                rights=agent.resources.rights,
             )
             turn = RunningTurn(id_, asked, conversation)
             self._running[id_] = turn

@@ -15,7 +15,7 @@ from ..agent import Answer, SQLAgent
 from ..tools.database import Cancellation, Identity
 from .config import ServeSettings
 from .metrics import Metrics
-from .people import People
+from .people import People, Unauthorized
 from .rows import Rows
 from .running import Turns
 from .store import Busy, NotThere, Owner, Store, StoredTurn
@@ -67,6 +67,9 @@ class Server:
             Forbidden: The permissions say nothing of that person.
         """
         identity = self.people.identify(request)
+        session = None if self.people.bears_token(request) else self.people.session_of(request)
+        if session is not None and await asyncio.to_thread(self.store.session_ended, session.id):
+            raise Unauthorized("this session was ended: give the server's token")
         known = identity == self.people.nobody
         agent = self.agent if known else await asyncio.to_thread(self.people.agent_of, identity)
         return Asker(identity, self.people.owner(identity), agent, self)

@@ -125,6 +125,13 @@ _spent = Table(
 )
 """What models were asked, by the day: it stays when turns and threads are deleted."""
 
+_ended = Table(
+    "tableturn_ended_sessions",
+    _tables,
+    Column("id", String(64), primary_key=True),
+    Column("until", Float, nullable=False),
+)
+
 TABLES = frozenset(_tables.tables)
 """The tables that a store makes."""
 
@@ -286,6 +293,19 @@ class Store:
         with _told(), self._engine.begin() as on:
             on.execute(delete(_workers).where(_workers.c.seen < now - 60 * WORKER_SECONDS))
             return on.execute(lost.values(status="lost", ended=now)).rowcount
+
+    def end_session(self, id_: str, until: float) -> None:
+        """Has a browser's session count no more, in any worker."""
+        now = time.time()
+        with _told(), self._engine.begin() as on:
+            on.execute(delete(_ended).where(_ended.c.until < now))
+            if on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is None:
+                on.execute(insert(_ended).values(id=id_, until=until))
+
+    def session_ended(self, id_: str) -> bool:
+        """Whether a session was ended before its time."""
+        with _told(), self._reading.connect() as on:
+            return on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is not None
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
         """A new conversation."""

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ..tools.database import Cancellation
@@ -53,8 +52,9 @@ class Work:
             async with share if owner.person else nullcontext():
                 self._running.add(cancellation)
                 context = contextvars.copy_context()
-                called = partial(context.run, function, cancellation)
-                return await asyncio.get_running_loop().run_in_executor(self._pool, called)
+                return await asyncio.get_running_loop().run_in_executor(
+                    self._pool, lambda: context.run(function, cancellation)
+                )
         finally:
             self._running.discard(cancellation)
             self._wanted[owner] -= 1
