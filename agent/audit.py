@@ -21,10 +21,13 @@ from .records import AnswerRecord, Attempt
 _BEGINNING = re.compile(rb'\{"time": "[\dT:.+-]*(?:", "user": "|\Z)')
 """How a trail begins, also one whose first line was cut short."""
 
+BESIDE = frozenset({"run", "read", "exported"})
+"""Statuses of queries that a person ran beside turns: of their own, an answer's page by page, an answer's to a file."""
+
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One turn.
+    """One turn, or one query that a person ran beside it.
 
     Cells of the database are nowhere in it, but for those that a question or a query names.
 
@@ -36,7 +39,8 @@ class AuditRecord:
         question: As asked.
         sql: The query behind the answer; None where there is none.
         rows: Rows given.
-        status: As answers have it; `error` where the turn raised an error, `cancelled` where a person ended it.
+        status: As answers have it; `error` where the turn raised an error, `cancelled` where a person ended it. Of a
+            query that a person ran: `run`, `exported`, or `read` where an answer's rows were read anew page by page.
         refused: Queries that were turned down: they write, or reach for what may not be read.
         queries: All queries that were sent to the database, the refused ones included.
         error: For `error`, the kind of error.
@@ -139,6 +143,14 @@ def answered(
 def unanswered(question: str, status: str, identity: Identity, thread: str, **more: Any) -> AuditRecord:
     """The record of a turn that has none."""
     return AuditRecord(_now(), _name(identity), thread, more.pop("database", ""), question, status=status, **more)
+
+
+def queried(
+    sql: str, question: str, identity: Identity, thread: str, database: str, status: str, **more: Any
+) -> AuditRecord:
+    """The record of a query that a person ran beside a turn."""
+    own = sql if status != "error" else None
+    return AuditRecord(_now(), _name(identity), thread, database, question, own, status=status, queries=(sql,), **more)
 
 
 def _now() -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, TurnCancelled
-from .model.budget import Allowance, Budget, BudgetReached, spending
+from .model.budget import Allowance, Budget, BudgetReached, spending, told_cost
 from .model.errors import loop_is_gone
 from .model.reply import reply_usage
 from .records import Usage
@@ -252,6 +252,7 @@ class _Driver:
                 raise
             finally:
                 self._tally.usage += allowance.spent
+                told_cost(allowance.spent)
 
     async def _send(self, request: Request, task: str, allowance: Allowance, seconds: float) -> AIMessage:
         """A request; it counts as one at least, also where the model's client does not count what it sends."""
@@ -260,6 +261,14 @@ class _Driver:
             reply = await self._way.send(request, self._tally.config(task), allowance, seconds)
         except BudgetReached:
             raise  # the client sent nothing more
+        except (
+            TurnCancelled,
+            asyncio.CancelledError,
+            _Late,
+        ):
+            # The model may have read the prompt, and is paid for that.
+            allowance.spent += Usage(int(allowance.sent == before), request.tokens)
+            raise
         except Exception:
             allowance.spent += Usage(int(allowance.sent == before))
             raise

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -18,13 +19,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
 from ..tools.database import Access, Identity, asked_in
-from ..tools.errors import AuditError, ExportError, TableturnError, TurnCancelled
+from ..tools.errors import AuditError, ExportError, NothingToDecide, TableturnError, TurnCancelled
 from ..tools.examples import database_identity
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of
 from .answers.answer import Answer, pending_answer
 from .answers.delivery import deliver
 from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.learning import Saved, save_answer
+from .answers.queries import Query, written_down
 from .answers.why import Why, read_why
 from .audit import AuditRecord, AuditTrail, unanswered
 from .graph import AgentGraph, build_graph
@@ -290,7 +292,9 @@ class SQLAgent:
         database = self.resources.others.narrowed(within.permissions, self.resources).database
         limits = within.export_limits
         limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-        return export_query(database, answer.sql, target, form, limits, cancellation)
+        query, sql = Query(answer.sql, answer.question, answer.thread), answer.sql
+        write = partial(export_query, database, sql, target, form, limits, cancellation)
+        return written_down(query, "exported", self.resources, write, lambda exported: exported.rows)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
         """A conversation: a new one, or the one that the checkpointer holds under `thread`.
@@ -364,14 +368,18 @@ class SQLAgent:
 
         Raises:
             QueryError: It does not run.
+            SettingsError: There is no query.
             ExampleRefused: Its question does not stand alone, or it is of another database.
             SettingsError: The agent was given no store.
             ExampleStoreError: The store cannot be opened or written.
         """
         from .answers.remembering import corrected
 
-        found = corrected(answer.record, sql, self.resources, self.settings, question)
-        return Correction(self.deliver(Answer(found.record, answer.thread)), found.saved, found.proposals)
+        found = corrected(answer.record, sql, self.resources, self.settings, question, answer.thread)
+        right = self.deliver(Answer(found.record, answer.thread))
+        # Last, so that what cannot be done as asked leaves nothing behind.
+        saved = save_answer(found.record, self.resources, self.settings, question=question)
+        return Correction(right, saved, found.proposals)
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
         """Runs an answer's query anew, or another that a person wrote in its place; nothing is kept.
@@ -387,7 +395,7 @@ class SQLAgent:
         """
         from .answers.remembering import rerun
 
-        record = rerun(answer.record, sql, self.resources, self.settings, cancellation)
+        record = rerun(answer.record, sql, self.resources, self.settings, cancellation, answer.thread)
         return self.deliver(Answer(record, answer.thread))
 
     def forget(self, name: str) -> str:
@@ -619,12 +627,30 @@ class Conversation:
 
         Raises:
             TableturnError: It is neither words nor fields.
+            NothingToDecide: It is a decision, and no query waits for one.
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
-        if state.interrupts and self._resumable(state.values.get("turn")):
+        if isinstance(question, Mapping):
+            self._check_decision(state)
+        if self._waits(state):
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
+
+    async def acheck_decision(self) -> None:
+        """Sees that a query waits for a person's decision.
+
+        Raises:
+            NothingToDecide: None does.
+        """
+        self._check_decision(await self._graph.aget_state(self._config()))
+
+    def _check_decision(self, state: StateSnapshot) -> None:
+        if not self._waits(state) or state.interrupts[0].value.get("kind") != "approve":
+            raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
+
+    def _waits(self, state: StateSnapshot) -> bool:
+        return bool(state.interrupts) and self._resumable(state.values.get("turn"))
 
     def _resumable(self, turn: Any) -> bool:
         """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""

@@ -9,9 +9,12 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
+from starlette.routing import Match, Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 from tableturn import __version__
 
 from ..agent import SQLAgent
@@ -24,6 +27,8 @@ from .server import AgentOpener, House, given
 
 PAGE = Path(__file__).parent / "page"
 """The web page's files."""
+
+PAGE_PATHS = frozenset({"/", *(f"/{file.relative_to(PAGE).as_posix()}" for file in PAGE.rglob("*") if file.is_file())})
 
 
 def create_app(
@@ -59,7 +64,6 @@ def create_app(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=settings.limits.body_bytes,
         middleware=_layers(settings),
     )
     app.state.house = house
@@ -69,8 +73,18 @@ def create_app(
     route, manager = over_http(house)
     app.router.routes.append(route)
     house.beside.append(manager.run)
-    app.mount("/", _PageFiles(directory=PAGE, html=True))
+    app.router.routes.append(_PageMount("/", _PageFiles(directory=PAGE, html=True)))
     return app
+
+
+class _PageMount(Mount):
+    """The page's files and nothing else, so that a path of the API is told from one that there is not."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """See Mount."""
+        if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
+            return super().matches(scope)
+        return Match.NONE, {}
 
 
 class _PageFiles(StaticFiles):
@@ -84,10 +98,19 @@ class _PageFiles(StaticFiles):
 
 
 def _layers(settings: ServeSettings) -> list[Any]:
-    layers = [Middleware(Door, settings=settings)]
+    layers = [
+        Middleware(Door, settings=settings, free=PAGE_PATHS),
+        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
+    ]
     if settings.origins:
         methods = ["GET", "POST", "PATCH", "DELETE"]
-        headers = ["authorization", "content-type", "last-event-id"]
-        cors = Middleware(CORSMiddleware, allow_origins=settings.origins, allow_methods=methods, allow_headers=headers)
+        headers = ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=methods,
+            allow_headers=headers,
+            expose_headers=[asking.TURN_HEADER],
+        )
         layers.insert(1, cors)
     return layers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 from ..agent.cli.conversations import own_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
-from .store import TABLES
+from .store import TABLES, StoreError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
+    from psycopg import AsyncConnection
+    from psycopg.rows import DictRow
 
 _BUSY_SECONDS = 10.0
+_CONNECT_SECONDS = 10
 _CONNECTIONS = 8
+_SET_UP = 7_282_254
+"""The number of the lock under which LangGraph's tables are made."""
 _SCHEMES = ("postgresql://", "postgres://")
 
 
@@ -58,6 +64,16 @@ class Place:
             return self.location.replace("postgresql://", "postgresql+psycopg://", 1)
         return f"sqlite:///{self.location}"
 
+    async def check(self) -> None:
+        """Sees that it can be used, before workers are started that would all find out.
+
+        Raises:
+            StoreError: It cannot be reached.
+            SettingsError: Packages are missing.
+        """
+        if self.on_server:
+            await _set_up(self.location)
+
     @asynccontextmanager
     async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
         """LangGraph's checkpointer there, for this event loop."""
@@ -69,6 +85,7 @@ class Place:
         from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
         async with aiosqlite.connect(self.location, timeout=_BUSY_SECONDS) as connection:
+            await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
             await saver.setup()
             yield saver
@@ -76,14 +93,42 @@ class Place:
 
 @asynccontextmanager
 async def _on_postgres(url: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-    try:
-        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-        from psycopg.rows import dict_row
-        from psycopg_pool import AsyncConnectionPool
-    except ImportError as error:
-        raise SettingsError(f"conversations in PostgreSQL need {error.name}: pip install 'tableturn[serve]'") from None
+    await _set_up(url)
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from psycopg.rows import dict_row
+    from psycopg_pool import AsyncConnectionPool
+
     own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     async with AsyncConnectionPool(url, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False) as pool:
-        saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
-        await saver.setup()
-        yield saver
+        yield AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
+
+
+async def _set_up(url: str) -> None:
+    """Makes LangGraph's tables; of several workers that begin, one after another."""
+    try:
+        import psycopg
+        import psycopg_pool  # noqa: F401  # pyright: ignore[reportUnusedImport] - told here, once, if it is missing
+        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+        from psycopg.rows import DictRow, dict_row
+    except ImportError as error:
+        raise SettingsError(f"conversations in PostgreSQL need {error.name}: pip install 'tableturn[serve]'") from None
+    try:
+        connecting = psycopg.AsyncConnection[DictRow].connect(
+            url, autocommit=True, prepare_threshold=0, row_factory=dict_row, connect_timeout=_CONNECT_SECONDS
+        )
+        async with await connecting as connection:
+            # Asked for again and again, not waited for: whoever waits for a lock holds up an index that is being built
+            # concurrently, and that holds the lock.
+            while not await _locked(connection):
+                await asyncio.sleep(0.1)
+            await AsyncPostgresSaver(connection).setup()
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split())
+        raise StoreError(f"conversations cannot be kept in the database of --checkpoints: {reason}") from None
+
+
+async def _locked(connection: AsyncConnection[DictRow]) -> bool:
+    """Whether the lock is had, which goes with the connection."""
+    found = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
+    row = await found.fetchone()
+    return bool(row and row["locked"])

@@ -25,6 +25,8 @@ class Limits:
         requests_a_minute: Of one person, or of one address where nobody is named; bursts of a sixth of it are let by.
         at_once: Turns at once in one worker.
         at_once_a_person: Turns at once of one named person in one worker.
+        queries_at_once: Queries at once in one worker that people run beside turns: rows, exports, their own SQL. Of a
+            named person as many of them as turns; more wait, up to 32 a person.
         dollars_a_day: What the turns of a day (UTC) may cost, all workers together; None for any sum.
         dollars_a_million: Price of a million prompt and of a million completion tokens, by which that is reckoned.
         retention_days: Conversations in which nothing was asked for so long are deleted; None keeps them.
@@ -37,6 +39,7 @@ class Limits:
     requests_a_minute: int = 600
     at_once: int = 300
     at_once_a_person: int = 4
+    queries_at_once: int = 8
     dollars_a_day: float | None = None
     dollars_a_million: tuple[float, float] | None = None
     retention_days: float | None = None
@@ -89,6 +92,14 @@ class ServeSettings:
                 raise SettingsError(
                     f"{proxy!r} is no address of a proxy: give one such as 10.0.0.7 or 10.0.0.0/8"
                 ) from None
+
+    def is_proxy(self, address: str) -> bool:
+        """Whether a request from this address comes through a reverse proxy, whose word on who asks counts."""
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
         """Sees that a server bound to this address asks who is there.

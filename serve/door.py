@@ -60,10 +60,12 @@ class Door:
     Args:
         app: What is behind it.
         settings: Who may ask, from where, how often.
+        free: Paths that count against no rate: the page's own files, of which it loads a few dozen.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
         self._app = app
+        self._free = free
         self._settings = settings
         self._rates = Rates(settings.limits.requests_a_minute)
 
@@ -88,17 +90,27 @@ class Door:
             await send(message)
 
         try:
-            self._check(headers, scope.get("client"))
-        except TableturnError as error:
+            self._check(headers, scope)
+        except (TableturnError, HTTPException) as error:
             await told(Request(scope), error)(scope, receive, dressed)
             return
         await self._app(scope, _within(receive, self._settings.limits.body_seconds), dressed)
 
-    def _check(self, headers: Headers, client: tuple[str, int] | None) -> None:
+    def _check(self, headers: Headers, scope: Scope) -> None:
         self._check_host(headers)
         self._check_origin(headers)
-        user = headers.get(self._settings.user_header) if self._settings.user_header else None
-        self._rates.count(user or (client[0] if client else ""))
+        if scope["path"].removeprefix(scope.get("root_path", "")) not in self._free:
+            self._rates.count(self._who(headers, scope))
+        length, most = headers.get("content-length", ""), self._settings.limits.body_bytes
+        if length.isdecimal() and (len(length) > 18 or int(length) > most):
+            raise HTTPException(413, f"the request's body has more than {most:,} bytes")
+
+    def _who(self, headers: Headers, scope: Scope) -> str:
+        """Whose rate a request counts against: a name counts from a proxy alone, anybody could write it."""
+        address = scope["client"][0] if scope.get("client") else ""
+        header = self._settings.user_header
+        named = headers.get(header) if header and self._settings.is_proxy(address) else None
+        return named or address
 
     def _check_host(self, headers: Headers) -> None:
         given = headers.getlist("host")

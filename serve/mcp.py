@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.routing import Route
 from tableturn import __version__
 
 from ..agent import Answer
 from ..agent.answers.phrasing import explained
+from ..agent.answers.queries import Query, run_query
 from ..agent.answers.tool import answer_text
 from ..tools.database.table import plain_cell
-from ..tools.errors import QueryError, TableturnError
+from ..tools.errors import TableturnError
 from ..tools.toolset import table_text
 from .outgoing import for_model, masked
 from .running import Asked
@@ -128,11 +130,40 @@ def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
         asker_of: Tells who calls.
         name: As assistants see it.
     """
-    server: MCPServer[Any] = MCPServer(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _Server(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)
     _add_prompts(server)
     return server
+
+
+class _Server(MCPServer[Any]):
+    """The SDK's server, which says what is wrong with a call's arguments by name, and takes none that there are not."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """See MCPServer."""
+        known = next(
+            (tool.input_schema.get("properties", {}) for tool in await self.list_tools() if tool.name == name), {}
+        )
+        for argument, value in arguments.items():
+            if known and argument not in known:
+                raise ToolError(f"{name} has no argument {argument[:100]!r}: it takes {', '.join(known)}")
+            if isinstance(value, str) and "\0" in value:
+                raise ToolError(f"{argument}: a text must not have the character U+0000 in it")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(wrong := error.__cause__, ValidationError):
+                raise
+            told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
+            raise ToolError("; ".join(told)) from wrong
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
+        """See MCPServer."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
 
 
 def over_http(house: House) -> tuple[Route, StreamableHTTPSessionManager]:
@@ -177,12 +208,9 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def run_sql(sql: _SQL) -> QueryResult:
         """Run one query of your own, read-only, under limits of time and size."""
         asker = asker_of()
-        resources = asker.agent.resources
+        resources, limits = asker.agent.resources, asker.agent.settings.limits
         with _Told():
-            limits = asker.agent.settings.limits
-            table = await asyncio.to_thread(resources.tools.run_sql.call, sql=sql, limits=limits)
-            if isinstance(table, QueryError):
-                raise table
+            table = await asker.work(lambda cancellation: run_query(Query(sql), resources, limits, cancellation))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
         return QueryResult(**masked(found, asker.agent), row_count=len(table.rows), truncated=table.truncated)
@@ -205,7 +233,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         with _Told():
             tool = asker.agent.resources.tools.find_values
-            found = await asyncio.to_thread(tool.call, text=text, limit=limit)
+            found = await asker.work(lambda _: tool.call(text=text, limit=limit))
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
@@ -229,7 +257,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             if stored.answer is None:
                 raise ToolError(f"turn {turn!r} has no answer to approve")
             answer = Answer(stored.answer, stored.thread)
-            saved = await asyncio.to_thread(asker.agent.approve, answer, question=question)
+            saved = await asker.work(lambda _: asker.agent.approve(answer, question=question))
         return ApproveResult(id=saved.id, new=saved.new)
 
 
@@ -265,11 +293,10 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
         turns = await asyncio.to_thread(asker.server.store.turns, asker.owner, id)
-        may_read = asker.agent.resources.may_read
         told = [
             f"Question: {turn.question}\n{answer_text(Answer(turn.answer))}"
             for turn in turns
-            if turn.answer is not None and may_read(turn.answer.rights)
+            if turn.answer is not None and asker.may_see(turn)
         ]
         return masked("\n\n".join(told), asker.agent)
 

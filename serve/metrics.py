@@ -10,6 +10,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 if TYPE_CHECKING:
     from ..agent import Answer
+    from ..agent.records import Usage
     from ..tools.errors import TableturnError
 
 WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -41,10 +42,13 @@ class Metrics:
             self._errors.labels(kind).inc()
             return
         self._turns.labels(answer.status).inc()
-        self._calls.inc(answer.usage.llm_calls)
-        self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
-        self._tokens.labels("completion").inc(answer.usage.completion_tokens)
         self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
+
+    def spent(self, usage: Usage) -> None:
+        """Counts what a model was asked, whatever became of the turn."""
+        self._calls.inc(usage.llm_calls)
+        self._tokens.labels("prompt").inc(usage.prompt_tokens)
+        self._tokens.labels("completion").inc(usage.completion_tokens)
 
     def text(self) -> bytes:
         """All counters, of all workers where there are several."""

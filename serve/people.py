@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
+import secrets
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
@@ -42,6 +43,14 @@ class Forbidden(TableturnError):
     """
 
 
+@dataclass(frozen=True)
+class Session:
+    """A browser's, which the token was shown for; `until` in Unix seconds."""
+
+    id: str
+    until: int
+
+
 class People:
     """Tells who a request is from, and has the agent for each.
 
@@ -57,23 +66,23 @@ class People:
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
         self.agent = agent
         self._settings = settings
-        self._proxies = [ipaddress.ip_network(proxy, strict=False) for proxy in settings.proxies]
         self._agents: OrderedDict[Identity, SQLAgent] = OrderedDict()
         self._lock = threading.Lock()
         self._database = database_identity(agent.resources.database)
         self.nobody = agent.resources.database.session.identity
 
     def identify(self, request: HTTPConnection) -> Identity:
-        """Who asks.
+        """Who asks; whether a session was ended, the store knows.
 
         Raises:
             Unauthorized: Neither token nor session is right, or the proxy names nobody.
         """
-        self._check_token(request)
+        if not self.bears_token(request) and self.session_of(request) is None:
+            raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header
         if header is None:
             return self.nobody
-        if not self._from_proxy(request):
+        if not self._settings.is_proxy(request.client.host if request.client else ""):
             raise Unauthorized(f"this server is asked through a reverse proxy, which says in {header} who asks")
         names = request.headers.getlist(header)
         if len(names) != 1 or not names[0].strip() or len(names[0]) > _LONGEST_NAME:
@@ -103,35 +112,28 @@ class People:
         return Owner(identity.name, self._database)
 
     def session(self) -> str:
-        """A cookie's value for a browser that has shown the token; it says nothing but until when."""
-        until = str(int(time.time()) + _SESSION_SECONDS)
-        return f"{until}.{self._signed(until)}"
+        """A cookie's value for a browser that has shown the token; it says until when, and a name of its own."""
+        said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
+        return f"{said}.{self._signed(said)}"
+
+    def session_of(self, request: HTTPConnection) -> Session | None:
+        """The session that a request bears; None where it bears none, or one that is over."""
+        said, _, signed = request.cookies.get(COOKIE, "").partition(".")
+        until, _, id_ = said.partition("-")
+        if not hmac.compare_digest(signed.encode(), self._signed(said).encode()) or not until.isdecimal():
+            return None
+        return Session(id_, int(until)) if int(until) > time.time() else None
 
     def token_is(self, given: str) -> bool:
         """Whether this is the token, told in a time that does not say how much of it is right."""
         token = self._settings.token
         return token is not None and hmac.compare_digest(given.encode(), token.encode())
 
-    def _check_token(self, request: HTTPConnection) -> None:
-        if self._settings.token is None:
-            return
+    def bears_token(self, request: HTTPConnection) -> bool:
+        """Whether a request bears the token, or the server has none."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self.token_is(given.strip()):
-            return
-        until, _, signed = request.cookies.get(COOKIE, "").partition(".")
-        good = (
-            until.isdecimal() and len(until) < 12 and hmac.compare_digest(signed.encode(), self._signed(until).encode())
-        )
-        if not good or int(until) < time.time():
-            raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
+        return self._settings.token is None or (scheme.lower() == "bearer" and self.token_is(given.strip()))
 
-    def _signed(self, until: str) -> str:
+    def _signed(self, said: str) -> str:
         key = (self._settings.token or "").encode()
-        return hmac.new(key, f"tableturn session {until}".encode(), hashlib.sha256).hexdigest()
-
-    def _from_proxy(self, request: HTTPConnection) -> bool:
-        try:
-            address = ipaddress.ip_address(request.client.host if request.client else "")
-        except ValueError:
-            return False
-        return any(address in network for network in self._proxies)
+        return hmac.new(key, f"tableturn session {said}".encode(), hashlib.sha256).hexdigest()

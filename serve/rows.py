@@ -13,14 +13,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..agent import Answer
+from ..agent.answers.queries import Query, written_down
 from ..tools.database.table import plain_cell
 from ..tools.errors import ExportError, ResultTooLarge
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
+    from ..tools.database import Cancellation
     from ..tools.database.fetch import Row
     from .config import Limits
 
@@ -79,21 +82,24 @@ class _Held:
         self.truncated = False
         self.read_at = time.time()
         self.bytes = 0
+        self.count = 0
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._database.create_function("folded", 1, _folded, deterministic=True)
 
     def start(self, columns: tuple[str, ...]) -> None:
         """See `Sink`."""
         if len(columns) > _MOST_COLUMNS:
             raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
-        self.columns, self.bytes = columns, 0
+        self.columns, self.bytes, self.count = columns, 0, 0
         names = ", ".join(f"c{number}" for number in range(len(columns)))
         self._database.execute("DROP TABLE IF EXISTS rows")
         self._database.execute(f"CREATE TABLE rows ({names})")
 
     def take(self, rows: Sequence[Row]) -> None:
         """See `Sink`."""
+        self.count += len(rows)
         marks = ", ".join("?" * len(self.columns))
         with self._lock:
             self._database.execute("BEGIN")
@@ -109,8 +115,12 @@ class _Held:
             raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
         found, given = "", ()
         if view.search:
-            pattern = "%" + view.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            found = " WHERE " + " OR ".join(f"c{number} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns)))
+            wanted = view.search if view.search.isascii() else _folded(view.search)
+            pattern = "%" + wanted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            # SQLite's own LIKE is the quicker one, but folds ASCII alone.
+            cell = "c{}" if view.search.isascii() else "folded(c{})"
+            found = " OR ".join(f"{cell.format(number)} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns)))
+            found = f" WHERE {found}"
             given = (pattern,)
         order = "" if view.sort is None else f"c{view.sort} {'DESC' if view.descending else 'ASC'}, "
         sql = f"SELECT * FROM rows{found} ORDER BY {order}rowid LIMIT {view.limit:d} OFFSET {view.offset:d}"
@@ -136,7 +146,9 @@ class Rows:
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
         self._lock = threading.Lock()
 
-    def page(self, turn: str, answer: Answer, agent: SQLAgent, view: View) -> Page:
+    def page(
+        self, turn: str, answer: Answer, agent: SQLAgent, view: View, cancellation: Cancellation | None = None
+    ) -> Page:
         """A part of an answer's result, under the rights of whoever asks now.
 
         Raises:
@@ -146,7 +158,7 @@ class Rows:
         key = (turn, agent.resources.database.session.key)
 
         def read() -> _Held:
-            return self._read(answer, agent)
+            return self._read(answer, agent, cancellation)
 
         try:
             return self._get(key, read).page(view)
@@ -174,7 +186,7 @@ class Rows:
                 self._held.popitem(last=False)[1].close()
         return held
 
-    def _read(self, answer: Answer, agent: SQLAgent) -> _Held:
+    def _read(self, answer: Answer, agent: SQLAgent, cancellation: Cancellation | None) -> _Held:
         if not answer.answered:
             raise ExportError("there is no answer whose rows could be shown")
         held = _Held(self._limits.result_bytes // 2)
@@ -186,11 +198,18 @@ class Rows:
             else:
                 limits = replace(agent.settings.export_limits, rows=self._limits.result_rows)
                 limits = replace(limits, result_bytes=self._limits.result_bytes)
-                held.truncated = agent.resources.database.execute(answer.sql, limits, None, held).truncated
+                query = Query(answer.sql, answer.question, answer.thread)
+                execute = partial(agent.resources.database.execute, answer.sql, limits, cancellation, held)
+                read = written_down(query, "read", agent.resources, execute, lambda _: held.count)
+                held.truncated = read.truncated
         except BaseException:
             held.close()
             raise
         return held
+
+
+def _folded(cell: Any) -> Any:
+    return cell.casefold() if isinstance(cell, str) else cell
 
 
 def _cell(cell: Any) -> Any:

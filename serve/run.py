@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import pickle
+import signal
+import sys
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..agent.cli.session import Choices, opened
 from ..tools.errors import SettingsError
+from ..tools.terminal import warn
 from .checkpoints import Place
 from .config import ServeSettings, is_loopback
 
@@ -21,10 +26,13 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from ..agent import SQLAgent
-    from .server import AgentOpener
+    from .server import AgentOpener, House
 
 _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
+
+_SHUTDOWN_SECONDS = 15
+"""After which connections are cut; turns end, and say so, before (running.py)."""
 
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -60,15 +68,20 @@ def run(plan: Plan) -> None:
     place = Place.of(plan.checkpoints, plan.choices.db)
     try:
         import uvicorn
+        from uvicorn.supervisors import Multiprocess
+
+        from .protocol import Protocol
     except ImportError:
         raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
+    warn(f"tableturn: opening {plan.choices.db} (the first time takes a while)")
+    asyncio.run(place.check())
     with opened(plan.choices, None):  # what is wrong is told here, once, and not by every worker
         pass
     with ExitStack() as stack:
         if plan.workers > 1:
             os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
         os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
-        uvicorn.run(
+        config = uvicorn.Config(
             "tableturn.serve.run:worker",
             factory=True,
             host=plan.host,
@@ -78,11 +91,24 @@ def run(plan: Plan) -> None:
             server_header=False,
             access_log=False,
             log_level="warning" if is_loopback(plan.host) else "info",
-            timeout_graceful_shutdown=15,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_keep_alive=30,
             ws="none",
-            http="h11",  # the quicker parser has no bound on headers
+            http=Protocol,
         )
+        listening = stack.enter_context(config.bind_socket())
+        listening.listen(config.backlog)  # who asks before the workers are up waits for them
+        host = f"[{plan.host}]" if ":" in plan.host else plan.host
+        place_told = f"http://{host}:{listening.getsockname()[1]}"
+        warn(f"tableturn: page and API at {place_told}, MCP at {place_told}/mcp; Ctrl-C ends it")
+        server = uvicorn.Server(config)
+        with suppress(KeyboardInterrupt):
+            if plan.workers > 1:
+                Multiprocess(config, sockets=[listening]).run()
+            else:
+                server.run([listening])
+                if not server.started:
+                    sys.exit(1)
 
 
 def worker() -> FastAPI:
@@ -92,7 +118,30 @@ def worker() -> FastAPI:
     gc.collect()
     gc.freeze()  # what was imported stays for good: looking through it again and again took a sixth of the time
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
-    return create_app(_opener(plan, place), store=place.url, settings=plan.settings)
+    app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
+    app.state.house.beside.append(partial(_winding_down, app.state.house))
+    return app
+
+
+@asynccontextmanager
+async def _winding_down(house: House) -> AsyncGenerator[None]:
+    """Has turns come to their end when this process is told to stop.
+
+    uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
+    """
+    loop, begun = asyncio.get_running_loop(), list[asyncio.Task[None]]()
+
+    def begin() -> None:
+        begun.append(asyncio.create_task(house.wind_down()))
+
+    def handle(before: Any, number: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(begin)
+        before(number, frame)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if callable(before := signal.getsignal(number)):  # uvicorn's, which goes with it
+            signal.signal(number, partial(handle, before))
+    yield
 
 
 def run_stdio(plan: Plan) -> None:
@@ -101,8 +150,6 @@ def run_stdio(plan: Plan) -> None:
     Raises:
         SettingsError: Something cannot be used.
     """
-    import asyncio
-
     asyncio.run(_serve_stdio(plan))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from ..agent import Answer
+from ..agent.model.budget import metered
 from ..tools.errors import TableturnError, TurnCancelled
 from .door import TooMany
 from .errors import error_body, internal
-from .store import Owner, Store, StoredTurn, StoreError
+from .store import WORKER_SECONDS, Busy, NotThere, Owner, Store, StoredTurn, StoreError
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
+    from ..agent.records import Usage
     from ..agent.sqlagent import Conversation, UserInput
     from .config import Limits
     from .metrics import Metrics
@@ -32,6 +36,7 @@ TOLD = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clar
 
 _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
+_SILENT_SECONDS = 3 * _BEAT_SECONDS
 _GRACE_SECONDS = 10.0
 """How long turns may go on once the server is told to stop."""
 
@@ -55,6 +60,11 @@ class Asked:
     notes: str = ""
     approve: bool = False
     watched: bool = False
+
+    @property
+    def decision(self) -> dict[str, Any] | None:
+        """The fields of a decision on a query; None where it is a question."""
+        return None if isinstance(self.question, str) else dict(self.question)
 
     @property
     def words(self) -> str:
@@ -140,26 +150,51 @@ class Turns:
         self._limits = limits
         self._metrics = metrics
         self._running: dict[str, RunningTurn] = {}
-        self._begun = 0
-        self._tasks: list[asyncio.Task[None]] = []
-        self._stopping = asyncio.Event()
+        self._begun = Counter[Owner]()
+        self._watching: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._stopped = threading.Event()
+        self._heart = threading.Thread(target=self._beat, name="tableturn-heartbeat", daemon=True)
+        self._heard = time.monotonic()
+        self.over = asyncio.Event()
 
     def start(self) -> None:
         """Begins to be heard of."""
-        self._tasks = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch())]
+        self._watching = asyncio.create_task(self._watch())
+        self._heart.start()
 
-    async def stop(self, grace: float = _GRACE_SECONDS) -> None:
-        """Lets turns come to their end for a while, then ends them; those can be asked again."""
+    def wind_down(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
+        """Lets turns come to their end for a while, then ends them; those can be asked again. No new one begins."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._wind_down(grace))
+        return self._ending
+
+    async def _wind_down(self, grace: float) -> None:
         tasks = [turn.task for turn in self._running.values() if turn.task]
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
         for turn in list(self._running.values()):
             turn.conversation.cancel()
-        for turn in list(self._running.values()):
-            if turn.task:
-                await asyncio.wait([turn.task], timeout=5)
-        self._stopping.set()  # what is being written is written to its end
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+        self.over.set()  # whoever follows a turn of another worker is let go
+
+    async def stop(self) -> None:
+        """As `wind_down`, and is not heard of any more."""
+        await self.wind_down()
+        self._stopped.set()  # what is being written is written to its end
+        if self._watching is not None:
+            await self._watching
+        await asyncio.to_thread(self._heart.join)
+
+    def check(self) -> None:
+        """Sees that what is asked can be kept: this worker has been heard of of late.
+
+        Raises:
+            StoreError: It has not.
+        """
+        if time.monotonic() - self._heard > _SILENT_SECONDS:
+            self._store.check()
 
     def get(self, id_: str) -> RunningTurn | None:
         """A turn that runs here."""
@@ -172,18 +207,33 @@ class Turns:
             Busy: Its thread takes one already, or there are too many at once.
             TooMany: The sum for today is spent.
             NotThere: There is no such thread.
+            NothingToDecide: It is a decision, and no query waits for one.
+            TurnCancelled: The server is stopping.
             StoreError: It cannot be kept.
         """
         self._admit(asked.owner)
-        self._begun += 1
+        self._begun[asked.owner] += 1
         try:
             if self._limits.dollars_a_day is not None:
                 await self._check_money()
-            id_ = await asyncio.to_thread(self._store.begin, asked.owner, asked.thread, asked.words, asked.notes)
-            turn = RunningTurn(id_, asked, agent.conversation(asked.thread or None))
+            conversation = agent.conversation(asked.thread or None)
+            if asked.decision is not None:
+                await conversation.acheck_decision()
+            id_ = await asyncio.to_thread(
+                self._store.begin,
+                asked.owner,
+                asked.thread,
+                asked.words,
+                asked.notes,
+                decision=asked.decision,
+                approve=asked.approve,
+                rights=agent.resources.rights,
+            )
+            turn = RunningTurn(id_, asked, conversation)
             self._running[id_] = turn
         finally:
-            self._begun -= 1
+            self._begun[asked.owner] -= 1
+            self._begun += Counter()  # without those that are at nought
         turn.task = asyncio.create_task(self._take(turn, agent))
         return turn
 
@@ -194,10 +244,26 @@ class Turns:
         else:
             await asyncio.to_thread(self._store.ask_to_stop, owner, id_)
 
+    async def end(self, owner: Owner, thread: str | None = None) -> None:
+        """Ends a person's turns, or those of one thread, and waits until they are over.
+
+        Raises:
+            Busy: One did not end; its worker does not answer.
+        """
+        until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
+        while running := await asyncio.to_thread(self._store.running, owner, thread):
+            if time.monotonic() > until:
+                raise Busy("a turn that runs could not be ended: try again in a moment")
+            for id_ in running:
+                await self.cancel(owner, id_)
+            await asyncio.sleep(_WATCH_SECONDS)
+
     def _admit(self, owner: Owner) -> None:
-        if len(self._running) + self._begun >= self._limits.at_once:
+        if self._ending is not None:
+            raise TurnCancelled("the server is stopping: ask again")
+        if len(self._running) + self._begun.total() >= self._limits.at_once:
             raise TooMany("the server takes as many turns as it may: try again in a moment")
-        own = sum(turn.asked.owner == owner for turn in self._running.values())
+        own = sum(turn.asked.owner == owner for turn in self._running.values()) + self._begun[owner]
         if owner.person and own >= self._limits.at_once_a_person:
             raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
 
@@ -209,7 +275,8 @@ class Turns:
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
         """Takes a turn, as a span that says how it went and nothing of what was asked."""
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
-            await self._take_counted(turn, agent)
+            with metered(self._spend):
+                await self._take_counted(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
                 span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
@@ -239,7 +306,7 @@ class Turns:
             self._metrics.ended(turn.answer, turn.error, time.perf_counter() - started)
             del self._running[turn.id]
             turn.finish()
-            if not turn.asked.thread:
+            if not turn.asked.thread or isinstance(turn.error, NotThere):
                 with contextlib.suppress(Exception):
                     await agent.adelete_thread(turn.conversation.thread)
 
@@ -247,7 +314,12 @@ class Turns:
         """An answer is told once it is kept."""
         await asyncio.to_thread(self._store.end, turn.id, "answered", answer.kept)
         turn.answer = answer
-        turn.tell({"event": "answer", "turn": turn.id, "answer": answer.to_dict()})
+        choices = list(answer.choices)
+        turn.tell({"event": "answer", "turn": turn.id, "answer": answer.to_dict(), "choices": choices})
+
+    def _spend(self, usage: Usage) -> None:
+        self._store.spend(usage)
+        self._metrics.spent(usage)
 
     async def _failed(self, turn: RunningTurn, error: BaseException) -> None:
         if not isinstance(error, Exception):
@@ -258,34 +330,36 @@ class Turns:
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
             await asyncio.to_thread(self._store.end, turn.id, status, None, error)
+        except NotThere as gone:
+            turn.error = error = gone
         except StoreError as worse:
             _log.error("turn %s: %s", turn.id, worse)
         turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
 
-    async def _beat(self) -> None:
-        while not self._stopping.is_set():
+    def _beat(self) -> None:
+        """Has this worker heard of, from a thread of its own: the others may all be taken."""
+        while True:
             with contextlib.suppress(StoreError):
-                await asyncio.to_thread(self._store.beat)
-                await asyncio.to_thread(self._store.mend)
-            await self._pause(_BEAT_SECONDS)
+                self._store.beat()
+                self._heard = time.monotonic()
+                self._store.mend()
+            if self._stopped.wait(_BEAT_SECONDS):
+                return
 
     async def _watch(self) -> None:
         """Looks for turns that somebody asked another worker to stop."""
-        while not self._stopping.is_set():
-            await self._pause(_WATCH_SECONDS)
+        while not self._stopped.is_set():
+            await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
                     for id_ in await asyncio.to_thread(self._store.stop_wanted, list(self._running)):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
 
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), seconds)
-
-
-async def follow(store: Store, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
-    """A turn that another worker takes, once it is over."""
-    while (turn := await asyncio.to_thread(store.turn, owner, id_)).status == "running":
-        await asyncio.sleep(every)
-    return turn
+    async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
+        """A turn that another worker takes, once it is over; as it stands where this one stops before."""
+        while (turn := await asyncio.to_thread(self._store.turn, owner, id_)).status == "running":
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.over.wait(), every)
+                break
+        return turn

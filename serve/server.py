@@ -9,16 +9,17 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..agent import Answer, SQLAgent
-from ..tools.database import Identity
+from ..tools.database import Cancellation, Identity
 from .config import ServeSettings
 from .metrics import Metrics
-from .people import People
+from .people import People, Unauthorized
 from .rows import Rows
 from .running import Turns
-from .store import NotThere, Owner, Store, StoredTurn
+from .store import Busy, NotThere, Owner, Store, StoredTurn
+from .work import Work
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TIDY_SECONDS = 3600.0
+_TRIES = 5
+
+R = TypeVar("R")
 
 AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
 """Opens the agent within the event loop that it is to work in."""
@@ -42,6 +46,7 @@ class Server:
         store: Keeps threads and turns.
         turns: Those that run here.
         rows: Results that are looked through.
+        work: Runs queries beside the turns.
         metrics: Counts.
     """
 
@@ -51,6 +56,7 @@ class Server:
     store: Store
     turns: Turns
     rows: Rows
+    work: Work
     metrics: Metrics
 
     async def asker(self, request: HTTPConnection) -> Asker:
@@ -61,6 +67,9 @@ class Server:
             Forbidden: The permissions say nothing of that person.
         """
         identity = self.people.identify(request)
+        session = None if self.people.bears_token(request) else self.people.session_of(request)
+        if session is not None and await asyncio.to_thread(self.store.session_ended, session.id):
+            raise Unauthorized("this session was ended: give the server's token")
         known = identity == self.people.nobody
         agent = self.agent if known else await asyncio.to_thread(self.people.agent_of, identity)
         return Asker(identity, self.people.owner(identity), agent, self)
@@ -69,10 +78,26 @@ class Server:
         """Whoever started this process."""
         return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
 
+    async def delete(self, owner: Owner, thread: str | None = None) -> None:
+        """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended.
+
+        Raises:
+            NotThere: This person has no such thread.
+            Busy: A turn could not be ended.
+        """
+        store = self.store
+        delete = partial(store.delete_person, owner) if thread is None else partial(store.delete_thread, owner, thread)
+        for _ in range(_TRIES):  # another turn may begin before the store lets go
+            await self.turns.end(owner, thread)
+            with contextlib.suppress(Busy):
+                return await self.forget(await asyncio.to_thread(delete))
+        raise Busy("turns begin faster than they can be ended: try again in a moment")
+
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Takes conversations out of the checkpointer, once the store has let go of them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
+        await asyncio.to_thread(self.store.scrub)
 
     async def tidy(self) -> None:
         """Deletes what is older than it may be kept."""
@@ -106,16 +131,29 @@ class Asker:
             NotThere: There is none, or it was taken under wider rights.
         """
         turn = await asyncio.to_thread(self.server.store.turn, self.owner, id_)
-        if turn.answer is not None and not self.agent.resources.may_read(turn.answer.rights):
+        if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
+
+    def may_see(self, turn: StoredTurn) -> bool:
+        """Whether a turn was taken under rights that are theirs now; an error tells of what it met, too."""
+        rights = turn.answer.rights if turn.answer is not None else turn.rights
+        return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
         """A turn's answer, with the rows that are kept nowhere."""
         if turn.answer is None:
             return None
         answer = Answer(turn.answer, turn.thread)
-        return await asyncio.to_thread(self.agent.deliver, answer) if answer.withheld else answer
+        return await self.work(lambda _: self.agent.deliver(answer)) if answer.withheld else answer
+
+    async def work(self, function: Callable[[Cancellation], R]) -> R:
+        """Runs a query of theirs, or something else that blocks.
+
+        Raises:
+            TooMany: As much waits as may.
+        """
+        return await self.server.work.run(self.owner, function)
 
 
 class House:
@@ -141,6 +179,13 @@ class House:
             self._closing.clear()
             self._task = asyncio.create_task(self._live(self._opened))
         return await asyncio.shield(self._opened)
+
+    async def wind_down(self) -> None:
+        """Lets turns end, and ends what has not by then, so that everybody is told before their connections close."""
+        if self._opened is not None and self._opened.done() and not self._opened.exception():
+            server = self._opened.result()
+            await server.turns.wind_down()
+            server.work.cancel()
 
     async def close(self) -> None:
         """Lets turns end, and closes."""
@@ -191,10 +236,12 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         metrics = Metrics()
         rows = Rows(settings.limits)
         stack.callback(rows.close)
+        work = Work(settings.limits)
+        stack.push_async_callback(asyncio.to_thread, work.close)
         turns = Turns(store, settings.limits, metrics)
         turns.start()
         stack.push_async_callback(turns.stop)
-        yield Server(agent, settings, People(agent, settings), store, turns, rows, metrics)
+        yield Server(agent, settings, People(agent, settings), store, turns, rows, work, metrics)
 
 
 def given(agent: SQLAgent) -> AgentOpener:

@@ -7,6 +7,7 @@ keeps what a person would miss.
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
+    Connection,
     Engine,
     Float,
     Index,
@@ -32,13 +35,17 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
     or_,
     select,
+    text,
     update,
 )
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
+from sqlalchemy.schema import CreateColumn
 
-from ..agent.records import AnswerRecord, dump, load
+from ..agent.records import AnswerRecord, Usage, dump, load
+from ..tools.database import Rights
 from ..tools.errors import TableturnError
 
 if TYPE_CHECKING:
@@ -51,6 +58,8 @@ WORKER_SECONDS = 10.0
 """A worker that has not been heard of for so long is gone."""
 
 _BUSY_SECONDS = 10.0
+_SET_UP = 7_282_253
+"""The number of the lock under which tables are made."""
 
 _tables = MetaData()
 _threads = Table(
@@ -85,6 +94,9 @@ _turns = Table(
     Column("prompt_tokens", Integer, nullable=False, default=0),
     Column("completion_tokens", Integer, nullable=False, default=0),
     Column("stop", Integer, nullable=False, default=0),
+    Column("decision", JSON(none_as_null=True)),
+    Column("approve", Boolean),
+    Column("rights", JSON(none_as_null=True)),
     Index("tableturn_turns_of", "thread", "begun"),
     Index("tableturn_turns_begun", "begun"),
 )
@@ -103,6 +115,22 @@ _workers = Table(
     Column("id", String(64), primary_key=True),
     Column("seen", Float, nullable=False),
 )
+_spent = Table(
+    "tableturn_spent",
+    _tables,
+    Column("day", String(10), primary_key=True),
+    Column("worker", String(64), primary_key=True),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+)
+"""What models were asked, by the day: it stays when turns and threads are deleted."""
+
+_ended = Table(
+    "tableturn_ended_sessions",
+    _tables,
+    Column("id", String(64), primary_key=True),
+    Column("until", Float, nullable=False),
+)
 
 TABLES = frozenset(_tables.tables)
 """The tables that a store makes."""
@@ -113,6 +141,10 @@ class StoreError(TableturnError):
 
     What to do: look whether the file or database of `--checkpoints` can be reached and has room.
     """
+
+
+class NotKept(TableturnError):
+    """What was given has a character in it that cannot be kept."""
 
 
 class NotThere(TableturnError):
@@ -146,7 +178,7 @@ class StoredTurn:
     Attributes:
         id: Its name.
         thread: Its conversation; empty for a question of its own.
-        question: As asked; a decision on a query as JSON.
+        question: As asked; of a decision on a query, the query or what was decided.
         notes: What came with it.
         status: How it stands.
         begun: In Unix seconds.
@@ -155,6 +187,9 @@ class StoredTurn:
         error_kind: The error's class, where it failed.
         error: Its message.
         feedback: What the person said about it.
+        decision: The fields of a decision on a query, where it is one.
+        approve: Whether its query was to wait for approval; None in what an earlier version kept.
+        rights: Under which it was asked; None likewise.
     """
 
     id: str
@@ -168,6 +203,9 @@ class StoredTurn:
     error_kind: str | None
     error: str | None
     feedback: dict[str, Any] | None
+    decision: dict[str, Any] | None = None
+    approve: bool | None = None
+    rights: Rights | None = None
 
 
 @dataclass(frozen=True)
@@ -193,8 +231,10 @@ class Store:
         self._engine = _engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
         self._reading = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
-        with _told():
-            _tables.create_all(self._engine)
+        self._spending = Usage()
+        self._lock = threading.Lock()
+        with _told(), self._engine.begin() as on:
+            _set_up(on)
 
     def close(self) -> None:
         """Leaves: what this worker still had running is lost."""
@@ -217,6 +257,36 @@ class Store:
         with _told(), self._engine.begin() as on:
             if not on.execute(update(_workers).where(_workers.c.id == self.worker).values(seen=now)).rowcount:
                 on.execute(insert(_workers).values(id=self.worker, seen=now))
+        self._write_spent()
+
+    def spend(self, usage: Usage) -> None:
+        """Counts what a model was asked; it is written with the next beat, or when a turn ends."""
+        with self._lock:
+            self._spending += usage
+
+    def _write_spent(self) -> None:
+        with self._lock:
+            usage, self._spending = self._spending, Usage()
+        if not usage.tokens:
+            return
+        own = and_(_spent.c.day == _today(), _spent.c.worker == self.worker)
+        more = (
+            update(_spent)
+            .where(own)
+            .values(
+                prompt_tokens=_spent.c.prompt_tokens + usage.prompt_tokens,
+                completion_tokens=_spent.c.completion_tokens + usage.completion_tokens,
+            )
+        )
+        first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        try:
+            with _told(), self._engine.begin() as on:
+                if not on.execute(more).rowcount:
+                    on.execute(delete(_spent).where(_spent.c.day < _today()))
+                    on.execute(insert(_spent).values(day=_today(), worker=self.worker, **first))
+        except StoreError:
+            self.spend(usage)
+            raise
 
     def stop_wanted(self, running: Iterable[str]) -> frozenset[str]:
         """Which of these turns somebody asked another worker to stop."""
@@ -232,6 +302,19 @@ class Store:
         with _told(), self._engine.begin() as on:
             on.execute(delete(_workers).where(_workers.c.seen < now - 60 * WORKER_SECONDS))
             return on.execute(lost.values(status="lost", ended=now)).rowcount
+
+    def end_session(self, id_: str, until: float) -> None:
+        """Has a browser's session count no more, in any worker."""
+        now = time.time()
+        with _told(), self._engine.begin() as on:
+            on.execute(delete(_ended).where(_ended.c.until < now))
+            if on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is None:
+                on.execute(insert(_ended).values(id=id_, until=until))
+
+    def session_ended(self, id_: str) -> bool:
+        """Whether a session was ended before its time."""
+        with _told(), self._reading.connect() as on:
+            return on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is not None
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
         """A new conversation."""
@@ -281,8 +364,27 @@ class Store:
             on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(title=title))
         return self.thread(owner, id_)
 
-    def begin(self, owner: Owner, thread: str, question: str, notes: str = "") -> str:
+    def begin(
+        self,
+        owner: Owner,
+        thread: str,
+        question: str,
+        notes: str = "",
+        *,
+        decision: dict[str, Any] | None = None,
+        approve: bool = False,
+        rights: Rights | None = None,
+    ) -> str:
         """Writes down that a turn begins; its name.
+
+        Args:
+            owner: Whose it is.
+            thread: Its conversation; empty for a question of its own.
+            question: As asked.
+            notes: What comes with it.
+            decision: See `StoredTurn`.
+            approve: Likewise.
+            rights: Likewise.
 
         Raises:
             NotThere: This person has no such thread.
@@ -297,8 +399,9 @@ class Store:
                 untitled = update(_threads).where(_threads.c.id == thread, _threads.c.title == "")
                 on.execute(untitled.values(title=question[:200]))
             turn = self._fields(id_, owner, thread, question, "running")
+            given = {"notes": notes, "decision": decision, "approve": approve, "rights": rights and dump(rights)}
             try:
-                on.execute(insert(_turns).values(**turn, notes=notes, begun=now))
+                on.execute(insert(_turns).values(**turn, **given, begun=now))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return id_
@@ -309,6 +412,7 @@ class Store:
         """Writes down how a turn ended.
 
         Raises:
+            NotThere: It was deleted in the meantime.
             StoreError: It cannot be kept.
         """
         written: dict[str, Any] = {"status": status, "ended": time.time()}
@@ -317,16 +421,25 @@ class Store:
             written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
         if error is not None:
-            written |= {"error_kind": type(error).__name__, "error": str(error)}
+            written |= {"error_kind": type(error).__name__, "error": str(error).replace("\0", "")}
         with _told(), self._engine.begin() as on:
-            on.execute(update(_turns).where(_turns.c.id == id_).values(**written))
+            if not on.execute(update(_turns).where(_turns.c.id == id_).values(**written)).rowcount:
+                raise NotThere("this turn was deleted while it ran")
+        self._write_spent()
 
-    def add_answer(self, owner: Owner, thread: str, question: str, answer: AnswerRecord) -> str:
-        """Keeps an answer that took no turn; its name."""
+    def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
+        """Keeps an answer that took no turn, beside the turn whose query gave way to another; its name.
+
+        Raises:
+            NotThere: That turn was deleted in the meantime.
+        """
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
-            turn = self._fields(id_, owner, thread, question, "answered")
-            on.execute(insert(_turns).values(**turn, notes="", begun=now, ended=now, answer=dump(answer)))
+            if on.execute(select(_turns.c.id).where(_turns.c.id == of.id).with_for_update()).first() is None:
+                raise NotThere("the turn was deleted while the query ran")
+            turn = self._fields(id_, owner, of.thread, of.question, "answered")
+            kept = {"answer": dump(answer), "rights": answer.rights and dump(answer.rights)}
+            on.execute(insert(_turns).values(**turn, **kept, notes="", begun=now, ended=now))
         return id_
 
     def _fields(self, id_: str, owner: Owner, thread: str, question: str, status: TurnStatus) -> dict[str, Any]:
@@ -361,39 +474,96 @@ class Store:
         with _told(), self._engine.begin() as on:
             on.execute(update(_turns).where(_turns.c.id == id_, _own(_turns, owner)).values(feedback=feedback))
 
-    def delete_thread(self, owner: Owner, id_: str) -> None:
-        """Takes a conversation out, with its turns."""
+    def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
+        wanted = select(_turns.c.id).where(_RUNNING, _own(_turns, owner))
+        wanted = wanted if thread is None else wanted.where(_turns.c.thread == thread)
+        with _told(), self._reading.connect() as on:
+            return tuple(on.execute(wanted).scalars())
+
+    def delete_thread(self, owner: Owner, id_: str) -> tuple[str, ...]:
+        """Takes a conversation out, with its turns; the threads that went.
+
+        Raises:
+            NotThere: This person has none of that name.
+            Busy: It takes a turn: what that writes at its end would stay.
+        """
         with _told(), self._engine.begin() as on:
+            # Without its thread no turn begins: what runs now is all that there will be.
             if not on.execute(delete(_threads).where(_threads.c.id == id_, _own(_threads, owner))).rowcount:
                 raise NotThere(f"there is no thread {id_[:64]!r}")
+            _check_still(on, _turns.c.thread == id_)
             on.execute(delete(_turns).where(_turns.c.thread == id_))
+        return (id_,)
 
     def delete_person(self, owner: Owner) -> tuple[str, ...]:
-        """Takes out everything of a person; the threads that went."""
+        """Takes out everything of a person; the threads that went.
+
+        Raises:
+            Busy: A turn of theirs runs: what that writes at its end would stay.
+        """
         with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(select(_threads.c.id).where(_own(_threads, owner))).scalars())
-            for table in (_threads, _turns):
-                on.execute(delete(table).where(_own(table, owner)))
+            ids = tuple(on.execute(select(_threads.c.id).where(_own(_threads, owner)).with_for_update()).scalars())
+            on.execute(delete(_threads).where(_threads.c.id.in_(ids)))
+            _check_still(on, _own(_turns, owner))
+            on.execute(delete(_turns).where(_own(_turns, owner)))
         return ids
 
     def delete_older(self, database: str, days: float) -> tuple[str, ...]:
         """Takes out what nobody used for so long; the threads that went."""
         until = time.time() - days * 86_400
-        old = and_(_threads.c.database == database, _threads.c.changed < until)
+        running = select(_turns.c.thread).where(_RUNNING)
+        old = and_(_threads.c.database == database, _threads.c.changed < until, _threads.c.id.not_in(running))
         with _told(), self._engine.begin() as on:
             ids = tuple(on.execute(select(_threads.c.id).where(old)).scalars())
             on.execute(delete(_threads).where(_threads.c.id.in_(ids)))
             alone = and_(_turns.c.thread == "", _turns.c.begun < until, _turns.c.database == database)
-            on.execute(delete(_turns).where(or_(_turns.c.thread.in_(ids), alone)))
+            on.execute(delete(_turns).where(or_(_turns.c.thread.in_(ids), and_(alone, _turns.c.status != "running"))))
         return ids
 
+    def scrub(self) -> None:
+        """Has what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew."""
+        if self._engine.dialect.name != "sqlite":
+            return
+        with _told(), self._engine.connect() as on:
+            connection: Any = on.connection.dbapi_connection
+            connection.execute("PRAGMA busy_timeout = 500")
+            try:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
+
     def tokens_today(self) -> tuple[int, int]:
-        """Prompt and completion tokens of the turns that began today (UTC), all people and workers together."""
-        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        sums = (func.coalesce(func.sum(column), 0) for column in (_turns.c.prompt_tokens, _turns.c.completion_tokens))
+        """Prompt and completion tokens of today (UTC), all people and workers together, deleted turns included."""
+        sums = (func.coalesce(func.sum(column), 0) for column in (_spent.c.prompt_tokens, _spent.c.completion_tokens))
+        with self._lock:
+            unwritten = self._spending
         with _told(), self._reading.connect() as on:
-            spent: Any = on.execute(select(*sums).where(_turns.c.begun >= midnight)).one()
-        return int(spent[0]), int(spent[1])
+            spent: Any = on.execute(select(*sums).where(_spent.c.day == _today())).one()
+        return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _set_up(on: Connection) -> None:
+    """Makes the tables, and the columns that those of an earlier version lack; one worker after another."""
+    if on.dialect.name == "postgresql":
+        on.execute(text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
+    _tables.create_all(on)
+    for table in _tables.sorted_tables:
+        there = {column["name"] for column in inspect(on).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in there:
+                on.execute(
+                    text(f"ALTER TABLE {table.name} ADD COLUMN {CreateColumn(column).compile(dialect=on.dialect)}")
+                )
+
+
+def _check_still(on: Connection, which: ColumnElement[bool]) -> None:
+    if on.execute(select(_turns.c.id).where(which, _RUNNING)).first() is not None:
+        raise Busy("a turn of it still runs: try again in a moment")
 
 
 class _told:  # noqa: N801 - used as a context manager
@@ -403,6 +573,8 @@ class _told:  # noqa: N801 - used as a context manager
         return
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, DataError):
+            raise NotKept("there is a character in it that cannot be kept") from None
         if isinstance(error, SQLAlchemyError):
             reason = getattr(error, "orig", None) or error
             raise StoreError(f"conversations cannot be kept or read at the moment: {reason}") from None
@@ -421,6 +593,7 @@ def _prepare(connection: Any, record: Any) -> None:
     """Readers and the one writer at a time do not wait for one another; SQLAlchemy begins transactions."""
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 def _begin(connection: Any) -> None:
@@ -443,4 +616,5 @@ def _turn_columns() -> Any:
 
 def _stored(row: Sequence[Any]) -> StoredTurn:
     turn = StoredTurn(*row)
-    return turn if turn.answer is None else replace(turn, answer=load(AnswerRecord, turn.answer))
+    rights = turn.rights and load(Rights, turn.rights)
+    return replace(turn, answer=turn.answer and load(AnswerRecord, turn.answer), rights=rights)

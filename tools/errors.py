@@ -190,6 +190,10 @@ class TurnCancelled(TableturnError):
     """
 
 
+class NothingToDecide(TableturnError):
+    """A decision on a query was given where none waits for one."""
+
+
 class AuditError(TableturnError):
     """A turn could not be written to the audit trail, so its answer was not given.
 

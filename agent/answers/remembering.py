@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...tools.database import Table
-from ...tools.errors import KnowledgeError, QueryError, SettingsError, TableturnError
+from ...tools.errors import KnowledgeError, SettingsError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
 from ...tools.knowledge.propose import proposals
 from ..records import AnswerRecord, AttemptView, Result, plain_result
-from .learning import Saved, save_answer
 from .phrasing import explained, headed, phrased
+from .queries import Query, run_query
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -37,16 +37,14 @@ LONGEST = 1_500
 
 @dataclass(frozen=True)
 class Corrected:
-    """A query that a person put right, run and kept.
+    """A query that a person put right, and that ran.
 
     Attributes:
         record: The answer that it gives.
-        saved: Where it is kept.
         proposals: What could be remembered besides: `SQLAgent.remember` takes one.
     """
 
     record: AnswerRecord
-    saved: Saved
     proposals: tuple[Entry, ...]
 
 
@@ -111,23 +109,30 @@ def _same(entry: Entry, other: Entry) -> bool:
     return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
 
 
-def corrected(answer: AnswerRecord, sql: str, resources: Resources, settings: Settings, question: str) -> Corrected:
-    """Runs a query that a person put in the place of an answer's, and keeps it as that person's answer.
+def corrected(
+    answer: AnswerRecord, sql: str, resources: Resources, settings: Settings, question: str, thread: str = ""
+) -> Corrected:
+    """Runs a query that a person put in the place of an answer's; nothing is kept yet.
 
     Raises:
         QueryError: It does not run.
-        ExampleRefused: It cannot be kept; see `save_answer`.
-        SettingsError: There is no store to keep it in.
-        ExampleStoreError: The store cannot be opened or written.
+        SettingsError: There is no query.
     """
-    record = replace(rerun(answer, sql, resources, settings), notes=(_CORRECTED,), stopped=_CORRECTED)
-    saved = save_answer(record, resources, settings, question=question)
+    if not sql.strip():
+        raise SettingsError("a correction takes the right query: give its SQL")
+    record = rerun(answer, sql, resources, settings, thread=thread)
+    record = replace(record, notes=(_CORRECTED,), stopped=_CORRECTED)
     found = proposals(answer.sql or "", sql, question or answer.question, resources.database.schema())
-    return Corrected(record, saved, tuple(entry for entry in found if _holds(entry, resources)))
+    return Corrected(record, tuple(entry for entry in found if _holds(entry, resources)))
 
 
 def rerun(
-    answer: AnswerRecord, sql: str, resources: Resources, settings: Settings, cancellation: Cancellation | None = None
+    answer: AnswerRecord,
+    sql: str,
+    resources: Resources,
+    settings: Settings,
+    cancellation: Cancellation | None = None,
+    thread: str = "",
 ) -> AnswerRecord:
     """What an answer's query gives now, or another in its place.
 
@@ -139,9 +144,7 @@ def rerun(
     sql = sql.strip() or own
     if not sql:
         raise SettingsError("that answer has no SQL to run")
-    outcome = resources.tools.run_sql.call(sql=sql, limits=settings.limits, cancellation=cancellation)
-    if isinstance(outcome, QueryError):
-        raise outcome
+    outcome = run_query(Query(sql, answer.question, thread), resources, settings.limits, cancellation)
     found = _answered(answer, sql, outcome, resources)
     if sql == own:
         return replace(found, confidence=answer.confidence, notes=answer.notes, used_knowledge=answer.used_knowledge)

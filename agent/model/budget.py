@@ -182,6 +182,25 @@ def spending(allowance: Allowance) -> Generator[None]:
         _current.reset(token)
 
 
+_meter: ContextVar[Callable[[Usage], None] | None] = ContextVar("tableturn_meter", default=None)
+
+
+@contextmanager
+def metered(count: Callable[[Usage], None]) -> Generator[None]:
+    """Within it, and in tasks begun in it, `count` is told what each task of a model cost, ended turns included."""
+    token = _meter.set(count)
+    try:
+        yield
+    finally:
+        _meter.reset(token)
+
+
+def told_cost(spent: Usage) -> None:
+    """Tells whoever counts what a task cost."""
+    if (count := _meter.get()) is not None and spent.llm_calls:
+        count(spent)
+
+
 def current_allowance() -> Allowance | None:
     """The allowance of what runs; None outside a graph."""
     return _current.get()

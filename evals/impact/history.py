@@ -103,6 +103,8 @@ def _of_trail(path: Path) -> Iterator[PastAnswer]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     for number, record in enumerate(records, 1):
+        if isinstance(record, Mapping) and record.get("queries") and not (record.get("question") or record.get("sql")):
+            continue  # an assistant's own query, which failed
         if not isinstance(record, Mapping) or not (record.get("question") or record.get("sql")):
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
         if record.get("refused") and (not record.get("sql") or turned_down(record)):

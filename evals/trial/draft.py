@@ -14,6 +14,7 @@ import yaml
 from sqlglot import tokenize
 from sqlglot.errors import SqlglotError
 
+from ...agent.audit import BESIDE
 from ...tools.database import ColumnSchema, Database, Schema, TableSchema
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
@@ -247,7 +248,9 @@ def read_log(path: Path, dialect: str = "sqlite") -> Iterator[tuple[str, str]]:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".jsonl":
             for record in read_lines(text):
-                if isinstance(record, Mapping) and record.get("sql") and not turned_down(record):
+                if not isinstance(record, Mapping) or record.get("status") in BESIDE:
+                    continue  # a query that a person ran beside a turn need not answer its question
+                if record.get("sql") and not turned_down(record):
                     yield str(record.get("question") or ""), str(record["sql"])
             return
     except (OSError, ValueError) as error:

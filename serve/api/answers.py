@@ -13,7 +13,9 @@ from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer
 from ...agent.answers.remembering import rerun
+from ...agent.records import AnswerRecord
 from ...tools.charts import Kind, Wish, vega_lite
+from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export.formats import MEDIA_TYPES, Format
 from ..rows import View
@@ -47,7 +49,8 @@ async def get_rows(
     """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
     answer = await _answer(id_, asker)
     view = View(offset, limit, sort, descending, search)
-    page = await asyncio.to_thread(asker.server.rows.page, id_, answer, asker.agent, view)
+    rows = asker.server.rows
+    page = await asker.work(lambda cancellation: rows.page(id_, answer, asker.agent, view, cancellation))
     return PageReply(
         columns=list(page.columns),
         headings=list(answer.headings),
@@ -76,7 +79,7 @@ async def export(
 ) -> Response:
     """All rows of a turn's answer as a file, by running its query anew."""
     answer = await _answer(id_, asker)
-    file = await asyncio.to_thread(_exported, asker, answer, form, rows)
+    file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
     name = f'attachment; filename="{id_[:8]}.{form}"'
     return StreamingResponse(_parts(file), media_type=MEDIA_TYPES[form], headers={"content-disposition": name})
 
@@ -85,9 +88,12 @@ async def export(
 async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
     """Runs another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
     turn = await asker.turn(id_)
-    answer = await _answer(id_, asker)
-    record = await asyncio.to_thread(rerun, answer.kept, body.sql, asker.agent.resources, asker.agent.settings)
-    new = await asyncio.to_thread(asker.server.store.add_answer, asker.owner, turn.thread, turn.question, record)
+    answer, resources, settings = await _answer(id_, asker), asker.agent.resources, asker.agent.settings
+
+    def run(cancellation: Cancellation) -> AnswerRecord:
+        return rerun(answer.kept, body.sql, resources, settings, cancellation, turn.thread)
+
+    new = await asyncio.to_thread(asker.server.store.add_answer, asker.owner, turn, await asker.work(run))
     return await turn_reply(await asker.turn(new), asker)
 
 
@@ -95,7 +101,7 @@ async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
     """Says how good an answer was: approve it, correct its query, note a definition, or say that it is wrong."""
     turn = await asker.turn(id_)
-    given = await asyncio.to_thread(_learn, turn, body, asker)
+    given = await asker.work(lambda _: _learn(turn, body, asker))
     said = body.model_dump(exclude_defaults=True)
     await asyncio.to_thread(asker.server.store.add_feedback, asker.owner, id_, said)
     return {"kind": body.kind, **given}
@@ -114,7 +120,7 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
         saved = agent.approve(answer, question=body.question)
         return {"saved": {"id": saved.id, "new": saved.new, "replaced": saved.replaced}}
     corrected = agent.correct(answer, body.sql, question=body.question)
-    new = asker.server.store.add_answer(asker.owner, turn.thread, turn.question, corrected.answer.kept)
+    new = asker.server.store.add_answer(asker.owner, turn, corrected.answer.kept)
     saved = {"id": corrected.saved.id, "new": corrected.saved.new, "replaced": corrected.saved.replaced}
     proposals = [entry.line for entry in corrected.proposals]
     return {"saved": saved, "turn": new, "answer": corrected.answer.to_dict(), "proposals": proposals}
@@ -132,10 +138,10 @@ async def _answer(id_: str, asker: Asker) -> Answer:
     return Answer(turn.answer, turn.thread)
 
 
-def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None) -> BinaryIO:
+def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None, cancellation: Cancellation) -> BinaryIO:
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
     try:
-        asker.agent.export(answer, file, form, rows=rows)
+        asker.agent.export(answer, file, form, rows=rows, cancellation=cancellation)
     except BaseException:
         file.close()
         raise

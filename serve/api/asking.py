@@ -13,10 +13,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ...tools.errors import TableturnError
 from ..errors import error_body, status_of
-from ..running import Asked, RunningTurn, follow
+from ..running import Asked, RunningTurn
 from ..server import Asker
 from ..store import StoredTurn
-from .bodies import AskBody, Decision, TurnBody, TurnReply
+from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
+from .streams import STREAM, event_stream
 from .who import AskerHere
 
 router = APIRouter(tags=["asking"])
@@ -24,10 +25,8 @@ router = APIRouter(tags=["asking"])
 TURN_HEADER = "tableturn-turn"
 """Names the turn of a question that was asked on its own."""
 
-_KEEP_ALIVE_SECONDS = 15.0
-_STREAM = "text/event-stream"
 _EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {}}, "description": "Events, the answer last; or the turn as JSON."}
+    200: {"content": {STREAM: {}}, "description": "Events, the answer last; or the turn as JSON."}
 }
 
 
@@ -51,15 +50,16 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = Asked(asker.owner, thread, question, body.notes, body.approve, _STREAM in accept)
+    asked = Asked(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
     return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
-async def ask_again(id_: str, asker: AskerHere, accept: str = Header("")) -> Response:
-    """Asks a turn's question once more: one that was lost, stopped or failed."""
+async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, accept: str = Header("")) -> Response:
+    """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
-    asked = Asked(asker.owner, turn.thread, turn.question, turn.notes, watched=_STREAM in accept)
+    approve = turn.approve or False if body is None or body.approve is None else body.approve
+    asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
     return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
 
 
@@ -70,7 +70,7 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
     if running is not None and running.asked.owner == asker.owner:
         return _stream(running, int(last_event_id) if last_event_id.isdecimal() else 0)
     await asker.turn(id_)
-    return _event_stream(_ending(asker, id_))
+    return event_stream(_ending(asker, id_))
 
 
 @router.post("/turns/{id_}/stop", status_code=202)
@@ -101,6 +101,7 @@ async def turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) ->
         "begun": turn.begun,
         "ended": turn.ended,
         "answer": told,
+        "choices": [] if answer is None else list(answer.choices),
         "error": error,
         "feedback": turn.feedback,
     }
@@ -124,39 +125,16 @@ def _stream(turn: RunningTurn, after: int) -> Response:
         async for number, event in turn.watch(after):
             yield _line(number, event)
 
-    return _event_stream(lines(), {TURN_HEADER: turn.id})
+    return event_stream(lines(), {TURN_HEADER: turn.id})
 
 
 async def _ending(asker: Asker, id_: str) -> AsyncIterator[bytes]:
-    turn = await turn_reply(await follow(asker.server.store, asker.owner, id_), asker)
+    turn = await turn_reply(await asker.server.turns.follow(asker.owner, id_), asker)
     if turn["answer"] is not None:
-        yield _line(1, {"event": "answer", "turn": id_, "answer": turn["answer"]})
-    else:
+        yield _line(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
+    elif turn["status"] != "running":
         yield _line(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
 
 def _line(number: int, event: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
-
-
-def _event_stream(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
-    more = {"x-accel-buffering": "no", "cache-control": "no-store"}
-    return StreamingResponse(_kept_alive(lines), media_type="text/event-stream", headers=more | (headers or {}))
-
-
-async def _kept_alive(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines, with a comment wherever there is none for a while: proxies close what is silent."""
-    line: asyncio.Task[bytes] | None = None
-    try:
-        while True:
-            line = line or asyncio.ensure_future(anext(lines))
-            if (await asyncio.wait((line,), timeout=_KEEP_ALIVE_SECONDS))[0]:
-                yield line.result()
-                line = None
-            else:
-                yield b": still here\n\n"
-    except StopAsyncIteration:
-        return
-    finally:
-        if line is not None:
-            line.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
 _Notes = Annotated[
@@ -17,6 +17,14 @@ class Body(BaseModel):
     """A request's body."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _has_no_nul(cls, value: Any) -> Any:
+        """PostgreSQL keeps no text with a NUL in it; what one place cannot keep, none takes."""
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("a text must not have the character U+0000 in it")
+        return value
 
 
 class AskBody(Body):
@@ -43,6 +51,14 @@ class TurnBody(Body):
     approve: Annotated[bool, Field(description="Wait for approval before a query runs.")] = False
 
 
+class AgainBody(Body):
+    """How a turn is taken once more."""
+
+    approve: Annotated[
+        bool | None, Field(description="Wait for approval before a query runs; as the turn did by default.")
+    ] = None
+
+
 class ThreadBody(Body):
     """A conversation's name."""
 
@@ -62,6 +78,14 @@ class FeedbackBody(Body):
     sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""
     question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = ""
     text: Annotated[str, Field(max_length=2_000, description="With `note`, the definition; with `down`, why.")] = ""
+
+    @model_validator(mode="after")
+    def _has_its_words(self) -> FeedbackBody:
+        if self.kind == "correct" and not self.sql.strip():
+            raise ValueError("a correction takes the right query: give `sql`")
+        if self.kind == "note" and not self.text.strip():
+            raise ValueError("a note takes the definition: give `text`")
+        return self
 
 
 class TokenBody(Body):
@@ -90,7 +114,7 @@ class TurnReply(BaseModel):
     """A turn.
 
     `status` is `running`, `answered` (see the answer's own), `failed`, `stopped`, or `lost`: its worker is gone, and it
-    can be asked again. `answer` has the keys of `tableturn ask --json`.
+    can be asked again. `answer` has the keys of `tableturn ask --json`. `choices` are on offer where it asks back.
     """
 
     id: str
@@ -100,6 +124,7 @@ class TurnReply(BaseModel):
     begun: float
     ended: float | None
     answer: dict[str, Any] | None
+    choices: list[str]
     error: ErrorReply | None
     feedback: dict[str, Any] | None
 

@@ -17,20 +17,23 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
 from ...tools.errors import TableturnError
 from ...tools.export import export_rows
+from ...tools.export.text import escaped_markdown
 from ..errors import status_of
 from ..outgoing import for_model, masked
 from ..running import Asked, RunningTurn
 from ..server import Asker
+from .streams import event_stream
 from .who import AskerHere
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "tableturn"
+_MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "tableturn"}
 _ROWS = 50
 _LONGEST = 10_000
 _HISTORY = 10
@@ -84,20 +87,25 @@ class ChatBody(BaseModel):
 @router.get("/models")
 async def models(asker: AskerHere) -> dict[str, Any]:
     """The one model that there is."""
-    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "tableturn"}]}
+    return {"object": "list", "data": [_MODEL]}
+
+
+@router.get("/models/{name}", response_model=None)
+async def model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
+    """The same, by its name."""
+    return _MODEL if name == MODEL else _refusal(f"there is one model, {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)
 async def complete(body: ChatBody, asker: AskerHere) -> Response:
     """Answers the last message of a person in the light of those before it."""
     question = body.messages[-1].words
-    if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST:
-        return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters", 400)
+    if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
+        return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
     thread, notes = await _thread(body.messages[:-1], asker)
     turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, thread, question, notes))
     if body.stream:
-        chunks = _chunks(turn, asker, body)
-        return StreamingResponse(chunks, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        return event_stream(_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
         return _failed(turn.error)
@@ -115,7 +123,7 @@ async def _thread(before: list[Message], asker: Asker) -> tuple[str, str]:
         return found.id, ""
     thread = await asyncio.to_thread(store.add_thread, asker.owner)
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
-    return thread.id, "\n".join(told)
+    return thread.id, "\n".join(told).replace("\0", "")
 
 
 async def _reply(answer: Answer, messages: list[Message], thread: str, asker: Asker) -> str:
@@ -134,14 +142,15 @@ def _digest(said: list[tuple[str, str]]) -> str:
 
 def _text(answer: Answer, asker: Asker) -> str:
     """An answer in Markdown."""
-    parts = [answer.text, *(f"{number}. {choice}" for number, choice in enumerate(answer.choices, 1))]
+    choices = (f"{number}. {escaped_markdown(choice)}" for number, choice in enumerate(answer.choices, 1))
+    parts = [escaped_markdown(answer.text), *choices]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
         parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
     if answer.answered and answer.rows:
         parts.append(_table(answer))
     if answer.explanation:
-        parts.append(f"*{answer.explanation}*")
+        parts.append(f"*{escaped_markdown(answer.explanation)}*")
     return masked("\n\n".join(parts), asker.agent)
 
 
@@ -154,24 +163,27 @@ def _table(answer: Answer) -> str:
     return written.getvalue().decode().strip() + more
 
 
-async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[str]:
+async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
     head = _head(turn, "chat.completion.chunk")
 
-    def chunk(delta: dict[str, str], finish: str | None = None) -> str:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return f"data: {json.dumps(head | {'choices': [choice]})}\n\n"
+    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+        return _data(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
     await turn.wait()
     if turn.answer is None:
         error = turn.error
-        yield f"data: {json.dumps({'error': {'message': str(error), 'type': type(error).__name__}})}\n\n"
+        yield _data({"error": {"message": str(error), "type": type(error).__name__}})
     else:
         yield chunk({"content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)})
         yield chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
-            yield f"data: {json.dumps(head | {'choices': [], 'usage': _usage(turn.answer)})}\n\n"
-    yield "data: [DONE]\n\n"
+            yield _data(head | {"choices": [], "usage": _usage(turn.answer)})
+    yield b"data: [DONE]\n\n"
+
+
+def _data(value: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(value)}\n\n".encode()
 
 
 def _head(turn: RunningTurn, kind: str) -> dict[str, Any]:

@@ -55,8 +55,10 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
 
 
 @router.delete("/session", status_code=204)
-async def end_session() -> Response:
-    """Ends it in this browser."""
+async def end_session(request: Request, server: ServerHere) -> Response:
+    """Ends it: its cookie counts no more, wherever it is."""
+    if (session := server.people.session_of(request)) is not None:
+        await asyncio.to_thread(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
     reply.delete_cookie(COOKIE, path="/")
     return reply
@@ -72,7 +74,7 @@ async def health() -> dict[str, str]:
 async def ready(server: ServerHere) -> dict[str, str]:
     """Whether questions can be taken: the database answers, and conversations can be kept."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
-    await asyncio.to_thread(server.store.check)
+    await asyncio.to_thread(server.turns.check)
     return {"status": "ready"}
 
 

@@ -38,9 +38,8 @@ async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(g
     store = asker.server.store
     found = await asyncio.to_thread(store.thread, asker.owner, thread)
     turns = await asyncio.to_thread(store.turns, asker.owner, thread)
-    may_read = asker.agent.resources.may_read
-    shown = [turn for turn in turns if turn.answer is None or may_read(turn.answer.rights)]
-    return vars(found) | {"turns": [await turn_reply(turn, asker, rows) for turn in shown]}
+    shown = [await turn_reply(turn, asker, rows) for turn in turns if asker.may_see(turn)]
+    return vars(found) | {"turns": shown}
 
 
 @router.patch("/threads/{thread}")
@@ -52,12 +51,14 @@ async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thre
 
 @router.delete("/threads/{thread}", status_code=204)
 async def delete_thread(thread: str, asker: AskerHere) -> None:
-    """Deletes a conversation with its turns and all that the next turn would have known of them."""
-    await asyncio.to_thread(asker.server.store.delete_thread, asker.owner, thread)
-    await asker.server.forget((thread,))
+    """Deletes a conversation with its turns and all that the next turn would have known of them.
+
+    A turn that runs in it is ended first.
+    """
+    await asker.server.delete(asker.owner, thread)
 
 
 @router.delete("/me", status_code=204)
 async def delete_me(asker: AskerHere) -> None:
-    """Deletes all of one's conversations and questions. What was approved or noted for all stays."""
-    await asker.server.forget(await asyncio.to_thread(asker.server.store.delete_person, asker.owner))
+    """Deletes all of one's conversations and questions, ending turns that run. What was approved or noted stays."""
+    await asker.server.delete(asker.owner)

@@ -44,23 +44,26 @@ class CSVWriter:
     """UTF-8, commas, a header, NULL as nothing; texts that could be formulas are guarded."""
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
-        self._text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=False)
-        self._csv = csv.writer(_Lines(self._text))
-        self._csv.writerow([guarded(name) for name in columns])
+        self._file = file
+        self._lines([[guarded(name) for name in columns]])
 
     def write(self, rows: Sequence[Row]) -> None:
         """See `Writer`."""
-        self._csv.writerows([[_csv_cell(cell) for cell in row] for row in rows])
+        self._lines([[_csv_cell(cell) for cell in row] for row in rows])
 
     def close(self) -> None:
         """See `Writer`."""
-        self._text.detach()
+
+    def _lines(self, rows: Sequence[Sequence[object]]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(_Lines(text)).writerows(rows)
+        self._file.write(text.getvalue().encode("utf-8", "replace"))
 
 
 class _Lines:
     """Ends lines as Unix does; the writer itself has to end them as CSV does, or it leaves some in cells unquoted."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
+    def __init__(self, text: io.StringIO) -> None:
         self._text = text
 
     def write(self, line: str) -> int:
@@ -121,5 +124,9 @@ def _csv_cell(cell: Cell) -> int | float | str | None:
 def _markdown(cell: int | float | str | None) -> str:
     if cell is None:
         return ""
-    text = " ".join(str(cell).split())
+    return escaped_markdown(" ".join(str(cell).split()))
+
+
+def escaped_markdown(text: str) -> str:
+    """A text that Markdown shows as it is: no link, no picture, no HTML, no emphasis."""
     return _MARKDOWN.sub(lambda found: f"\\{found[0]}", text)

@@ -1,0 +1,72 @@
+"""Queries that people run beside turns: a few at once, on threads that nothing else waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, TypeVar
+
+from ..tools.database import Cancellation
+from .door import TooMany
+
+if TYPE_CHECKING:
+    from .config import Limits
+    from .store import Owner
+
+R = TypeVar("R")
+
+_WAITING = 32
+"""Of one person, those that run included: a page asks for a few results at once, and nobody waits for more."""
+
+
+class Work:
+    """What runs queries for people, beside the turns.
+
+    Args:
+        limits: How many at once.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(limits.queries_at_once, "tableturn-query")
+        self._wanted: Counter[Owner] = Counter()
+        self._shares: dict[Owner, asyncio.Semaphore] = {}
+        self._running: set[Cancellation] = set()
+
+    async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
+        """Runs something that blocks, once it is its turn; of a named person a few at once.
+
+        Raises:
+            TooMany: As much of this person waits as may, or of all together.
+        """
+        if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
+            raise TooMany("as many queries wait as may: try again in a moment")
+        self._wanted[owner] += 1
+        share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
+        cancellation = Cancellation()
+        try:
+            async with share if owner.person else nullcontext():
+                self._running.add(cancellation)
+                context = contextvars.copy_context()
+                return await asyncio.get_running_loop().run_in_executor(
+                    self._pool, lambda: context.run(function, cancellation)
+                )
+        finally:
+            self._running.discard(cancellation)
+            self._wanted[owner] -= 1
+            if not self._wanted[owner]:
+                del self._wanted[owner], self._shares[owner]
+
+    def cancel(self) -> None:
+        """Ends all that run."""
+        for cancellation in tuple(self._running):
+            cancellation.cancel()
+
+    def close(self) -> None:
+        """Ends all that run, and takes no more."""
+        self.cancel()
+        self._pool.shutdown(cancel_futures=True)
