@@ -16,7 +16,7 @@ from ..agent import Answer
 from ..tools.errors import TableturnError, TurnCancelled
 from .door import TooMany
 from .errors import error_body, internal
-from .store import Owner, Store, StoredTurn, StoreError
+from .store import NotThere, Owner, Store, StoredTurn, StoreError
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
@@ -78,14 +78,14 @@ class RunningTurn:
     """A turn that this worker takes.
 
     Attributes:
-        id: Its name.
+        stored: It as it is kept.
         asked: What started it.
-        events: What was told so far, as JSON values.
+        events: What was told so far, as JSON values; not the answer, which is told last.
         answer: Once there is one.
         error: Why there is none.
     """
 
-    id: str
+    stored: StoredTurn
     asked: Asked
     conversation: Conversation
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -94,6 +94,11 @@ class RunningTurn:
     done: bool = False
     task: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.stored.id
 
     def tell(self, event: dict[str, Any]) -> None:
         """Adds an event."""
@@ -113,6 +118,8 @@ class RunningTurn:
                 number += 1
                 yield number, self.events[number - 1]
             if self.done:
+                if self.answer is not None and number == len(self.events):
+                    yield number + 1, {"event": "answer", "turn": self.id, "answer": self.answer.to_dict()}
                 return
             self._news.clear()
             await self._news.wait()
@@ -176,9 +183,9 @@ class Turns:
         try:
             if self._limits.dollars_a_day is not None:
                 await self._check_money()
-            id_ = await asyncio.to_thread(self._store.begin, asked.owner, asked.thread, asked.words, asked.notes)
-            turn = RunningTurn(id_, asked, agent.conversation(asked.thread or None))
-            self._running[id_] = turn
+            stored = await asyncio.to_thread(self._store.begin, asked.owner, asked.thread, asked.words, asked.notes)
+            turn = RunningTurn(stored, asked, agent.conversation(asked.thread or None))
+            self._running[turn.id] = turn
         finally:
             self._begun -= 1
         turn.task = asyncio.create_task(self._take(turn, agent))
@@ -242,9 +249,8 @@ class Turns:
 
     async def _keep(self, turn: RunningTurn, answer: Answer) -> None:
         """An answer is told once it is kept."""
-        await asyncio.to_thread(self._store.end, turn.id, "answered", answer.kept)
+        turn.stored = await asyncio.to_thread(self._store.end, turn.stored, "answered", answer.kept)
         turn.answer = answer
-        turn.tell({"event": "answer", "turn": turn.id, "answer": answer.to_dict()})
 
     async def _failed(self, turn: RunningTurn, error: BaseException) -> None:
         if not isinstance(error, Exception):
@@ -254,8 +260,8 @@ class Turns:
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
-            await asyncio.to_thread(self._store.end, turn.id, status, None, error)
-        except StoreError as worse:
+            turn.stored = await asyncio.to_thread(self._store.end, turn.stored, status, None, error)
+        except (NotThere, StoreError) as worse:
             _log.error("turn %s: %s", turn.id, worse)
         turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
 
@@ -272,7 +278,7 @@ class Turns:
             await self._pause(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
-                    for id_ in await asyncio.to_thread(self._store.stop_wanted, list(self._running)):
+                    for id_ in await asyncio.to_thread(self._store.stop_wanted):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
 

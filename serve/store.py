@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
@@ -27,11 +27,13 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    case,
     create_engine,
     delete,
     event,
     func,
     insert,
+    literal_column,
     or_,
     select,
     update,
@@ -88,7 +90,7 @@ _turns = Table(
     Index("tableturn_turns_of", "thread", "begun"),
     Index("tableturn_turns_begun", "begun"),
 )
-_RUNNING = _turns.c.status == "running"
+_RUNNING = _turns.c.status == literal_column("'running'")  # no parameter, for which no partial index could be used
 Index(
     "tableturn_turns_running",
     _turns.c.thread,
@@ -97,6 +99,8 @@ Index(
     postgresql_where=and_(_RUNNING, _turns.c.thread != ""),
 )
 """One turn at a time in a thread, whichever worker takes it."""
+_GOING = Index("tableturn_turns_going", _turns.c.worker, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+"""The few turns that run: they are looked at again and again, however many are kept."""
 _workers = Table(
     "tableturn_workers",
     _tables,
@@ -184,8 +188,11 @@ class Store:
         self._engine = _engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
         self._reading = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
+        # Put together once: it is asked ten times a second.
+        self._wanted = select(_turns.c.id).where(_turns.c.worker == self.worker, _RUNNING, _turns.c.stop == 1)
         with _told():
             _tables.create_all(self._engine)
+            _GOING.create(self._engine, checkfirst=True)  # where an earlier version made the table
 
     def close(self) -> None:
         """Leaves: what this worker still had running is lost."""
@@ -209,11 +216,10 @@ class Store:
             if not on.execute(update(_workers).where(_workers.c.id == self.worker).values(seen=now)).rowcount:
                 on.execute(insert(_workers).values(id=self.worker, seen=now))
 
-    def stop_wanted(self, running: Iterable[str]) -> frozenset[str]:
-        """Which of these turns somebody asked another worker to stop."""
+    def stop_wanted(self) -> frozenset[str]:
+        """Which of this worker's turns somebody asked another one to stop."""
         with _told(), self._reading.connect() as on:
-            wanted = select(_turns.c.id).where(_turns.c.id.in_(list(running)), _turns.c.stop == 1)
-            return frozenset(on.execute(wanted).scalars())
+            return frozenset(on.execute(self._wanted).scalars())
 
     def mend(self) -> int:
         """Marks the turns as lost whose worker is gone; how many."""
@@ -272,8 +278,8 @@ class Store:
             on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(title=title))
         return self.thread(owner, id_)
 
-    def begin(self, owner: Owner, thread: str, question: str, notes: str = "") -> str:
-        """Writes down that a turn begins; its name.
+    def begin(self, owner: Owner, thread: str, question: str, notes: str = "") -> StoredTurn:
+        """Writes down that a turn begins.
 
         Raises:
             NotThere: This person has no such thread.
@@ -282,35 +288,37 @@ class Store:
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if thread:
-                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner)).values(changed=now)
-                if not on.execute(found).rowcount:
+                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner))
+                title = case((_threads.c.title == "", question[:200]), else_=_threads.c.title)
+                if not on.execute(found.values(changed=now, title=title)).rowcount:
                     raise NotThere(f"there is no thread {thread[:64]!r}")
-                untitled = update(_threads).where(_threads.c.id == thread, _threads.c.title == "")
-                on.execute(untitled.values(title=question[:200]))
             turn = self._fields(id_, owner, thread, question, "running")
             try:
                 on.execute(insert(_turns).values(**turn, notes=notes, begun=now))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
-        return id_
+        return StoredTurn(id_, thread, question, notes, "running", now, None, None, None, None, None)
 
     def end(
-        self, id_: str, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
-    ) -> None:
-        """Writes down how a turn ended.
+        self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
+    ) -> StoredTurn:
+        """Writes down how a turn ended; it as it is kept now.
 
         Raises:
+            NotThere: It was deleted meanwhile.
             StoreError: It cannot be kept.
         """
-        written: dict[str, Any] = {"status": status, "ended": time.time()}
+        kind, words = (type(error).__name__, str(error)) if error is not None else (None, None)
+        ended = replace(turn, status=status, ended=time.time(), answer=answer, error_kind=kind, error=words)
+        written: dict[str, Any] = {"status": status, "ended": ended.ended, "error_kind": kind, "error": words}
         if answer is not None:
             usage = answer.usage
             written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
-        if error is not None:
-            written |= {"error_kind": type(error).__name__, "error": str(error)}
         with _told(), self._engine.begin() as on:
-            on.execute(update(_turns).where(_turns.c.id == id_).values(**written))
+            if not on.execute(update(_turns).where(_turns.c.id == turn.id).values(**written)).rowcount:
+                raise NotThere(f"turn {turn.id!r} was deleted")
+        return ended
 
     def add_answer(self, owner: Owner, thread: str, question: str, answer: AnswerRecord) -> str:
         """Keeps an answer that took no turn; its name."""
