@@ -89,11 +89,11 @@ def build_graph(
         if len(followers) == 1:
             builder.add_edge(name, followers[0])
         else:
-            builder.add_conditional_edges(name, _next, list(followers))
+            builder.add_conditional_edges(name, _Choice(_next), list(followers))
     if commands:
         builder.add_node("learn", _Node("learn", learn, resources))
         builder.add_edge("learn", END)
-        builder.add_conditional_edges(START, _first, list(_FIRST))
+        builder.add_conditional_edges(START, _Choice(_first), list(_FIRST))
     else:
         builder.add_edge(START, "rephrase")
     return builder.compile(checkpointer=undoable(checkpointer) if checkpointer else None, name="tableturn")
@@ -112,6 +112,22 @@ def _next(state: AgentState) -> str | list[Send]:
     numbers = range(1 if state["attempts"] else 0, turn.candidates)
     drafts = (dump(replace(turn, candidate=number)) for number in numbers)
     return [Send("candidate", {**state, "attempts": [], "turn": draft}) for draft in drafts]
+
+
+class _Choice(Runnable[AgentState, Any]):
+    """Which node comes next. A plain function would do, but under `ainvoke` LangGraph hands each call to a thread."""
+
+    def __init__(self, choose: Callable[[AgentState], Any]) -> None:
+        self.name = choose.__name__
+        self._choose = choose
+
+    def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """See `Runnable`."""
+        return self._choose(input)
+
+    async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """See `Runnable`."""
+        return self._choose(input)
 
 
 class _Node(Runnable[AgentState, dict[str, Any]]):

@@ -6,7 +6,7 @@ record read back is validated against its type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
@@ -515,6 +515,11 @@ def dump(value: Any) -> dict[str, Any]:
     if kind in (Turn, PastTurn):  # large, and of values that cannot change
         _written[kind] = known
     return known
+
+
+def fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
+    return _adapter(type(value)).dump_python(value, include=set(names))
 
 
 def dump_all(values: Sequence[Any]) -> list[dict[str, Any]]:

@@ -493,16 +493,16 @@ class Conversation:
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """Takes one turn; the answer is as far as it may leave (see `SQLAgent.deliver`)."""
         with self._turn(question) as turn, interruptible(turn):
-            given = self._input(question, self._graph.get_state(self._config()), notes)
             config = self._config(turn)
+            given = self._input(question, self._graph.get_state(config), notes)
             output = self._graph.invoke(given, config, context=_context(settings), durability="exit")
             return self._answered(output, turn) or self._asked_back(self._graph.get_state(self._config()))
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """As `take`, without blocking."""
         with self._turn(question) as turn:
-            given = self._input(question, await self._graph.aget_state(self._config()), notes)
             config = self._config(turn)
+            given = self._input(question, await self._graph.aget_state(config), notes)
             output = await self._graph.ainvoke(given, config, context=_context(settings), durability="exit")
             return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
 
@@ -514,9 +514,10 @@ class Conversation:
         reader = self._reader(question)
         yield reader.begin()
         with self._turn(question) as turn:
-            given = self._input(question, self._graph.get_state(self._config()), notes)
+            config = self._config(turn)
+            given = self._input(question, self._graph.get_state(config), notes)
             output: Any = {}
-            parts: Any = self._graph.stream(given, self._config(turn), context=_context(settings), **_STREAMING)
+            parts: Any = self._graph.stream(given, config, context=_context(settings), **_STREAMING)
             while (found := _next_part(parts, turn)) is not None:
                 mode, part = found
                 output = part if mode == "values" else output
@@ -531,9 +532,10 @@ class Conversation:
         reader = self._reader(question)
         yield reader.begin()
         with self._turn(question) as turn:
-            given = self._input(question, await self._graph.aget_state(self._config()), notes)
+            config = self._config(turn)
+            given = self._input(question, await self._graph.aget_state(config), notes)
             output: Any = {}
-            parts: Any = self._graph.astream(given, self._config(turn), context=_context(settings), **_STREAMING)
+            parts: Any = self._graph.astream(given, config, context=_context(settings), **_STREAMING)
             async for mode, part in parts:
                 output = part if mode == "values" else output
                 for event in reader.read(mode, part):

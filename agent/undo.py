@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from ..tools.database import Cancellation
 
@@ -31,14 +31,22 @@ class OpenTurn:
         cancellation: Ends what runs for it.
         written: Whether it was kept.
         interrupted: Whether Ctrl-C ended it.
+        before: The checkpoint that it starts from, once it was read: what waits there is looked at first, and then the
+            graph starts from it.
     """
 
     def __init__(self) -> None:
         self.cancellation = Cancellation()
+        self.before: list[CheckpointTuple | None] = []
         self.written = False
         self.interrupted = False
         self._failed = False
         self._lock = threading.Lock()
+
+    def keep(self, found: CheckpointTuple | None) -> None:
+        """Keeps a checkpoint for the run; not one with writes, which looking at it adds to what it holds."""
+        if found is None or not found.pending_writes:
+            self.before.append(found)
 
     def fail(self) -> None:
         """Undoes it."""
@@ -63,8 +71,29 @@ def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
 
 
 def undoable(saver: S) -> S:
-    """A copy of a checkpointer, over the same store, that writes nothing of a turn that was undone."""
+    """A copy of a checkpointer, over the same store, that writes nothing of a turn that was undone.
+
+    It reads what a turn starts from once.
+    """
     clone = copy.copy(saver)
+
+    def get_tuple(config: RunnableConfig) -> CheckpointTuple | None:
+        turn = open_turn(config)
+        if turn is not None and turn.before:
+            return turn.before.pop()
+        found = saver.get_tuple(config)
+        if turn is not None:
+            turn.keep(found)
+        return found
+
+    async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
+        turn = open_turn(config)
+        if turn is not None and turn.before:
+            return turn.before.pop()
+        found = await saver.aget_tuple(config)
+        if turn is not None:
+            turn.keep(found)
+        return found
 
     def put(config: RunnableConfig, *args: Any, **kwargs: Any) -> RunnableConfig:
         turn = open_turn(config)
@@ -84,7 +113,7 @@ def undoable(saver: S) -> S:
         if turn is None or turn.write():
             await saver.aput_writes(config, *args, **kwargs)
 
-    for method in (put, aput, put_writes, aput_writes):
+    for method in (get_tuple, aget_tuple, put, aput, put_writes, aput_writes):
         setattr(clone, method.__name__, method)
     return clone
 

@@ -91,14 +91,14 @@ class RunningTurn:
     """A turn that this worker takes.
 
     Attributes:
-        id: Its name.
+        stored: It as it is kept.
         asked: What started it.
-        events: What was told so far, as JSON values.
+        events: What was told so far, as JSON values; not the answer, which is told last.
         answer: Once there is one.
         error: Why there is none.
     """
 
-    id: str
+    stored: StoredTurn
     asked: Asked
     conversation: Conversation
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -108,10 +108,19 @@ class RunningTurn:
     task: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.stored.id
+
     def tell(self, event: dict[str, Any]) -> None:
         """Adds an event."""
         self.events.append(event)
         self._news.set()
+
+    def _told(self, answer: Answer) -> dict[str, Any]:
+        choices = list(answer.choices)
+        return {"event": "answer", "turn": self.id, "answer": answer.to_dict(), "choices": choices}
 
     def finish(self) -> None:
         """There will be no more."""
@@ -126,6 +135,8 @@ class RunningTurn:
                 number += 1
                 yield number, self.events[number - 1]
             if self.done:
+                if self.answer is not None and number == len(self.events):
+                    yield number + 1, self._told(self.answer)
                 return
             self._news.clear()
             await self._news.wait()
@@ -219,7 +230,7 @@ class Turns:
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None:
                 await conversation.acheck_decision()
-            id_ = await asyncio.to_thread(
+            stored = await asyncio.to_thread(
                 self._store.begin,
                 asked.owner,
                 asked.thread,
@@ -229,8 +240,8 @@ class Turns:
                 approve=asked.approve,
                 rights=agent.resources.rights,
             )
-            turn = RunningTurn(id_, asked, conversation)
-            self._running[id_] = turn
+            turn = RunningTurn(stored, asked, conversation)
+            self._running[turn.id] = turn
         finally:
             self._begun[asked.owner] -= 1
             self._begun += Counter()  # without those that are at nought
@@ -312,10 +323,8 @@ class Turns:
 
     async def _keep(self, turn: RunningTurn, answer: Answer) -> None:
         """An answer is told once it is kept."""
-        await asyncio.to_thread(self._store.end, turn.id, "answered", answer.kept)
+        turn.stored = await asyncio.to_thread(self._store.end, turn.stored, "answered", answer.kept)
         turn.answer = answer
-        choices = list(answer.choices)
-        turn.tell({"event": "answer", "turn": turn.id, "answer": answer.to_dict(), "choices": choices})
 
     def _spend(self, usage: Usage) -> None:
         self._store.spend(usage)
@@ -329,7 +338,7 @@ class Turns:
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
-            await asyncio.to_thread(self._store.end, turn.id, status, None, error)
+            turn.stored = await asyncio.to_thread(self._store.end, turn.stored, status, None, error)
         except NotThere as gone:
             turn.error = error = gone
         except StoreError as worse:
@@ -352,7 +361,7 @@ class Turns:
             await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
-                    for id_ in await asyncio.to_thread(self._store.stop_wanted, list(self._running)):
+                    for id_ in await asyncio.to_thread(self._store.stop_wanted):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
@@ -30,12 +30,14 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    case,
     create_engine,
     delete,
     event,
     func,
     insert,
     inspect,
+    literal_column,
     or_,
     select,
     text,
@@ -100,7 +102,7 @@ _turns = Table(
     Index("tableturn_turns_of", "thread", "begun"),
     Index("tableturn_turns_begun", "begun"),
 )
-_RUNNING = _turns.c.status == "running"
+_RUNNING = _turns.c.status == literal_column("'running'")  # no parameter, for which no partial index could be used
 Index(
     "tableturn_turns_running",
     _turns.c.thread,
@@ -109,6 +111,8 @@ Index(
     postgresql_where=and_(_RUNNING, _turns.c.thread != ""),
 )
 """One turn at a time in a thread, whichever worker takes it."""
+_GOING = Index("tableturn_turns_going", _turns.c.worker, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+"""The few turns that run: they are looked at again and again, however many are kept."""
 _workers = Table(
     "tableturn_workers",
     _tables,
@@ -233,6 +237,8 @@ class Store:
         self.worker = uuid.uuid4().hex
         self._spending = Usage()
         self._lock = threading.Lock()
+        # Put together once: it is asked ten times a second.
+        self._wanted = select(_turns.c.id).where(_turns.c.worker == self.worker, _RUNNING, _turns.c.stop == 1)
         with _told(), self._engine.begin() as on:
             _set_up(on)
 
@@ -288,11 +294,10 @@ class Store:
             self.spend(usage)
             raise
 
-    def stop_wanted(self, running: Iterable[str]) -> frozenset[str]:
-        """Which of these turns somebody asked another worker to stop."""
+    def stop_wanted(self) -> frozenset[str]:
+        """Which of this worker's turns somebody asked another one to stop."""
         with _told(), self._reading.connect() as on:
-            wanted = select(_turns.c.id).where(_turns.c.id.in_(list(running)), _turns.c.stop == 1)
-            return frozenset(on.execute(wanted).scalars())
+            return frozenset(on.execute(self._wanted).scalars())
 
     def mend(self) -> int:
         """Marks the turns as lost whose worker is gone; how many."""
@@ -374,8 +379,8 @@ class Store:
         decision: dict[str, Any] | None = None,
         approve: bool = False,
         rights: Rights | None = None,
-    ) -> str:
-        """Writes down that a turn begins; its name.
+    ) -> StoredTurn:
+        """Writes down that a turn begins.
 
         Args:
             owner: Whose it is.
@@ -393,39 +398,43 @@ class Store:
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if thread:
-                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner)).values(changed=now)
-                if not on.execute(found).rowcount:
+                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner))
+                title = case((_threads.c.title == "", question[:200]), else_=_threads.c.title)
+                if not on.execute(found.values(changed=now, title=title)).rowcount:
                     raise NotThere(f"there is no thread {thread[:64]!r}")
-                untitled = update(_threads).where(_threads.c.id == thread, _threads.c.title == "")
-                on.execute(untitled.values(title=question[:200]))
             turn = self._fields(id_, owner, thread, question, "running")
             given = {"notes": notes, "decision": decision, "approve": approve, "rights": rights and dump(rights)}
             try:
                 on.execute(insert(_turns).values(**turn, **given, begun=now))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
-        return id_
+        return StoredTurn(
+            id_, thread, question, notes, "running", now, None, None, None, None, None, decision, approve, rights
+        )
 
     def end(
-        self, id_: str, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
-    ) -> None:
-        """Writes down how a turn ended.
+        self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
+    ) -> StoredTurn:
+        """Writes down how a turn ended; it as it is kept now.
 
         Raises:
             NotThere: It was deleted in the meantime.
             StoreError: It cannot be kept.
         """
-        written: dict[str, Any] = {"status": status, "ended": time.time()}
+        kind, words = (type(error).__name__, str(error)) if error is not None else (None, None)
+        ended = replace(turn, status=status, ended=time.time(), answer=answer, error_kind=kind, error=words)
+        written: dict[str, Any] = {"status": status, "ended": ended.ended, "error_kind": kind, "error": words}
         if answer is not None:
             usage = answer.usage
             written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
         if error is not None:
-            written |= {"error_kind": type(error).__name__, "error": str(error).replace("\0", "")}
+            written |= {"error": str(error).replace("\0", "")}
         with _told(), self._engine.begin() as on:
-            if not on.execute(update(_turns).where(_turns.c.id == id_).values(**written)).rowcount:
+            if not on.execute(update(_turns).where(_turns.c.id == turn.id).values(**written)).rowcount:
                 raise NotThere("this turn was deleted while it ran")
         self._write_spent()
+        return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
         """Keeps an answer that took no turn, beside the turn whose query gave way to another; its name.
@@ -552,6 +561,7 @@ def _set_up(on: Connection) -> None:
     if on.dialect.name == "postgresql":
         on.execute(text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
     _tables.create_all(on)
+    _GOING.create(on, checkfirst=True)  # where an earlier version made the table
     for table in _tables.sorted_tables:
         there = {column["name"] for column in inspect(on).get_columns(table.name)}
         for column in table.columns:

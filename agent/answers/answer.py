@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +14,17 @@ from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
 from ..attempts.confidence import words
-from ..records import AnswerRecord, AttemptView, PlainCell, Readings, Status, StopKind, Usage, UsedKnowledge
+from ..records import (
+    AnswerRecord,
+    AttemptView,
+    PlainCell,
+    Readings,
+    Status,
+    StopKind,
+    Usage,
+    UsedKnowledge,
+    fields_of,
+)
 from ..state import AgentState, turn_of, usage_of
 from .phrasing import shown
 
@@ -234,7 +243,7 @@ class Answer:
         `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        whole = asdict(self.record) | {"answered": self.answered, "headings": self.headings}
+        whole = fields_of(self.record, JSON_KEYS) | {"answered": self.answered, "headings": self.headings}
         whole["chart"] = self.chart if self.pictured else None
         whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
         whole["estimate"] = shown(self.estimate)

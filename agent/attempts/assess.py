@@ -40,7 +40,6 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
     if len(attempt.sql) > CHECKED_LENGTH:
         return attempt, ()
     turn = turn_of(state)
-    schema = yield from do(run.resources.database.schema)
     asked = _asked(turn, run.settings.gate_value_score)
 
     def gives_row(probe: str) -> bool | None:
@@ -50,6 +49,7 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
 
     def look() -> tuple[tuple[Finding, ...], Attempt]:
         sql, values, database = attempt.sql, run.resources.values, run.resources.database
+        schema = database.schema()
         findings = check(
             sql,
             schema,

@@ -52,7 +52,10 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
     """The part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
-    schema = yield from do(run.schema)
+    return (yield from do(lambda: _shown(state, run.schema())))
+
+
+def _shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
         part = widen(schema, part, attempt.sql)
@@ -95,9 +98,8 @@ def _reply_form(turn: Turn, settings: Settings) -> ReplyForm:
     return "any" if turn.clarifications < settings.max_clarifications else "settle"
 
 
-def _declared(shown: Schema, run: Run) -> Schema | None:
+def _declared(shown: Schema, schema: Schema, settings: Settings) -> Schema | None:
     """The schema as it is declared, where the prompt's form shows it so: all of it is to be seen anyway."""
-    settings, schema = run.settings, run.schema()
     whole = schema.shown_columns == shown.shown_columns and len(schema.tables) == len(shown.tables)
     return schema if whole and settings.prompt_style == "full" else None
 
@@ -105,14 +107,16 @@ def _declared(shown: Schema, run: Run) -> Schema | None:
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """The task of writing SQL for this turn; revision and reasoning build on it."""
     settings, turn, database = run.settings, turn_of(state), run.resources.database
-    part = yield from shown_schema(state, run)
-    schema = yield from do(lambda: _light(part, run.schema()))
-    declared = yield from do(lambda: _declared(schema, run))
-    unshown: tuple[str, ...] = ()
-    if settings.tell_unshown:
-        unshown = yield from do(lambda: _unshown(turn, schema, run.schema()))
-    else:
-        schema = schema.alone()
+
+    def look() -> tuple[Schema, Schema | None, tuple[str, ...]]:
+        whole = run.schema()
+        shown = _light(_shown(state, whole), whole)
+        declared = _declared(shown, whole, settings)
+        return (
+            (shown, declared, _unshown(turn, shown, whole)) if settings.tell_unshown else (shown.alone(), declared, ())
+        )
+
+    schema, declared, unshown = yield from do(look)
     own_form = settings.prompt_style == "full"
     return GenerateTask(
         question=turn.question,

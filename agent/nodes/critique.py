@@ -29,10 +29,10 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
     settings, turn, code = run.settings, turn_of(state), turn_of(state).code_result
     *earlier, last = attempts_of(state)
-    schema = yield from do(run.resources.database.schema)
+    database = run.resources.database
     last, findings = yield from assess(last, state, run)
     attempts = [*earlier, last]
-    stop = yield from do(lambda: stop_reason(attempts, code, schema, settings))
+    stop = yield from do(lambda: stop_reason(attempts, code, database.schema(), settings))
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
@@ -47,6 +47,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     meaning = Done(Explanation(""))
     if settings.feedback_explanation:
         meaning = yield from _explain(state, turn, last, run)
+    schema = yield from do(database.schema)
     feedback = Feedback(
         problems=problems(last, findings, settings),
         explanation=meaning.reply.text,

@@ -52,7 +52,8 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     (cost, outcome), notes = (yield from do(partial(call, sql))), list[str]()
     edited = decision.action == "edit" or (turn.written and sql != turn.written)
     approved = turn.approve or run.settings.approve
-    if not (edited or approved) and (mended := (yield from do(partial(_mended, sql, outcome, state, run)))):
+    failed = isinstance(outcome, QueryError) and not (edited or approved)
+    if failed and (mended := (yield from do(partial(_mended, sql, outcome, state, run)))):
         again = yield from do(partial(call, mended.sql))
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again

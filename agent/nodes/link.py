@@ -7,6 +7,7 @@ from typing import Any
 
 from ...prompts.replies import Draft
 from ...tools.database import Schema
+from ...tools.examples import Verified
 from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch, likely
@@ -52,9 +53,9 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
     found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
 
-    def find_schema() -> LinkedSchema:
+    def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.linker().link(
+        linked = run.linker().link(
             question,
             history,
             found,
@@ -62,24 +63,13 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             max_columns=MOST_COLUMNS,
             by_group=settings.prompt_style == "full",
         )
+        base = _base(question, linked, history, run) if settings.base_sql and history else None
+        return linked, linked.kept if settings.link_schema else run.schema(), base
 
-    linked = yield from do(find_schema)
-    base: PastTurn | None = None
-
-    def runs(sql: str) -> bool:
-        if run.resources.outgoing.level(sql) != "values":
-            return True  # nothing may depend on what it reads
-        return still_runs(run.resources.database, sql, seconds_left(LOOK))
-
-    if settings.base_sql and history:
-        choose = latest_base if settings.base_choice == "latest" else base_turn
-        dialect = run.resources.database.dialect
-        base = yield from do(lambda: choose(question, linked.items, history, runs=runs, dialect=dialect))
-    shown = linked.kept if settings.link_schema else (yield from do(run.schema))
+    linked, shown, base = yield from do(find_schema)
     values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
     items = kept_items(linked)
-    known = yield from do(lambda: definitions_for(turn, items, run, before))
-    unheld = yield from do(lambda: unheld_in(turn, found, run))
+    known, unheld = yield from do(lambda: (definitions_for(turn, items, run, before), unheld_in(turn, found, run)))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -95,17 +85,35 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     )
     if settings.link_schema:
         turn = _marked(turn, linked, settings)
-    notes = yield from do(lambda: _notes(known, turn, run))
-    verified = yield from do(lambda: verified_answer(turn, bool(history), run.schema(), run))
+    said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
+
+    def look_up() -> tuple[list[str], Verified | None, str]:
+        notes = _notes(known, turn, run)
+        verified = verified_answer(turn, bool(history), run.schema(), run)
+        if verified is not None:
+            return notes, verified, ""
+        return [*notes, *unread_definitions(turn, run)], None, unknown_word(turn, values, said, run)
+
+    notes, verified, word = yield from do(look_up)
     if verified is not None:
         turn = replace(turn, candidates=1, examples=(verified.example,))
         note = verified_note(verified)
         return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, note])
-    notes += yield from do(lambda: unread_definitions(turn, run))
-    said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
-    if word := (yield from do(lambda: unknown_word(turn, values, said, run))):
+    if word:
         return _asked(turn, word, notes)
     return {"turn": dump(turn), "notes": notes, "next": "retrieve" if turn.candidates == 1 else "candidate"}
+
+
+def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
+    """The earlier turn whose query this one's starts from."""
+
+    def runs(sql: str) -> bool:
+        if run.resources.outgoing.level(sql) != "values":
+            return True  # nothing may depend on what it reads
+        return still_runs(run.resources.database, sql, seconds_left(LOOK))
+
+    choose = latest_base if run.settings.base_choice == "latest" else base_turn
+    return choose(question, linked.items, history, runs=runs, dialect=run.resources.database.dialect)
 
 
 def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:

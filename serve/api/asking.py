@@ -115,7 +115,7 @@ async def _shown(turn: RunningTurn, asker: Asker) -> Response:
     headers = {TURN_HEADER: turn.id}
     if isinstance(turn.error, TableturnError):
         return JSONResponse(error_body(type(turn.error).__name__, str(turn.error)), status, headers)
-    return JSONResponse(await turn_reply(await asker.turn(turn.id), asker), status, headers)
+    return JSONResponse(await turn_reply(turn.stored, asker), status, headers)
 
 
 def _stream(turn: RunningTurn, after: int) -> Response:

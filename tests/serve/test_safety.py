@@ -181,16 +181,16 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     turn = dead.begin(owner, thread, "Who?")
     with pytest.raises(Busy):
         alive.begin(owner, thread, "And?")
-    alive.ask_to_stop(owner, turn)
-    assert dead.stop_wanted([turn]) == {turn}
+    alive.ask_to_stop(owner, turn.id)
+    assert dead.stop_wanted() == {turn.id}
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
     assert alive.mend() == 1
-    assert alive.turn(owner, turn).status == "lost"
+    assert alive.turn(owner, turn.id).status == "lost"
     again = alive.begin(owner, thread, "Who?")
     alive.end(again, "answered")
     with pytest.raises(NotThere):
-        alive.turn(Owner("eve", "shop"), turn)
+        alive.turn(Owner("eve", "shop"), turn.id)
     assert alive.delete_person(owner) == (thread,)
     dead.close()
     alive.close()

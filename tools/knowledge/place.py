@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,12 @@ def beside(location: str) -> Path | None:
 
 def knowledge_path(database: Database) -> Path:
     """The file that belongs to a database: the one beside it, else one in the data folder, which may not be there."""
-    own = beside(database.location)
-    if own is not None and own.is_file():
-        return own
-    code = hashlib.sha256(database.location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{ENDING}"
+    own, otherwise = _places(database.location, database.name, data_folder())
+    return own if own is not None and os.path.isfile(own) else otherwise
+
+
+@lru_cache(maxsize=256)
+def _places(location: str, name: str, folder: Path) -> tuple[Path | None, Path]:
+    """The file beside a database, and the one in the data folder; every turn asks several times."""
+    code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return beside(location), folder / "knowledge" / f"{Path(name).name}-{code}{ENDING}"

@@ -9,6 +9,7 @@ from importlib.resources import files
 from rapidfuzz import fuzz, process
 
 from ..database import Schema
+from ..derived import derived
 from ..values import ValueMatch
 from ..values.question import read
 from ..values.schema_words import name_words
@@ -64,6 +65,7 @@ def unheld_words(question: str, schema: Schema, values: Iterable[ValueMatch], kn
     return tuple(found.values())[:_MOST]
 
 
+@derived
 def _names(schema: Schema) -> frozenset[str]:
     """The words of names and comments, and of sample values."""
     words = set(name_words(schema.name))

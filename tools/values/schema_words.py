@@ -41,6 +41,7 @@ _SHORT_FORMS = {
 """Short forms that database designers use everywhere, spelled out."""
 
 
+@lru_cache(maxsize=50_000)
 def name_words(name: str) -> tuple[str, ...]:
     """A name's words in lower case: split at underscores, case changes and digits, short forms spelled out."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..stemming import english_stem
 
@@ -33,8 +34,12 @@ class Word:
     stem: str
 
 
+@lru_cache(maxsize=1_000)
 def words(text: str) -> tuple[Word, ...]:
-    """The words of a text: runs of letters and digits. A possessive `'s` is not one."""
+    """The words of a text: runs of letters and digits. A possessive `'s` is not one.
+
+    Questions of a conversation are read again at each of its turns.
+    """
     blanked = _POSSESSIVE.sub("  ", text)
     return tuple(
         Word(match.group(), match.start(), match.end(), folded := fold(match.group()), stem(folded))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ...derived import derived
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .remarks import pitfalls
 from .text import Identifier, examples, filled, identifiers, literal, one_line, remark
@@ -88,7 +89,13 @@ def _column(
         # Nothing of the table of codes is shown here.
         text += f" -> {written(column.codes.table)}.{written(column.codes.key)}{_meanings(column)}"
         return f"{text} {remark(column.comment)}" if column.comment else text
-    shown = _telling(column, samples)
+    return text + _told(column, samples)
+
+
+@derived
+def _told(column: ColumnSchema, samples: int) -> str:
+    """What follows a column's name and kind where it references nothing: sample values, pitfalls, its comment."""
+    text, shown = "", _telling(column, samples)
     values = examples(column, shown)
     if values:
         text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"

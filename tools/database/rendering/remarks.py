@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...derived import derived
 from ..schema import ColumnSchema
 from ..text_forms import TextForm, stand_in, text_form
 from .text import literal
@@ -14,6 +15,7 @@ _SAID: dict[TextForm, str] = {
 }
 
 
+@derived
 def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
     """A few words on each: spaces around texts, numbers as text, dates that do not sort, '' where NULL is meant."""
     texts = [value for value in column.samples if isinstance(value, str)]

@@ -1,0 +1,33 @@
+"""What is worked out of data that cannot change, kept with it: once a schema or a column, however many turns ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def derived(make: Callable[P, R]) -> Callable[P, R]:
+    """Keeps what a function makes of a frozen dataclass in that object, and lets go of it with the object.
+
+    Two threads may make it at once; what they make is the same. It goes by the object, not by what it is equal to:
+    `1` and `True` are equal and are not written alike.
+
+    Args:
+        make: Takes the object and, beside it, positional arguments that can be hashed.
+    """
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+        item, *more = cast("tuple[Any, ...]", args)
+        held = cast("dict[Any, R]", vars(item).setdefault(name, {}))
+        try:
+            return held[tuple(more)]
+        except KeyError:
+            return held.setdefault(tuple(more), make(*args, **kwargs))
+
+    return made
