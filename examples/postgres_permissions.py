@@ -44,19 +44,19 @@ def shop(url: str) -> Generator[str]:
     drop = f"DROP SCHEMA IF EXISTS {NAME} CASCADE; DROP ROLE IF EXISTS {NAME}"
     with psycopg.connect(url, autocommit=True) as server, Database.open(build_sample("build/kestrel.sqlite")) as sample:
         try:
-            server.execute(TABLES)
+            server.execute(TABLES.encode())
             for table, query in (
                 ("stores", "SELECT store_id, name, city, iif(store_id % 2, 'ada', 'bo') FROM stores"),
                 ("employees", "SELECT employee_id, first_name, store_id, salary FROM employees"),
             ):
-                with server.cursor().copy(f"COPY {table} FROM STDIN") as rows:
+                with server.cursor().copy(f"COPY {table} FROM STDIN".encode()) as rows:
                     for row in sample.execute(query).rows:
                         rows.write_row(row)
-            server.execute(RULES)
+            server.execute(RULES.encode())
             info = server.info
             yield f"postgresql://{NAME}:example@{info.host}:{info.port}/{info.dbname}?schema={NAME}"
         finally:
-            server.execute(drop)
+            server.execute(drop.encode())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from tableturn import SQLAgent
 from tableturn.agent import build_graph
 from tableturn.tools.sample import build_sample
 
-Model = Runnable[list[BaseMessage], AIMessage]
+Model = Runnable[Any, AIMessage]
 
 
 class State(MessagesState):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -148,8 +149,7 @@ def test_streamlit(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_streamlit_shows_a_heading_that_comes_again(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     testing: Any = pytest.importorskip("streamlit.testing.v1", reason="streamlit is not installed")
-    import streamlit
-
+    streamlit: Any = import_module("streamlit")
     streamlit.cache_resource.clear()
     monkeypatch.setenv("TABLETURN_DB", str(sample))
     query = "SELECT stores.name, countries.name FROM stores JOIN countries USING (country_code)"
@@ -291,7 +291,7 @@ def test_slack_at_the_terminal(runs: RunsExample, monkeypatch: pytest.MonkeyPatc
 
 
 @contextmanager
-def slack_api(said: Queue[dict[str, Any]]) -> Iterator[str]:
+def slack_api(said: Queue[dict[str, Any]]) -> Generator[str]:
     """Slack's Web API as far as the bot calls it, on a port of this machine; gives its base URL."""
 
     class Api(BaseHTTPRequestHandler):
@@ -305,7 +305,7 @@ def slack_api(said: Queue[dict[str, Any]]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(json.dumps(reply).encode())
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
             """Says nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:
@@ -320,11 +320,10 @@ def slack_api(said: Queue[dict[str, Any]]) -> Iterator[str]:
 
 def test_slack_bolt_answers_in_the_thread(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     bolt: Any = pytest.importorskip("slack_bolt", reason="slack_bolt is not installed")
-    from slack_sdk import WebClient
-
+    client: Any = import_module("slack_sdk").WebClient
     said: Queue[dict[str, Any]] = Queue()
     with slack_api(said) as url:
-        app = bolt.App(client=WebClient("xoxb-none", base_url=url), signing_secret="none", process_before_response=True)
+        app = bolt.App(client=client("xoxb-none", base_url=url), signing_secret="none", process_before_response=True)
         app.event("app_mention")(example("slack_bot").on_mention(agent_over(shop)))
         event = {"type": "app_mention", "text": "<@B1> Who?", "channel": "C", "ts": "1.0", "user": "U1"}
         body = {"type": "event_callback", "event": event, "team_id": "T1", "event_id": "E1"}

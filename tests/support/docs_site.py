@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ _PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\s*'
     r'<img src="(?P<light>[^"]+)" alt="(?P<alt>[^"]*)"[^>]*>\s*</picture>'
 )
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".service": "ini", ".json": "json"}
 
 
@@ -62,12 +63,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def _shown(path: Path) -> str:
-    """A source file as Markdown; of a notebook, its texts and its code."""
+    """A source file as Markdown; of a notebook, its texts, its code and what that gave."""
     text = path.read_text("utf-8")
     if path.suffix == ".ipynb":
-        cells = [(each["cell_type"], "".join(each["source"])) for each in json.loads(text)["cells"]]
-        return "\n\n".join(_fenced(source, "python") if kind == "code" else source for kind, source in cells)
+        return "\n\n".join(part for cell in json.loads(text)["cells"] for part in _cell(cell))
     return _fenced(text, _LANGUAGES.get(path.suffix, "text"))
+
+
+def _cell(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    yield _fenced(source, "python") if cell["cell_type"] == "code" else source
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        plain = "".join(data.get("text/plain") or output.get("text", ()))
+        yield "".join(data["text/html"]) if "text/html" in data else _fenced(_COLOURS.sub("", plain), "text")
 
 
 def _fenced(code: str, language: str) -> str:
