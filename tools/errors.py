@@ -191,7 +191,10 @@ class TurnCancelled(TableturnError):
 
 
 class NothingToDecide(TableturnError):
-    """A decision on a query was given where none waits for one."""
+    """A decision on a query was given where none waits for one.
+
+    What to do: ask a question in words.
+    """
 
 
 class AuditError(TableturnError):
