@@ -22,7 +22,7 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 class PromptTooLarge(ModelError):
     """Even the least that a task needs is larger than the token budget: the model cannot be asked.
 
-    What to do: raise `prompt_tokens`, or show less of the schema (`allow`, `deny`).
+    What to do: raise `prompt_tokens`, or show fewer tables (`allow`, `deny`).
     """
 
 

@@ -32,14 +32,14 @@ _LONGEST_NAME = 200
 class Unauthorized(TableturnError):
     """Nobody has said who asks, or not in a way that counts.
 
-    What to do: send the token of `--token`, or come through the proxy that sets `--user-header`.
+    What to do: send the token (`--token`), or go through the proxy that sets the header of `--user-header`.
     """
 
 
 class Forbidden(TableturnError):
     """This person, or the page that this request comes from, may not ask here.
 
-    What to do: name the person in the permissions file, or the page by `--origin` and the host by `--allow-host`.
+    What to do: add the person to the permissions file; for a page, use `--origin` and `--allow-host`.
     """
 
 

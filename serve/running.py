@@ -82,7 +82,7 @@ class Asked:
 class Internal(TableturnError):
     """Something went wrong that nobody foresaw.
 
-    What to do: look into the server's log under the reference that the message gives, and report it.
+    What to do: find the reference from the message in the server's log, and report the problem.
     """
 
 

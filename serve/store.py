@@ -143,7 +143,7 @@ TABLES = frozenset(_tables.tables)
 class StoreError(TableturnError):
     """What was asked or answered cannot be kept, or read again.
 
-    What to do: look whether the file or database of `--checkpoints` can be reached and has room.
+    What to do: check that the file or database of `--checkpoints` can be reached and is not full.
     """
 
 
@@ -154,14 +154,14 @@ class NotKept(TableturnError):
 class NotThere(TableturnError):
     """There is no such thread or turn, or it is somebody else's.
 
-    What to do: take a name that `GET /threads` lists for this person.
+    What to do: use the id of a thread that `GET /threads` lists.
     """
 
 
 class Busy(TableturnError):
     """The thread takes a turn already, or the server as many as it may.
 
-    What to do: wait for the turn's end, or stop it (`POST /turns/{id}/stop`).
+    What to do: wait until the turn ends, or stop it with `POST /turns/{id}/stop`.
     """
 
 

@@ -25,9 +25,9 @@ QueryErrorKind = Literal[
 
 `syntax`: it is not SQL of this dialect. `unknown_table`: it names a table that is not there, or is hidden.
 `unknown_column`: it names a column that is not there, or is hidden. `ambiguous_column`: a column's name stands for
-several. `aggregate_misuse`: an aggregate stands where none may, or a column beside one without being grouped by.
+several. `aggregate_misuse`: an aggregate is in the wrong place, or a column beside it is not in GROUP BY.
 `unknown_function`: it calls a function that the database lacks. `type_mismatch`: a value has a type that does not fit.
-`timeout`: it ran past its time. `too_large`: a value, the result or the memory for it passed its limit. `rejected`: it
+`timeout`: it exceeded its time limit. `too_large`: a value, the result or its memory exceeded a limit. `rejected`: it
 asked for what is not allowed. `other`: anything else; the message says what. `too_costly`: it was expected to read more
 than it may.
 """
@@ -35,29 +35,29 @@ than it may.
 ReplyErrorKind = Literal["empty", "refused", "cut", "malformed"]
 """Why a reply cannot be used.
 
-`empty`: nothing was said. `refused`: the model would not answer. `cut`: it ended at the output limit. `malformed`: it
-has another form than was asked for.
+`empty`: it has no text. `refused`: the model declined to answer. `cut`: it ended at the output limit. `malformed`: it
+is not in the form that was asked for.
 """
 
 
 class TableturnError(Exception):
     """Base of every error that tableturn raises on purpose.
 
-    What to do: catch it where any of them is handled alike, and show its message.
+    What to do: catch this class to handle all errors of tableturn in one place.
     """
 
 
 class DatabaseUnavailable(TableturnError):
     """The database cannot be used at all: no such file, not a database, empty, locked, or an unsupported URL.
 
-    What to do: check the path or URL, the server and the extra that the message names; `tableturn doctor` looks too.
+    What to do: check the path, URL, server or extra that the message names, or run `tableturn doctor`.
     """
 
 
 class QueryError(TableturnError):
     """A query did not give a result; `kind` says why.
 
-    What to do: read `kind`, or catch one of the classes below.
+    What to do: check `kind`, or catch one of the classes below.
     """
 
     kind: QueryErrorKind = "other"
@@ -71,7 +71,7 @@ class QueryError(TableturnError):
 class QueryRejected(QueryError):
     """The query asked for something that is not allowed: a write, a pragma, a hidden table, a forbidden function.
 
-    What to do: ask for what may be read, or change the permissions.
+    What to do: change the query, or the permissions if this person may read the data.
     """
 
     kind: QueryErrorKind = "rejected"
@@ -87,7 +87,7 @@ class QueryFailed(QueryError):
 class QueryTimeout(QueryError):
     """The query exceeded its time limit, or was cancelled.
 
-    What to do: narrow the query, or raise the setting `query_seconds`.
+    What to do: make the query smaller, or raise the setting `query_seconds`.
     """
 
     kind: QueryErrorKind = "timeout"
@@ -105,7 +105,7 @@ class ResultTooLarge(QueryError):
 class QueryTooCostly(QueryError):
     """The query is expected to read more than it may, or its cost cannot be estimated; it was not run.
 
-    What to do: narrow the query, or raise `estimated_rows` or `estimated_rows_per_day`.
+    What to do: make the query smaller, or raise the setting `estimated_rows` or `estimated_rows_per_day`.
     """
 
     kind: QueryErrorKind = "too_costly"
@@ -114,56 +114,56 @@ class QueryTooCostly(QueryError):
 class SQLParseError(TableturnError):
     """A text that should be one SQL query cannot be parsed as one.
 
-    What to do: give one query in the dialect of the database.
+    What to do: write one query, in the SQL dialect of the database.
     """
 
 
 class ExampleStoreError(TableturnError):
     """The example store cannot be used: another version, another embedding, damaged, or unreachable.
 
-    What to do: name the embedding that it was made with, or rebuild it with `tableturn examples reindex`.
+    What to do: use the embedding that the store was made with, or rebuild it with `tableturn examples reindex`.
     """
 
 
 class ExampleRefused(TableturnError):
     """An example was not added; the message gives the reason.
 
-    What to do: correct the question or its SQL, and add it again.
+    What to do: correct the question or its SQL, and add the example again.
     """
 
 
 class ExportError(TableturnError):
     """A result or a chart cannot be written: the place or the format is wrong, or a package is missing.
 
-    What to do: choose another file or form, or install the extra that the message names.
+    What to do: choose another file or format, or install the extra that the message names.
     """
 
 
 class KnowledgeError(TableturnError):
     """A knowledge file, or a source that it extends, cannot be read or written; the message names the place.
 
-    What to do: correct the file at that place; `tableturn knowledge check` looks through all of it.
+    What to do: correct the file at that place. `tableturn knowledge check` lists all problems in the file.
     """
 
 
 class SandboxUnavailable(TableturnError):
     """This kernel lacks what the sandbox needs; reasoning with code is off.
 
-    What to do: use Linux 5.13 or newer, or accept less with `TABLETURN_SANDBOX` (docs/sandbox.md).
+    What to do: use Linux 5.13 or newer, or accept weaker isolation with `TABLETURN_SANDBOX`.
     """
 
 
 class SettingsError(TableturnError):
     """A setting, preset or settings file is wrong.
 
-    What to do: correct the field that the message names; docs/settings.md lists them all.
+    What to do: correct the setting that the message names.
     """
 
 
 class ReplyError(TableturnError):
     """A model's reply has no answer in the form that its task asked for.
 
-    What to do: ask again, raise `max_output_tokens` where the reply was cut, or choose a stronger model.
+    What to do: ask again, raise `max_output_tokens` if the reply was cut, or use a stronger model.
 
     Attributes:
         kind: `empty`, `refused`, `cut` (by the output limit) or `malformed`.
@@ -179,7 +179,7 @@ class ReplyError(TableturnError):
 class ModelError(TableturnError):
     """A model could not be reached, would not answer, or is unknown by name.
 
-    What to do: check the name, key and base URL; `tableturn doctor --model NAME` asks it for one word.
+    What to do: check the name, key and base URL. `tableturn doctor --model NAME` tests the model.
     """
 
 
@@ -191,20 +191,23 @@ class TurnCancelled(TableturnError):
 
 
 class NothingToDecide(TableturnError):
-    """A decision on a query was given where none waits for one."""
+    """A decision on a query was given where none waits for one.
+
+    What to do: ask a question in words.
+    """
 
 
 class AuditError(TableturnError):
     """A turn could not be written to the audit trail, so its answer was not given.
 
-    What to do: make room, or make the file of `audit` writable, and ask again.
+    What to do: check that the audit file is writable and the disk is not full, and ask again.
     """
 
 
 class NotUnderstood(TableturnError):
     """The offline translator cannot read a question, or parts of it; `words` names the parts.
 
-    What to do: say it in other words, or name a model.
+    What to do: use other words, or choose a model.
 
     Attributes:
         words: The words that it could not place.

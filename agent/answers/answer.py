@@ -73,16 +73,16 @@ class Answer:
 
     Attributes:
         record: All of it, as frozen data.
-        question: As asked.
-        rephrased: Self-contained, in one regular form.
-        intent: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
+        question: The question, as asked.
+        rephrased: The question made self-contained, in one regular form.
+        intent: What kind of question it is: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
         sql: The query behind the answer; None where there is none.
         columns: The result's column names.
         rows: The result's rows, at most `Settings.rows`.
-        row_count: Rows held.
-        truncated: Whether the query had more.
-        status: `converged`, `capped`, `needs_clarification` (also where a query waits for approval), `unanswerable` or
-            `failed`.
+        row_count: How many rows it holds.
+        truncated: Whether the query has more rows.
+        status: How the turn ended: `converged`, `capped`, `needs_clarification` (also where a query waits for
+            approval), `unanswerable` or `failed`.
         text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
         confidence: From 0 to 1.
         confidence_reason: Why it is so high or low, in words.
@@ -92,7 +92,7 @@ class Answer:
         attempts: Every query run for it, with its error or row count and the feedback that led to the next.
         usage: What the turn cost.
         usage_by_node: The same, node by node.
-        translator: `prompted` or `offline`.
+        translator: Who wrote the query: a chat model (`prompted`), or the built-in translator (`offline`).
         model: The model's name.
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
         stopped: Why no further attempt was made, in words.

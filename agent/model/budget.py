@@ -23,8 +23,8 @@ LEAST_SECONDS = 0.1
 class BudgetReached(ModelError):
     """One more request would pass a budget of the turn; the message names it.
 
-    What to do: raise `turn_calls`, `turn_tokens` or `turn_seconds`. Within a turn it is caught: it ends the attempts,
-    and the answer says so.
+    What to do: raise `turn_calls`, `turn_tokens` or `turn_seconds`. In a turn, this error is
+    caught: the attempts end, and the answer says so.
     """
 
 

@@ -32,7 +32,7 @@ _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 class NotRun(TableturnError):
     """Nothing of an experiment can be run, as what it runs on is not there.
 
-    What to do: get the data or the example store that the message names.
+    What to do: download the data, or build the example store, that the message names.
     """
 
 

@@ -24,7 +24,7 @@ _TRIALS = 8
 class Unfit(QueryError):
     """A query that runs, but cannot be judged by.
 
-    What to do: give a gold query with fewer rows, or one that gives the same result each time.
+    What to do: use a gold query with fewer rows, or one whose result is always the same.
     """
 
 

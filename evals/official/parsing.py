@@ -26,7 +26,7 @@ _CLAUSE_ENDS = CLAUSES | {")", ";"}
 class Unparsed(TableturnError):
     """The official evaluator cannot read this query.
 
-    What to do: none: EM is not counted for it, as in the official evaluator.
+    What to do: nothing. The query has no EM score, as in the official evaluator.
     """
 
 

@@ -34,7 +34,7 @@ GIVE_UP_AFTER = 8
 class RunStopped(TableturnError):
     """A run cannot go on now; its answers are kept, and it goes on from there when it is started again.
 
-    What to do: see to what the message names, and give the same command again.
+    What to do: fix the problem that the message names, and run the same command again.
     """
 
 

@@ -96,7 +96,7 @@ def test_every_key_of_an_evaluation_is_on_its_page(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     (question,) = results["questions"]
     page = REFERENCE / "json.md"
-    assert set(question) == named(page, "Each of `questions`") - {"name", "figures", "command"}
+    assert set(question) == named(page, "Each object in `questions`") - {"name", "figures", "command"}
     assert set(results) | set(results["strict"]) | set(results["by_verdict"]) <= named(page, "## An evaluation") | {
         "ruled"
     }

@@ -10,9 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.answer import JSON_KEYS
+from tableturn.agent.sqlagent import Conversation
 
 from tests.serve.conftest import Client, events, scripted, serving
 
@@ -32,6 +34,19 @@ async def test_ask_gives_what_the_command_gives(client: Client) -> None:
     turn = (await client.get(f"/turns/{reply.headers['tableturn-turn']}")).json()
     assert turn["answer"] == reply.json()
     assert (await client.get("/threads")).json() == []
+
+
+async def test_what_nobody_foresaw_is_the_servers_fault(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(Conversation, "aask", broken)
+    reply = await client.post("/ask", json={"question": "Who?"})
+    assert (reply.status_code, reply.json()["error"]["kind"]) == (500, "Internal")
+    assert "secret" not in reply.text
+    assert "internal error" in caplog.text
 
 
 async def test_a_turn_tells_what_happens(client: Client) -> None:

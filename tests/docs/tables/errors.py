@@ -1,4 +1,4 @@
-"""Tables of what can go wrong, and of the words by which programs tell it apart."""
+"""What can go wrong, and the words by which programs tell it apart."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ _TO_DO = "What to do:"
 
 
 def errors(*rooms: str) -> str:
-    """The classes of the hierarchy in these rooms: what each means, what to do, and its status over HTTP."""
+    """The classes of the hierarchy in these rooms, under a heading each: what it means, and what to do."""
     bases = {node.name: base.id for _, node in classes() for base in node.bases[:1] if isinstance(base, ast.Name)}
-    rows = [
-        (f"`{node.name}`", f"`{bases[node.name]}`", *_told(node), str(status_of(node.name)))
-        for module, node in classes()
-        if module.split(".")[1] in rooms and _is_ours(node.name, bases)
-    ]
-    return table(("error", "is a", "what it means", "what to do", "HTTP"), rows)
+    ours = [(module, node) for module, node in classes() if _is_ours(node.name, bases)]
+    found = [(module, node) for room in rooms for module, node in ours if module.split(".")[1] == room]
+    return "\n" + "\n".join(_section(module, node, bases[node.name]) for module, node in found)
 
 
 def kinds(module: str, name: str) -> str:
@@ -40,12 +37,14 @@ def _is_ours(name: str, bases: dict[str, str]) -> bool:
     return name == _ROOT or (name in bases and _is_ours(bases[name], bases))
 
 
-def _told(node: ast.ClassDef) -> tuple[str, str]:
-    """The two sentences of a class's docstring: what it means, and what to do."""
-    text = (ast.get_docstring(node) or "").partition("\n\nAttributes:")[0]
+def _section(module: str, node: ast.ClassDef, base: str) -> str:
+    """A class's heading, what it is a kind of and where it is, and the two parts of its docstring."""
+    text = " ".join((ast.get_docstring(node) or "").partition("\n\nAttributes:")[0].split())
     meaning, _, to_do = text.partition(_TO_DO)
-    assert to_do or node.name == _ROOT, f"the docstring of {node.name} says nothing after {_TO_DO!r}"
-    return meaning, _capital(to_do.strip())
+    assert to_do, f"the docstring of {node.name} says nothing after {_TO_DO!r}"
+    kind = f", a kind of [`{base}`](#{base.lower()})" if base != "Exception" else ""
+    place = f"In `{module}`{kind}. HTTP status: {status_of(node.name)}."
+    return f"### `{node.name}`\n\n{meaning.strip()}\n\n**{_TO_DO}** {to_do.strip()}\n\n{place}\n"
 
 
 def _capital(sentence: str) -> str:
