@@ -51,6 +51,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Makes links and pictures those of the site."""
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]  # a menu of one page
     uri = page.file.src_uri
     inside = _inside(uri)
 
