@@ -30,10 +30,9 @@ _PICTURE = re.compile(
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".service": "ini", ".json": "json"}
 
 
-def on_config(config: Any) -> Any:
-    """Lays out the package, which the API reference reads."""
+def on_startup(**_: Any) -> None:
+    """Lays out the package, which the API reference reads, before its plugin looks for it."""
     lay_out()
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -45,7 +44,7 @@ def on_files(files: Any, config: Any) -> Any:
     pages = [each for each in files if each.src_uri.endswith(".md")]
     linked = {path for each in pages for path in map(_inside(each.src_uri), _links(each.content_string))}
     for path in sorted(each for each in linked if _is_source(each)):
-        files.append(file.generated(config, _page_of(path), content=f"# {path}\n\n{_shown(ROOT / path)}\n"))
+        files.append(file.generated(config, _page_of(path), content=_shown(path)))
     return files
 
 
@@ -63,13 +62,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _LINK.sub(replaced, _PICTURE.sub(two, markdown))
 
 
-def _shown(path: Path) -> str:
-    """A source file as Markdown; of a notebook, its texts and its code."""
-    text = path.read_text("utf-8")
-    if path.suffix == ".ipynb":
-        cells = [(each["cell_type"], "".join(each["source"])) for each in json.loads(text)["cells"]]
-        return "\n\n".join(_fenced(source, "python") if kind == "code" else source for kind, source in cells)
-    return _fenced(text, _LANGUAGES.get(path.suffix, "text"))
+def _shown(path: str) -> str:
+    """A source file as a page; of a notebook its texts, its code, and what that printed."""
+    text = (ROOT / path).read_text("utf-8")
+    suffix = Path(path).suffix
+    if suffix != ".ipynb":
+        return f"# {path}\n\n{_fenced(text, _LANGUAGES.get(suffix, 'text'))}"
+    parts: list[str] = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(_fenced(source, "python") if cell["cell_type"] == "code" else source)
+        for output in cell.get("outputs", ()):
+            said = output.get("text") or output.get("data", {}).get("text/plain", "")
+            parts.append(_fenced("".join(said), "text"))
+    return "\n\n".join(parts)
 
 
 def _fenced(code: str, language: str) -> str:
