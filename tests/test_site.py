@@ -54,6 +54,12 @@ def test_pages_at_the_top_of_the_repository_are_there_with_working_links(built: 
         assert (built / f"{page}.html").exists()
 
 
+def test_a_link_by_a_files_name_has_its_pages_title(built: Path) -> None:
+    pages = [page for page in built.rglob("*.html") if "source" not in page.parts]
+    assert [page.name for page in pages if re.search(r'<a href="[^"]*">[\w/]+\.md</a>', page.read_text("utf-8"))] == []
+    assert re.search(r'<a href="papers.html">The four papers</a>', (built / "index.html").read_text("utf-8"))
+
+
 def test_pictures_follow_the_chosen_colours(built: Path) -> None:
     served = (built / "serve.html").read_text("utf-8")
     assert "page-light.png#only-light" in served

@@ -23,6 +23,8 @@ TOP = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog
 """Pages of the site, with the files at the top of the repository that they are."""
 
 _LINK = re.compile(r"(?<=\]\()(?!#)(?![a-z]+:)([^)#\s]+)")
+_NAMED = re.compile(r"\[[\w/]+\.md\]\((?P<to>[^)#\s]+)(?P<part>#[^)]*)?\)")
+"""A link whose words are a file's name."""
 _PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\s*'
     r'<img src="(?P<light>[^"]+)" alt="(?P<alt>[^"]*)"[^>]*>\s*</picture>'
@@ -48,8 +50,8 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Makes links and pictures those of the site."""
+def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
+    """Makes links and pictures those of the site; a link by a file's name has the title of its page instead."""
     if page.parent is None:
         page.meta["hide"] = ["navigation"]  # a menu of one page
     uri = page.file.src_uri
@@ -58,8 +60,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     def replaced(match: re.Match[str]) -> str:
         return posixpath.relpath(_page_of(inside(match[1])), posixpath.dirname(uri) or ".")
 
+    def titled(match: re.Match[str]) -> str:
+        file = files.get_file_from_path(posixpath.normpath(posixpath.join(posixpath.dirname(uri), match["to"])))
+        return f"[{file.page.title}]({match['to']}{match['part'] or ''})" if file and file.page else match[0]
+
     two = r"![\g<alt>](\g<light>#only-light) ![\g<alt>](\g<dark>#only-dark)"
-    return _LINK.sub(replaced, _PICTURE.sub(two, markdown))
+    return _NAMED.sub(titled, _LINK.sub(replaced, _PICTURE.sub(two, markdown)))
 
 
 def _shown(path: str) -> str:
