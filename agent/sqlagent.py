@@ -74,22 +74,23 @@ class SQLAgent:
         model: A LangChain chat model, a name such as `openai:gpt-5-mini`, `offline`, or None to choose by the
             environment (`TABLETURN_MODEL`, then an OpenAI key or base URL, else the offline translator).
         settings: `Settings`, or a mapping of the fields to change.
-        preset: A paper's configuration by name, under `settings`.
-        examples: An `ExampleStore`, where one is (a folder, a server's URL), or None for the built-in examples.
-        embedding: Of a store given by its location: `hashed`, `chroma`, `openai:MODEL` or `sentence:MODEL`.
+        preset: A paper's configuration by name; `settings` win over it.
+        examples: An `ExampleStore`, or its location (a folder, a server's URL); None for the built-in examples.
+        embedding: The embedding of a store given by its location: `hashed`, `chroma`, `openai:MODEL` or
+            `sentence:MODEL`.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
-        sandbox: Limits of pandas code and how strong the boundary around it must be; None for the defaults
-            and the boundary that `TABLETURN_SANDBOX` names.
+        sandbox: The limits of pandas code, and how strong the boundary around it must be; None for the default
+            limits and the boundary that `TABLETURN_SANDBOX` names.
         allow: Tables and columns that may be read, as `Database.open` takes them; empty for all.
-        deny: Those that may not; wins over `allow`.
-        permissions: A file that says who may read what (docs/permissions.md), within `allow` and `deny`.
+        deny: Tables and columns that may not be read; `deny` wins over `allow`.
+        permissions: A file that says who may read what (docs/permissions.md). `allow` and `deny` narrow it further.
         user: Whose questions these are; `for_user` gives an agent for somebody else.
         audit: A file to which every turn adds a line before its answer is given.
-        egress: What may leave for a model, as `Database.open` takes it; None leaves that to a database given open, or
-            to the file of permissions.
-        knowledge: The file that says what words mean here (docs/knowledge.md), or `off`; None for the one beside the
-            database, `shop.knowledge.yaml`, or the one that `note` has made.
+        egress: Which columns' contents may be sent to a model, as `Database.open` takes it; None for what the open
+            database or the permissions file says.
+        knowledge: The file that says what words mean here (docs/knowledge.md), or `off`. None for the one beside the
+            database (`shop.knowledge.yaml`) or the one that `note` has made.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
@@ -144,27 +145,27 @@ class SQLAgent:
         self.graph: AgentGraph = build_graph(resources, checkpointer)
 
     def for_user(self, user: Identity | str) -> SQLAgent:
-        """This agent for somebody else: the same model, stores and rules, and that person's own rights.
+        """This agent for another person: the same model, stores and rules, with that person's rights.
 
-        What one person may not read never reaches another: values, schema, conversations and examples are found under
-        the rights that they were made with, or wider ones. Say who asks by what your program knows of its caller, never
-        by what a question or a model says.
+        What one person may not read does not reach them through another: values, schema, conversations and examples
+        are used only under the rights that they were made with, or wider ones. Take the name from what your program
+        knows of its caller, never from what a question or a model says.
 
         Args:
             user: Who asks; a name, or also groups and claims.
 
         Returns:
-            An agent that lasts as long as this one; asking twice for the same person costs little.
+            An agent that works as long as this one is open. A second call for the same person costs little.
 
         Raises:
-            SettingsError: The permissions say nothing of this person.
+            SettingsError: The permissions do not mention this person, and have no default.
         """
         resources = self.resources.others.of(Identity(user) if isinstance(user, str) else user)
         return SQLAgent.over(resources, self._checkpointer)
 
     @classmethod
     def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
-        """An agent over resources that somebody else opened, and closes."""
+        """An agent over resources that its caller opened and will close."""
         agent = cls.__new__(cls)
         agent._set_up(resources, checkpointer or InMemorySaver(), lambda: None)
         return agent
@@ -174,14 +175,15 @@ class SQLAgent:
     ) -> Answer:
         """Answers one question on its own.
 
-        An ambiguous question comes back with status `needs_clarification`; in a `conversation` it can be answered.
+        An ambiguous question gives an answer with the status `needs_clarification`. Use a `conversation` where people
+        can then say which reading they meant.
 
         Args:
             question: In plain language.
             settings: Fields to change for this question.
-            user: Who asks, where it is somebody else than the agent was opened for.
-            notes: What whoever asks tells beside the question: a definition, a convention. The model reads it; no value
-                is looked for in it.
+            user: Who asks, if it is not the person that the agent was opened for.
+            notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
+                for values of the database.
         """
         return (self if user is None else self.for_user(user))._ask_alone(question, settings, notes)
 
@@ -218,7 +220,7 @@ class SQLAgent:
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
-        """As `ask`, and yields what happens as it does; the answer comes last (see `Conversation.stream`)."""
+        """Answers one question as `ask` does, and yields events as they happen; the last one has the answer."""
         conversation = self.conversation(user=user)
         try:
             yield from map(_alone, conversation.stream(question, settings=settings, notes=notes))
@@ -238,10 +240,10 @@ class SQLAgent:
             await self._checkpointer.adelete_thread(conversation.thread)
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
-        """An answer with the rows that may not leave, for whoever asked; the same where none were withheld.
+        """Adds the rows that were withheld because they may not be sent to a model; unchanged where none were.
 
-        Answers of `ask` and of conversations have them. Those in a tool's artifact, and in the output of the graph,
-        do not: messages and traces keep these.
+        Answers from `ask` and from conversations have all rows. Those in a tool's artifact or in the graph's output
+        lack the withheld ones, because messages and traces are kept.
         """
         if not answer.withheld:
             return answer
@@ -260,17 +262,18 @@ class SQLAgent:
         settings: RunSettings = None,
         cancellation: Cancellation | None = None,
     ) -> Exported:
-        """Writes all rows of an answer to a file or a stream, by running its query anew.
+        """Writes all rows of an answer to a file or a stream, by running its query again.
 
-        It runs under this agent's rights, which may be narrower than those that the answer was given under, and under
-        `Settings.export_rows` and `export_seconds`. Columns that may not leave for a model are in it: the file is for
-        whoever asks. An answer without SQL, from pandas code alone, gives the rows that it holds.
+        The query runs under this agent's rights, which may be narrower than when the answer was given, and under
+        `Settings.export_rows` and `export_seconds`. Columns that may not be sent to a model are included, because the
+        file is for the person who asks. For an answer without SQL, from pandas code alone, the rows that it holds are
+        written.
 
         Args:
             answer: Of this agent, or of another on the same database.
             target: A path, which is replaced only once every row is written, or a binary stream.
-            form: `csv`, `json`, `jsonl`, `md`, `xlsx` or `parquet`; by the path's ending if None.
-            rows: Write so many at most.
+            form: `csv`, `json`, `jsonl`, `md`, `xlsx` or `parquet`; None to go by the path's ending.
+            rows: The most rows to write.
             settings: Fields to change for this export.
             cancellation: Ends it from another thread.
 
@@ -303,7 +306,7 @@ class SQLAgent:
 
         Args:
             thread: Its name.
-            user: Whose it is, where it is somebody else than the agent was opened for.
+            user: Whose it is, if it is not the person that the agent was opened for.
         """
         return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
@@ -330,13 +333,13 @@ class SQLAgent:
         return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
 
     def note(self, text: str) -> Entry:
-        """Remembers what a word means here, or a rule of the house, in the knowledge file.
+        """Writes what a word means here, or a rule, to the knowledge file.
 
         Args:
             text: `active customer means ordered in the last 90 days`; `revenue = SUM(orders.total)`; or a rule.
 
         Returns:
-            What is kept, with author and time.
+            The entry, with its author and time.
 
         Raises:
             KnowledgeError: It does not fit the database, contradicts what is known, or the file cannot be written.
@@ -356,7 +359,7 @@ class SQLAgent:
         return remember(entry, self.resources)
 
     def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
-        """Puts another query in the place of an answer's: runs it and keeps it as the answer to that question.
+        """Replaces the query of an answer: runs the right one and keeps it as the answer to that question.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -364,7 +367,8 @@ class SQLAgent:
             question: What to keep as the question; the answer's self-contained form if empty.
 
         Returns:
-            The right answer, and what could be remembered from the correction: `remember` takes what a person accepts.
+            The right answer, and proposals of what could be learned from it. Pass those that a person accepts to
+            `remember`.
 
         Raises:
             QueryError: It does not run.
@@ -382,7 +386,7 @@ class SQLAgent:
         return Correction(right, saved, found.proposals)
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
-        """Runs an answer's query anew, or another that a person wrote in its place; nothing is kept.
+        """Runs an answer's query again, or another that a person wrote instead; nothing is kept.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -399,7 +403,10 @@ class SQLAgent:
         return self.deliver(Answer(record, answer.thread))
 
     def forget(self, name: str) -> str:
-        """Takes out a definition by its name, or an approved answer by its question or identifier; says what went.
+        """Removes a definition by its name, or an approved answer by its question or identifier.
+
+        Returns:
+            What was removed, in words.
 
         Raises:
             KnowledgeError: There is neither.
@@ -409,7 +416,7 @@ class SQLAgent:
         return forget(name, self.resources)
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
-        """A LangChain tool that answers a question in words and rows; its artifact is the `Answer`."""
+        """A LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
         from .answers.tool import answering_tool
 
         described = (
@@ -420,7 +427,7 @@ class SQLAgent:
         return answering_tool(self._take_alone, self._atake_alone, name, description or described, masks)
 
     async def adelete_thread(self, thread: str) -> None:
-        """Takes a conversation out of the checkpointer."""
+        """Deletes a conversation from the checkpointer."""
         await self._checkpointer.adelete_thread(thread)
 
     def close(self) -> None:
@@ -438,12 +445,12 @@ class SQLAgent:
 
 @dataclass(frozen=True)
 class Correction:
-    """An answer that a person put right.
+    """An answer that a person corrected.
 
     Attributes:
         answer: What the right query gives.
         saved: Where it is kept.
-        proposals: What could be remembered besides; nothing is until a person accepts it.
+        proposals: What could be learned besides; nothing is until a person accepts it.
     """
 
     answer: Answer
@@ -454,8 +461,8 @@ class Correction:
 class Conversation:
     """Turns on one thread: each question is read in the light of the ones before it.
 
-    Where the last turn asked back, the next words are taken as the reply to that. Where it waits for a query to be
-    approved (`Settings.approve`), they are "approve", "approve and save", "reject", another query, or
+    If the last turn asked back, the next words are the reply to it. If it waits for a query to be approved
+    (`Settings.approve`), the next words are "approve", "approve and save", "reject", another query, or
     `{"action": ..., "sql": ..., "save": ...}`.
 
     Attributes:
@@ -469,10 +476,10 @@ class Conversation:
         self.thread = thread
 
     def cancel(self) -> None:
-        """Ends the turn that is being taken, from any thread, within a fraction of a second.
+        """Ends the running turn within a fraction of a second; may be called from any thread.
 
-        Its `ask` raises `TurnCancelled`, and the conversation stands as it did before it. Ctrl-C does the same, and
-        raises `KeyboardInterrupt`.
+        The turn's `ask` raises `TurnCancelled`, and the conversation is as it was before the turn. Ctrl-C does the same
+        and raises `KeyboardInterrupt`.
         """
         if (turn := self._open) is not None:
             turn.cancellation.cancel()
@@ -491,7 +498,7 @@ class Conversation:
         return await asyncio.to_thread(self._agent.deliver, answer, settings=settings) if answer.withheld else answer
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Takes one turn; the answer is as far as it may leave (see `SQLAgent.deliver`)."""
+        """Takes one turn; the answer lacks rows that may not be sent to a model (see `SQLAgent.deliver`)."""
         with self._turn(question) as turn, interruptible(turn):
             config = self._config(turn)
             given = self._input(question, self._graph.get_state(config), notes)
@@ -507,9 +514,9 @@ class Conversation:
             return self._answered(output, turn) or self._asked_back(await self._graph.aget_state(self._config()))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
-        """Takes one turn and yields what happens as it does (see `Event`), and last the answer.
+        """Takes one turn and yields events as they happen (see `Event`); the last one has the answer.
 
-        A stream that is not read to its end is a turn that is undone.
+        If the stream is not read to its end, the turn is undone.
         """
         reader = self._reader(question)
         yield reader.begin()
@@ -550,9 +557,9 @@ class Conversation:
         return EventReader(question, deltas=not self._agent.resources.database.session.policy.egress.mask)
 
     def last(self) -> Answer | None:
-        """The answer of the last turn that came to an end, also of an earlier process.
+        """The answer of the last finished turn, which may be from an earlier process.
 
-        None where there is none, or where it was given under wider permissions or to somebody else.
+        None if there is none, or if it was given under wider permissions or to another person.
         """
         record = self._graph.get_state(self._config()).values.get("answer")
         answer = load(AnswerRecord, record) if record else None
@@ -561,16 +568,16 @@ class Conversation:
         return self._agent.deliver(Answer(answer, self.thread))
 
     def why(self) -> Why | None:
-        """What the last turn's answer rests on; None where there is none that may be read."""
+        """What the last turn's answer rests on; None if there is none that this person may read."""
         state = cast("AgentState", self._graph.get_state(self._config()).values)
         if not state.get("turn") or not self._resumable(state["turn"]):
             return None
         return read_why(state)
 
     def undo(self) -> bool:
-        """Takes the last turn back, with what was asked back in it; whether there was one.
+        """Takes the last turn back, with any question back in it; returns whether there was one.
 
-        The conversation then stands as it did before it. Where the checkpointer keeps a history, it keeps the turn.
+        The conversation is then as it was before the turn. A checkpointer that keeps a history still has the turn.
         """
         now = self._graph.get_state(self._config())
         if not now.values:
@@ -586,7 +593,7 @@ class Conversation:
         return True
 
     def reset(self) -> None:
-        """Forgets all turns, also where they are kept in a file."""
+        """Deletes all turns of the conversation from the checkpointer."""
         saver = self._graph.checkpointer
         assert isinstance(saver, BaseCheckpointSaver)
         saver.delete_thread(self.thread)

@@ -36,15 +36,15 @@ def create_app(
 ) -> FastAPI:
     """The server as an app: to run by itself, or to mount into another one.
 
-    Mounted, it opens at the first request; to have its turns end in order when the outer app stops, enter
-    `app.router.lifespan_context(app)` in that one's lifespan.
+    A mounted app opens its agent at the first request. So that running turns end in order when the outer app stops,
+    enter `app.router.lifespan_context(app)` in the outer app's lifespan.
 
     Args:
-        agent: Who answers: an agent that is open, and closed by whoever opened it, or what opens one.
-        store: Where threads and turns are kept: SQLAlchemy's URL of an SQLite file or a PostgreSQL database. None keeps
-            them as long as the app runs. What the next turn knows of a conversation is kept by the agent's own
+        agent: An open agent, which its caller closes, or a function that opens one.
+        store: Where threads and turns are kept: the SQLAlchemy URL of an SQLite file or a PostgreSQL database. None
+            keeps them while the app runs. What the next turn knows of a conversation is in the agent's own
             checkpointer.
-        settings: Who may ask, from where, and how much; none but this machine's own pages by default.
+        settings: Who may ask, from where, and how much. By default only pages of this machine may.
     """
     settings = settings or ServeSettings()
     house = House(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)

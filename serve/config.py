@@ -21,17 +21,18 @@ class Limits:
 
     Attributes:
         body_bytes: Longest request body.
-        body_seconds: Longest time in which a request body has to come.
-        requests_a_minute: Of one person, or of one address where nobody is named; bursts of a sixth of it are let by.
+        body_seconds: Time in which a request body must arrive.
+        requests_a_minute: Requests of one person, or of one address where people are not named. A burst may be a sixth
+            of it.
         at_once: Turns at once in one worker.
         at_once_a_person: Turns at once of one named person in one worker.
         queries_at_once: Queries at once in one worker that people run beside turns: rows, exports, their own SQL. Of a
             named person as many of them as turns; more wait, up to 32 a person.
         dollars_a_day: What the turns of a day (UTC) may cost, all workers together; None for any sum.
-        dollars_a_million: Price of a million prompt and of a million completion tokens, by which that is reckoned.
-        retention_days: Conversations in which nothing was asked for so long are deleted; None keeps them.
-        result_bytes: Results that are held for paging, all together, in temporary files.
-        result_rows: Rows of one of them.
+        dollars_a_million: Price of a million prompt tokens and of a million completion tokens.
+        retention_days: Conversations not used for so many days are deleted; None keeps them.
+        result_bytes: Size of all results together that are held in temporary files for paging.
+        result_rows: Rows of one such result.
     """
 
     body_bytes: int = 100_000
@@ -61,10 +62,10 @@ class ServeSettings:
     """Who may ask, and from where.
 
     Attributes:
-        token: What every request must bear (`Authorization: Bearer`), or have been given a session for.
-        user_header: The header in which a reverse proxy says who asks. Only requests from `proxies` may bear it.
+        token: What every request must send (`Authorization: Bearer`), unless it has a session that was opened with it.
+        user_header: The header in which a reverse proxy says who asks. It counts only in requests from `proxies`.
         proxies: Addresses or networks of reverse proxies.
-        hosts: Names by which the server is reached, besides those of loopback; `*` for any.
+        hosts: Names by which browsers may reach the server, besides those of loopback; `*` for any.
         origins: Origins of other pages that may call it.
         limits: How much may be asked.
     """

@@ -8,8 +8,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.support.browser import started_browser
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
 pytest.importorskip("mkdocstrings_handlers.python", reason="mkdocstrings is not installed: pip install '.[docs]'")
@@ -51,6 +54,12 @@ def test_pages_at_the_top_of_the_repository_are_there_with_working_links(built: 
         assert (built / f"{page}.html").exists()
 
 
+def test_a_link_by_a_files_name_has_its_pages_title(built: Path) -> None:
+    pages = [page for page in built.rglob("*.html") if "source" not in page.parts]
+    assert [page.name for page in pages if re.search(r'<a href="[^"]*">[\w/]+\.md</a>', page.read_text("utf-8"))] == []
+    assert re.search(r'<a href="papers.html">The four papers</a>', (built / "index.html").read_text("utf-8"))
+
+
 def test_pictures_follow_the_chosen_colours(built: Path) -> None:
     served = (built / "serve.html").read_text("utf-8")
     assert "page-light.png#only-light" in served
@@ -58,10 +67,10 @@ def test_pictures_follow_the_chosen_colours(built: Path) -> None:
     assert "<picture>" not in served
 
 
-def test_search_needs_no_server(built: Path) -> None:
+def test_the_python_reference_is_searched(built: Path) -> None:
     index = (built / "search" / "search_index.js").read_text("utf-8")
     found = json.loads(index.removeprefix("var __index = "))["docs"]
-    assert any("as_tool" in each["title"] for each in found), "the Python reference is searched too"
+    assert any("as_tool" in each["title"] for each in found)
 
 
 def test_the_reference_has_types_and_docstrings(built: Path) -> None:
@@ -69,3 +78,26 @@ def test_the_reference_has_types_and_docstrings(built: Path) -> None:
     for name in ("SQLAgent", "Conversation", "Settings", "build_graph"):
         assert f">{name}<" in page
     assert "Answers one question on its own." in page
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_pages_fit_a_phone_and_are_searched_without_a_server(built: Path) -> None:
+    pytest.importorskip("playwright", reason="playwright is not installed: make test-extras")
+    asked: list[str] = []
+
+    def asks(request: Any) -> None:
+        asked.append(request.url)
+
+    with started_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.on("request", asks)
+        for name in ("databases", "serve", "settings", "concepts", "reference/python", "benchmarks"):
+            page.goto((built / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto((built / "index.html").as_uri())
+        page.get_by_placeholder("Search").fill("for_user")
+        page.locator(".md-search-result__item").first.wait_for()
+        assert "for_user" in page.locator(".md-search-result__list").inner_text()
+        page.close()
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []

@@ -100,21 +100,21 @@ class Answer:
             `attempts`, `budget`, `edited`, `declined`, `asked`, `error` or `schema`; None in an answer that an earlier
             version saved.
         explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
-        basis: What it rests on (`.text()` in about three lines): where its query comes from, tables, dates, filters
-            with the words that they come from, what a row is; None where there is no query.
+        basis: What it rests on (`.text()` in about three lines): where its query comes from, its tables, dates and
+            filters with the words of the question that they come from, and what a row is; None without a query.
         readings: What other readings of the question give, where it leaves something open.
-        used_knowledge: The definitions that it rests on.
-        proposals: What could be remembered from this turn (`SQLAgent.remember`); nothing is, until a person says so.
-        estimate: What the engine expected the query to read, before it ran; None where that is not known, or where it
-            rests on what may not leave.
+        used_knowledge: The definitions that its query uses.
+        proposals: What could be learned from this turn; pass those that a person accepts to `SQLAgent.remember`.
+        estimate: What the engine expected the query to read, before it ran; None if that is not known, or depends on
+            values that may not be sent to a model.
         choices: For `needs_clarification`, the readings on offer.
         simplified: The question in plain common words; `rephrased` where it was not simplified.
         self_contained: Whether `rephrased` can be understood without the turns before it.
         headings: The columns' names for people: what is counted instead of `COUNT(*)`.
         database: `tableturn.tools.examples.database_identity` of the database that was asked.
-        withheld: Whether rows that may not leave are missing here: `SQLAgent.deliver` gives them to whoever asked.
+        withheld: Whether rows that may not be sent to a model are missing here; `SQLAgent.deliver` adds them.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
-        kept: The answer as far as it may be kept: `record` without the rows that may not leave.
+        kept: What is stored of the answer: `record` without the rows that may not be sent to a model.
     """
 
     def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:

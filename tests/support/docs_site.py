@@ -23,6 +23,8 @@ TOP = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog
 """Pages of the site, with the files at the top of the repository that they are."""
 
 _LINK = re.compile(r"(?<=\]\()(?!#)(?![a-z]+:)([^)#\s]+)")
+_NAMED = re.compile(r"\[[\w/]+\.md\]\((?P<to>[^)#\s]+)(?P<part>#[^)]*)?\)")
+"""A link whose words are a file's name."""
 _PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\s*'
     r'<img src="(?P<light>[^"]+)" alt="(?P<alt>[^"]*)"[^>]*>\s*</picture>'
@@ -31,10 +33,9 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".service": "ini", ".json": "json"}
 
 
-def on_config(config: Any) -> Any:
-    """Lays out the package, which the API reference reads."""
+def on_startup(**_: Any) -> None:
+    """Lays out the package, which the API reference reads, before its plugin looks for it."""
     lay_out()
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -46,28 +47,35 @@ def on_files(files: Any, config: Any) -> Any:
     pages = [each for each in files if each.src_uri.endswith(".md")]
     linked = {path for each in pages for path in map(_inside(each.src_uri), _links(each.content_string))}
     for path in sorted(each for each in linked if _is_source(each)):
-        files.append(file.generated(config, _page_of(path), content=f"# {path}\n\n{_shown(ROOT / path)}\n"))
+        files.append(file.generated(config, _page_of(path), content=_shown(path)))
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Makes links and pictures those of the site."""
+def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
+    """Makes links and pictures those of the site; a link by a file's name has the title of its page instead."""
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]  # a menu of one page
     uri = page.file.src_uri
     inside = _inside(uri)
 
     def replaced(match: re.Match[str]) -> str:
         return posixpath.relpath(_page_of(inside(match[1])), posixpath.dirname(uri) or ".")
 
+    def titled(match: re.Match[str]) -> str:
+        file = files.get_file_from_path(posixpath.normpath(posixpath.join(posixpath.dirname(uri), match["to"])))
+        return f"[{file.page.title}]({match['to']}{match['part'] or ''})" if file and file.page else match[0]
+
     two = r"![\g<alt>](\g<light>#only-light) ![\g<alt>](\g<dark>#only-dark)"
-    return _LINK.sub(replaced, _PICTURE.sub(two, markdown))
+    return _NAMED.sub(titled, _LINK.sub(replaced, _PICTURE.sub(two, markdown)))
 
 
-def _shown(path: Path) -> str:
-    """A source file as Markdown; of a notebook, its texts, its code and what that gave."""
-    text = path.read_text("utf-8")
-    if path.suffix == ".ipynb":
+def _shown(path: str) -> str:
+    """A source file as a page; of a notebook, its texts, its code and what that gave."""
+    text = (ROOT / path).read_text("utf-8")
+    suffix = Path(path).suffix
+    if suffix == ".ipynb":
         return "\n\n".join(part for cell in json.loads(text)["cells"] for part in _cell(cell))
-    return _fenced(text, _LANGUAGES.get(path.suffix, "text"))
+    return f"# {path}\n\n{_fenced(text, _LANGUAGES.get(suffix, 'text'))}"
 
 
 def _cell(cell: dict[str, Any]) -> Iterator[str]:

@@ -34,14 +34,14 @@ class Database:
         location: Where it is: a path, or a URL without its password.
         dialect: The SQL that it reads, by sqlglot's name.
 
-    Example:
+    Examples:
         >>> with Database.open("sqlite:///shop.db") as database:
         ...     database.execute("SELECT count(*) FROM orders").rows
         ((830,),)
     """
 
     def __init__(self, engine: Engine, session: Session | None = None) -> None:
-        """Use `Database.open`."""
+        """Use `Database.open` to make one."""
         self.engine = engine
         self.session = session or Session()
         self.name = engine.database

@@ -22,7 +22,7 @@ EVIDENCE = 10
 class SchemaLinker:
     """Links questions to one schema. Its look-up structures are built once; `link` may be called from any thread.
 
-    Example:
+    Examples:
         >>> linker = SchemaLinker(database.schema(), ValueIndex.open(database))
         >>> linker.link("How many singers are French?").items[0]
         SchemaItem(table='singer', column=None, p=0.97, used_before=False)

@@ -31,7 +31,7 @@ _STEM = 3
 class ValueIndex:
     """Finds a database's values. Built on first use, kept in the user's cache folder; threads may share one.
 
-    Example:
+    Examples:
         >>> index = ValueIndex.open(Database.open("shop.db"))
         >>> [(m.column, m.value) for m in index.find("orders of french customers")]
         [('country', 'France')]
