@@ -94,8 +94,8 @@ def run(options: BenchOptions) -> dict[str, object]:
         "tableturn": {
             record.id: (record.calls, record.tokens[0]) for record, _ in answered(strong.asked, [drafts], {})
         },
-        "langchain": _asked(strong.asked, drafts, ToolCaller(checks=True)),
-        "langchain_unchecked": _asked(strong.asked, drafts, ToolCaller(checks=False)),
+        "langchain": play_turns(strong.asked, drafts, ToolCaller(checks=True)),
+        "langchain_unchecked": play_turns(strong.asked, drafts, ToolCaller(checks=False)),
     }
     ended = set[str].intersection(*(set(arm) for arm in arms.values()))
     return {
@@ -105,7 +105,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     }
 
 
-def _asked(asked: Dataset, drafts: Mapping[str, str], model: ToolCaller) -> dict[str, tuple[int, int]]:
+def play_turns(asked: Dataset, drafts: Mapping[str, str], model: ToolCaller) -> dict[str, tuple[int, int]]:
     """Requests and prompt tokens of each turn, by its id; without those in which the toolkit fails on the database."""
     agent = LangChainAgent(asked, model, make_settings(), "predicted")
     found: dict[str, tuple[int, int]] = {}

@@ -102,14 +102,16 @@ def _panel(figure: Figure, measure: Measure, width: int, labels: int | None) -> 
         },
     ]
     if measure.aim is not None:
-        layers.append(
-            {
-                "data": {"values": [{"aim": measure.aim}]},
-                "mark": {"type": "rule", "strokeDash": [4, 3], "strokeWidth": 2, "color": _MARK},
-                "encoding": {"x": {"field": "aim", **across}},
-            }
-        )
+        layers.insert(0, _aim(measure.aim, across))
     return {"data": {"values": rows}, "layer": layers, "width": width, "height": _LINE * len(rows)}
+
+
+def _aim(aim: float, across: Spec) -> Spec:
+    return {
+        "data": {"values": [{"aim": aim}]},
+        "mark": {"type": "rule", "strokeDash": [4, 3], "strokeWidth": 2, "color": _MARK},
+        "encoding": {"x": {"field": "aim", **across}},
+    }
 
 
 def _scale() -> Spec:
