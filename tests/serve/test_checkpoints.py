@@ -71,7 +71,7 @@ async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> 
 
 def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:
     before = shop.read_bytes()
-    with pytest.raises(SettingsError, match="something else"):
+    with pytest.raises(SettingsError, match="other than conversations"):
         Place.of(str(shop), "other.db")
     assert shop.read_bytes() == before
     with pytest.raises(SettingsError, match="postgresql://"):
