@@ -640,26 +640,21 @@ class Conversation:
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
-        if isinstance(question, Mapping):
-            self._check_decision(state)
-        if self._waits(state):
+        waits_for = self._waits_for(state)
+        if isinstance(question, Mapping) and waits_for != "approve":
+            raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
+        if waits_for:
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
-    async def acheck_decision(self) -> None:
-        """Sees that a query waits for a person's decision.
+    async def awaits_for(self) -> str:
+        """What the conversation waits for: `approve`, a decision on a query; `clarify`, a reply; empty for nothing."""
+        return self._waits_for(await self._graph.aget_state(self._config()))
 
-        Raises:
-            NothingToDecide: None does.
-        """
-        self._check_decision(await self._graph.aget_state(self._config()))
-
-    def _check_decision(self, state: StateSnapshot) -> None:
-        if not self._waits(state) or state.interrupts[0].value.get("kind") != "approve":
-            raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
-
-    def _waits(self, state: StateSnapshot) -> bool:
-        return bool(state.interrupts) and self._resumable(state.values.get("turn"))
+    def _waits_for(self, state: StateSnapshot) -> str:
+        if not state.interrupts or not self._resumable(state.values.get("turn")):
+            return ""
+        return str(state.interrupts[0].value.get("kind", "clarify"))
 
     def _resumable(self, turn: Any) -> bool:
         """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""

@@ -65,7 +65,9 @@ def told(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return JSONResponse(error_body("BadRequest", f"{place[:100]}: {first['msg']}"), 422)
+        return JSONResponse(
+            error_body("BadRequest", f"{place[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422
+        )
     if isinstance(error, HTTPException):
         kind = _KINDS.get(error.status_code, "BadRequest")
         return JSONResponse(error_body(kind, str(error.detail)), error.status_code, error.headers)

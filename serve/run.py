@@ -120,12 +120,12 @@ def worker() -> FastAPI:
     gc.set_threshold(*_COLLECTED)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.house.beside.append(partial(_winding_down, app.state.house))
+    app.state.house.beside.append(partial(winding_down, app.state.house))
     return app
 
 
 @asynccontextmanager
-async def _winding_down(house: House) -> AsyncGenerator[None]:
+async def winding_down(house: House) -> AsyncGenerator[None]:
     """Has turns come to their end when this process is told to stop.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.

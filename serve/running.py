@@ -16,7 +16,7 @@ from opentelemetry import trace
 
 from ..agent import Answer
 from ..agent.model.budget import metered
-from ..tools.errors import TableturnError, TurnCancelled
+from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .door import TooMany
 from .errors import error_body, internal
 from .store import WORKER_SECONDS, Busy, NotThere, Owner, Store, StoredTurn, StoreError
@@ -228,8 +228,8 @@ class Turns:
             if self._limits.dollars_a_day is not None:
                 await self._check_money()
             conversation = agent.conversation(asked.thread or None)
-            if asked.decision is not None:
-                await conversation.acheck_decision()
+            if asked.decision is not None and await conversation.awaits_for() != "approve":
+                raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
             stored = await asyncio.to_thread(
                 self._store.begin,
                 asked.owner,

@@ -15,7 +15,7 @@ from ...tools.errors import TableturnError
 from ..errors import error_body, status_of
 from ..running import Asked, RunningTurn
 from ..server import Asker
-from ..store import StoredTurn
+from ..store import Busy, StoredTurn
 from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
 from .streams import STREAM, event_stream
 from .who import AskerHere
@@ -58,6 +58,10 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
 async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, accept: str = Header("")) -> Response:
     """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
+    if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
+        last = (await asyncio.to_thread(asker.server.store.turns, asker.owner, turn.thread))[-1]
+        if turn.answer is not None or turn.id != last.id:
+            raise Busy("this conversation waits for your reply to what was asked back: give that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
     return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)

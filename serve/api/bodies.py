@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
 _Notes = Annotated[
@@ -46,7 +46,10 @@ class Decision(Body):
 class TurnBody(Body):
     """A question in a conversation, or the reply to what was asked back."""
 
-    question: _Question | Decision
+    question: Annotated[
+        Annotated[_Question, Tag("words")] | Annotated[Decision, Tag("decision")],
+        Discriminator(lambda given: "words" if isinstance(given, str) else "decision"),
+    ]
     notes: _Notes = ""
     approve: Annotated[bool, Field(description="Wait for approval before a query runs.")] = False
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings, create_app
+from tableturn.serve.server import AgentOpener
 
 from tests.agent import conftest as of_agents
 from tests.support.scripted import ScriptedModel
@@ -25,7 +26,9 @@ def scripted(sql: str = "SELECT name FROM customers ORDER BY id", **more: Any) -
 
 
 @asynccontextmanager
-async def serving(agent: SQLAgent, settings: ServeSettings | None = None, **more: Any) -> AsyncGenerator[Client]:
+async def serving(
+    agent: SQLAgent | AgentOpener, settings: ServeSettings | None = None, **more: Any
+) -> AsyncGenerator[Client]:
     """A client of a server over an agent, in process."""
     app = create_app(agent, settings=settings, **more)
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 5000), raise_app_exceptions=False)

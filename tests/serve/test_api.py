@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,8 +17,11 @@ from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.answer import JSON_KEYS
 from tableturn.agent.sqlagent import Conversation
+from tableturn.serve import ServeSettings
+from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
+from tests.support.scripted import ScriptedModel
 
 
 async def thread_of(client: Client) -> str:
@@ -150,3 +155,171 @@ async def test_the_schema_shows_samples_that_are_no_text(tmp_path: Path, agent_o
     async with serving(agent_over(path)) as client:
         (table,) = (await client.get("/schema")).json()["tables"]
     assert table["columns"][0]["samples"] == ["x'FF00'"]
+
+
+async def test_asked_again_it_waits_for_approval_as_before(client: Client) -> None:
+    thread = await thread_of(client)
+    path = f"/threads/{thread}/turns"
+    waiting = (await client.post(path, json={"question": "Who?", "approve": True})).json()
+    assert waiting["answer"]["status"] == "needs_clarification"
+    assert waiting["choices"][:2] == ["approve", "reject"]
+    refused = await client.post(f"/turns/{waiting['id']}/again")
+    assert refused.status_code == 409, "these words would be taken for the reply"
+    decided = (await client.post(path, json={"question": {"action": "reject"}})).json()
+    assert decided["choices"] == []
+    again = (await client.post(f"/turns/{waiting['id']}/again")).json()
+    assert again["answer"]["status"] == "needs_clarification", "as the turn had it"
+    await client.post(path, json={"question": {"action": "reject"}})
+    ran = (await client.post(f"/turns/{waiting['id']}/again", json={"approve": False})).json()
+    assert ran["answer"]["row_count"] == 3
+
+
+async def test_a_stopped_turn_is_asked_again_as_it_was(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    model = scripted(delay=20)
+    async with serving(agent_over(shop, model=model)) as client:
+        thread = await thread_of(client)
+        body = {"question": "Who?", "approve": True}
+        asked = asyncio.create_task(client.post(f"/threads/{thread}/turns", json=body))
+        while not (turns := (await client.get(f"/threads/{thread}")).json()["turns"]):
+            await asyncio.sleep(0.01)
+        await client.post(f"/turns/{turns[0]['id']}/stop")
+        await asked
+        model.delay = 0.0
+        again = (await client.post(f"/turns/{turns[0]['id']}/again")).json()
+        assert (again["answer"]["status"], again["answer"]["rows"]) == ("needs_clarification", [])
+
+
+async def test_a_decision_asked_again_is_the_decision(client: Client) -> None:
+    thread = await thread_of(client)
+    path = f"/threads/{thread}/turns"
+    edit = {"action": "edit", "sql": "SELECT count(*) FROM orders"}
+    await client.post(path, json={"question": "Who?", "approve": True})
+    decided = (await client.post(path, json={"question": edit})).json()
+    assert decided["answer"]["rows"] == [[4]]
+    refused = await client.post(f"/turns/{decided['id']}/again")
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (422, "NothingToDecide")
+
+
+@pytest.mark.parametrize("action", ["approve", "edit", "reject"])
+async def test_a_decision_where_no_query_waits_is_no_question(
+    action: str, shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    model = ScriptedModel(script=lambda prompt: "QUESTION: Who is meant?\nCHOICES:\n- customers\n- orders")
+    async with serving(agent_over(shop, model=model)) as client:
+        thread = await thread_of(client)
+        body = {"question": {"action": action, "sql": "SELECT count(*) FROM orders"}}
+        reply = await client.post(f"/threads/{thread}/turns", json=body)
+        assert (reply.status_code, reply.json()["error"]["kind"]) == (422, "NothingToDecide")
+        assert model.prompts == []
+        assert (await client.get(f"/threads/{thread}")).json()["turns"] == []
+
+
+async def test_what_people_run_is_written_down(shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path) -> None:
+    trail = tmp_path / "trail.jsonl"
+    agent = agent_over(shop, model=scripted("SELECT name FROM customers"), audit=trail, settings={"rows": 1})
+    async with serving(agent) as client:
+        turn = (await client.post("/ask", json={"question": "Who?"})).headers["tableturn-turn"]
+        before = len(trail.read_text().splitlines())
+        await client.post(f"/turns/{turn}/run", json={"sql": "SELECT count(*) FROM orders"})
+        await client.post(f"/turns/{turn}/run", json={"sql": "DELETE FROM orders"})
+        await client.post(f"/turns/{turn}/run", json={"sql": "SELECT nothing FROM orders"})
+        await client.get(f"/turns/{turn}/rows")
+        await client.get(f"/turns/{turn}/rows?offset=1")
+        await client.get(f"/turns/{turn}/export")
+        right = {"kind": "correct", "sql": "SELECT city FROM customers", "question": "Where are the customers?"}
+        await client.post(f"/turns/{turn}/feedback", json=right)
+    written = [json.loads(line) for line in trail.read_text().splitlines()[before:]]
+    assert [(line["status"], line["sql"], line["rows"]) for line in written] == [
+        ("run", "SELECT count(*) FROM orders", 1),
+        ("error", None, 0),
+        ("error", None, 0),
+        ("read", "SELECT name FROM customers", 3),
+        ("exported", "SELECT name FROM customers", 3),
+        ("run", "SELECT city FROM customers", 1),
+    ]
+    assert written[1]["refused"] == written[1]["queries"] == ["DELETE FROM orders"]
+    assert (written[2]["error"], written[2]["refused"]) == ("QueryFailed", [])
+    assert {line["question"] for line in written} == {"Who?"}
+
+
+async def test_feedback_without_its_words_keeps_nothing(client: Client) -> None:
+    turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
+    for body in ({"kind": "correct"}, {"kind": "correct", "sql": " "}, {"kind": "note", "text": " "}):
+        reply = await client.post(f"/turns/{turn}/feedback", json=body)
+        assert (reply.status_code, reply.json()["error"]["kind"]) == (422, "BadRequest")
+    saved = (await client.post(f"/turns/{turn}/feedback", json={"kind": "approve"})).json()["saved"]
+    assert saved["new"], "nothing was kept before"
+
+
+async def test_a_correction_that_cannot_be_shown_is_not_kept(
+    shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = agent_over(shop)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    answer = agent.ask("Who are the customers?")
+    monkeypatch.setattr("tableturn.agent.answers.remembering.proposals", fail)
+    with pytest.raises(RuntimeError):
+        agent.correct(answer, "SELECT city FROM customers", question="Who are the customers?")
+    with pytest.raises(SettingsError):
+        agent.correct(answer, " ")
+    assert agent.approve(answer, question="Who are the customers?").replaced == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/ask", {"question": "a\0b"}),
+        ("/ask", {"question": "a", "notes": "\0"}),
+        ("/threads", {"title": "\0"}),
+        ("/threads/x/turns", {"question": {"action": "edit", "sql": "SELECT '\0'"}}),
+        ("/turns/x/run", {"sql": "SELECT '\0'"}),
+        ("/turns/x/feedback", {"kind": "down", "text": "\0"}),
+    ],
+)
+async def test_no_text_has_a_nul(path: str, body: dict[str, Any], client: Client) -> None:
+    reply = await client.post(path, json=body)
+    assert (reply.status_code, reply.json()["error"]["kind"]) == (422, "BadRequest")
+    assert "U+0000" in reply.json()["error"]["message"]
+
+
+async def test_a_wrong_method_is_told_from_a_wrong_path(client: Client) -> None:
+    wrong = await client.get("/ask")
+    assert (wrong.status_code, wrong.json()["error"]["kind"]) == (405, "NotAllowed")
+    assert (await client.get("/nothing")).status_code == 404
+    assert (await client.get("/app.js")).status_code == 200
+
+
+async def test_any_letter_is_found_in_any_case(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    path = tmp_path / "places.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE places (name TEXT, raw TEXT)")
+        connection.execute("INSERT INTO places VALUES ('Ålborg', CAST(x'ff61' AS TEXT)), ('Lund', 'x')")
+    async with serving(agent_over(path, model=scripted("SELECT name, raw FROM places"))) as client:
+        turn = (await client.post("/ask", json={"question": "Which places?"})).headers["tableturn-turn"]
+        page = (await client.get(f"/turns/{turn}/rows", params={"search": "ålb"})).json()
+        assert [row[0] for row in page["rows"]] == ["Ålborg"]
+        file = await client.get(f"/turns/{turn}/export")
+        assert file.text.splitlines()[1:] == ["Ålborg,\ufffda", "Lund,x"], "read anew, as bytes"
+
+
+async def test_the_error_of_wider_rights_is_not_shown(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    rules = tmp_path / "people.toml"
+    rules.write_text("[users.ada]\n")
+    settings, ada = ServeSettings(user_header="X-User"), {"X-User": "ada"}
+    failing = ScriptedModel(script=lambda prompt: RuntimeError("no such place as orders"))
+    store = f"sqlite:///{tmp_path}/store.sqlite"
+    agent = agent_over(shop, permissions=rules, user="ada", model=failing)
+    async with serving(agent, settings, store=store) as client:
+        thread = (await client.post("/threads", json={}, headers=ada)).json()["id"]
+        await client.post(f"/threads/{thread}/turns", json={"question": "Orders?"}, headers=ada)
+        (turn,) = (await client.get(f"/threads/{thread}", headers=ada)).json()["turns"]
+        assert turn["status"] in ("failed", "answered")
+    rules.write_text('[users.ada]\ndeny = ["orders"]\n')
+    async with serving(agent_over(shop, permissions=rules, user="ada"), settings, store=store) as client:
+        assert (await client.get(f"/turns/{turn['id']}", headers=ada)).status_code == 404
+        assert (await client.get(f"/threads/{thread}", headers=ada)).json()["turns"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import create_app
 
-from tests.serve.conftest import scripted
+from tests.serve.conftest import scripted, serving
 
 
 def openai_client(app: Any) -> openai.AsyncOpenAI:
@@ -63,3 +64,33 @@ async def test_what_is_refused(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
     for messages in ([{"role": "assistant", "content": "x"}], [{"role": "user", "content": " "}]):
         with pytest.raises(openai.BadRequestError):
             await client.chat.completions.create(model="tableturn", messages=messages)  # pyright: ignore[reportArgumentType]
+
+
+async def test_the_one_model_is_found_by_its_name(asked: tuple[openai.AsyncOpenAI, Any]) -> None:
+    client, _ = asked
+    assert (await client.models.retrieve("tableturn")).id == "tableturn"
+    with pytest.raises(openai.NotFoundError, match="tableturn"):
+        await client.models.retrieve("gpt-5")
+
+
+async def test_no_cell_is_markdown(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    sql = "SELECT '![x](https://evil.example/?q=1) <img src=x>' AS n"
+    app = create_app(agent_over(shop, model=scripted(sql)))
+    async with app.router.lifespan_context(app):
+        messages: Any = [{"role": "user", "content": "Which n?"}]
+        reply = await openai_client(app).chat.completions.create(model="tableturn", messages=messages)
+    text = (reply.choices[0].message.content or "").replace(sql, "")
+    assert "evil.example" in text
+    assert "![x](" not in text
+    assert re.findall(r"(?<!\\)<", text) == []
+
+
+async def test_a_stream_that_waits_says_so(
+    shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tableturn.serve.api.streams._KEEP_ALIVE_SECONDS", 0.05)
+    async with serving(agent_over(shop, model=scripted(delay=0.5))) as client:
+        body = {"messages": [{"role": "user", "content": "Who?"}], "stream": True}
+        text = (await client.post("/v1/chat/completions", json=body)).text
+    assert "\n: still here\n" in text
+    assert text.endswith("data: [DONE]\n\n")

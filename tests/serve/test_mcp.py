@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
@@ -74,6 +76,24 @@ async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callabl
         assert "QueryRejected" in await refused(client, "run_sql", sql="DELETE FROM orders")
         assert "secrets" in await refused(client, "schema", tables=["secrets"])
         assert "turn" in await refused(client, "approve", turn="nothing")
+        assert "'settings'" in await refused(client, "ask", question="Who?", settings={"turn_calls": 1_000})
+        assert "U+0000" in await refused(client, "ask", question="a\0b")
+        for wrong in ({}, {"question": 5}, {"question": " "}):
+            assert "pydantic" not in await refused(client, "ask", **wrong)
+        with pytest.raises(MCPError, match="topic"):
+            await client.get_prompt("look_into", {})
+
+
+async def test_a_query_of_ones_own_is_written_down(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    trail = tmp_path / "trail.jsonl"
+    async with calling(agent_over(shop, audit=trail)) as client:
+        await called(client, "run_sql", sql="SELECT count(*) FROM orders")
+        await refused(client, "run_sql", sql="DELETE FROM orders")
+    ran, turned_down = (json.loads(line) for line in trail.read_text().splitlines())
+    assert (ran["status"], ran["sql"], ran["rows"]) == ("run", "SELECT count(*) FROM orders", 1)
+    assert (turned_down["status"], turned_down["refused"]) == ("error", ["DELETE FROM orders"])
 
 
 async def test_resources_and_prompts(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.serve import Limits, ServeSettings
+from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.door import Rates, TooMany
 from tableturn.serve.store import Busy, NotThere, Owner, Store
 from tableturn.tools.errors import SettingsError
@@ -50,7 +51,12 @@ async def test_a_named_origin_may(shop: Path, agent_over: Callable[..., SQLAgent
     async with serving(agent_over(shop), ServeSettings(origins=("https://intranet.example",))) as client:
         reply = await client.get("/me", headers={"origin": "https://intranet.example"})
         assert reply.headers["access-control-allow-origin"] == "https://intranet.example"
+        assert reply.headers["access-control-expose-headers"] == "tableturn-turn"
         assert (await client.get("/me", headers={"origin": "https://other.example"})).status_code == 403
+        asked = {"access-control-request-method": "POST"}
+        asked |= {"access-control-request-headers": "content-type,mcp-protocol-version"}
+        before = await client.options("/mcp", headers={"origin": "https://intranet.example"} | asked)
+        assert before.status_code == 200
 
 
 async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
@@ -67,10 +73,16 @@ async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAge
         assert "SameSite=strict" in session.headers["set-cookie"]
         assert TOKEN not in session.headers["set-cookie"]
         assert (await client.get("/me")).status_code == 200, "the cookie counts"
-        until = client.cookies["tableturn_session"].partition(".")[2]
-        client.cookies.clear()
-        client.cookies.set("tableturn_session", f"99999999999.{until}")
-        assert (await client.get("/me")).status_code == 401, "not with a time of one's own"
+        cookie = client.cookies["tableturn_session"]
+        said, _, signed = cookie.partition(".")
+        for forged in (f"99999999999-{said.partition('-')[2]}.{signed}", f"99999999999.{signed}", ".", f"{said}."):
+            assert (await client.get("/me", headers=session_of(forged))).status_code == 401, "with a time of one's own"
+        assert (await client.delete("/session")).status_code == 204
+        assert (await client.get("/me", headers=session_of(cookie))).status_code == 401, "a copy of it neither"
+
+
+def session_of(cookie: str) -> dict[str, str]:
+    return {"cookie": f"tableturn_session={cookie}"}
 
 
 async def test_people_see_their_own(shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path) -> None:
@@ -102,8 +114,17 @@ async def test_only_the_proxy_names_people(shop: Path, agent_over: Callable[...,
         assert (await client.get("/me", headers={"X-User": "ada"})).status_code == 401
 
 
-async def test_bodies_are_bounded(client: Client) -> None:
-    assert (await client.post("/ask", json={"question": "x" * 200_000})).status_code == 413
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_bodies_are_bounded(chunked: bool, client: Client) -> None:
+    long = b'{"question": "' + b"x" * 200_000 + b'"}'
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield long
+
+    json = {"content-type": "application/json"}
+    reply = await client.post("/ask", content=parts() if chunked else long, headers=json)
+    assert (reply.status_code, reply.json()["error"]["kind"]) == (413, "TooLarge")
+    assert reply.headers["x-content-type-options"] == "nosniff"
     assert (await client.post("/ask", content=b"{", headers={"content-type": "application/json"})).status_code == 422
     plain = await client.post("/ask", content=b'{"question": "x"}', headers={"content-type": "text/plain"})
     assert plain.status_code == 422, "no form of another site can send it"
@@ -117,6 +138,32 @@ def test_rates() -> None:
         rates.count("ada", now=0.0)
     rates.count("bo", now=0.0)
     rates.count("ada", now=1.5)
+
+
+async def test_a_name_counts_only_from_the_proxy(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    limits = Limits(requests_a_minute=60)
+    settings = ServeSettings(user_header="X-User", proxies=("10.0.0.7",), limits=limits)
+    app = create_app(agent_over(shop, user="zed"), settings=settings)
+
+    def client(address: str) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(app=app, client=(address, 5000))
+        return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+    async with app.router.lifespan_context(app), client("192.0.2.1") as attacker, client("10.0.0.7") as proxy:
+        told = [(await attacker.get("/me", headers={"X-User": name})).status_code for name in ["zed"] * 20]
+        assert told == [401] * 10 + [429] * 10
+        assert (await attacker.get("/me", headers={"X-User": "somebody new"})).status_code == 429
+        assert (await proxy.get("/me", headers={"X-User": "zed"})).status_code == 200
+
+
+async def test_the_pages_own_files_count_against_no_rate(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with serving(agent_over(shop), ServeSettings(limits=Limits(requests_a_minute=6))) as client:
+        for _ in range(30):
+            assert (await client.get("/app.js")).status_code == 200
+        assert (await client.get("/")).status_code == 200
+        assert (await client.get("/me")).status_code == 200
+        assert (await client.get("/me")).status_code == 429
+        assert (await client.get("/nothing")).status_code == 429
 
 
 async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
