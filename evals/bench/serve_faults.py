@@ -29,7 +29,7 @@ _BETWEEN_KILLS = 10.0
 _FOUND_SECONDS = 300.0
 """How long a client looks for its turn: on a busy machine a new worker takes half a minute to come up."""
 
-_FULL_BYTES = 500_000
+_FULL_BYTES = 2_000_000
 """No file may grow beyond this: room for the store's tables, and for a few turns."""
 
 

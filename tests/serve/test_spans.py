@@ -45,7 +45,8 @@ async def test_a_turn_and_its_request_are_spans(
         "tableturn.rows": answer["row_count"],
     }
     (request,) = [span for span in told.get_finished_spans() if (span.attributes or {}).get("http.route") == "/ask"]
-    assert request.context and span.parent
+    assert request.context
+    assert span.parent
     assert span.parent.trace_id == request.context.trace_id
     everything = " ".join(span.to_json() for span in told.get_finished_spans())
     assert "zebra" not in everything
