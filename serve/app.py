@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +27,12 @@ from .door import Door
 from .errors import add_error_replies
 from .mcp import over_http
 from .server import AgentOpener, House, given
+from .store import StoreError
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE_SECONDS = 120.0
+_BETWEEN_TRIES = 1.0
 
 PAGE = Path(__file__).parent / "page"
 """The web page's files."""
@@ -51,7 +60,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        await house.server()
+        await _opened(house)
         try:
             yield
         finally:
@@ -85,6 +94,23 @@ class _PageMount(Mount):
         if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
             return super().matches(scope)
         return Match.NONE, {}
+
+
+async def _opened(house: House) -> None:
+    """Opens the server; where its conversations cannot be had at the moment, tries for a while.
+
+    A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
+    """
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            await house.server()
+            return
+        except StoreError as error:
+            if time.monotonic() > until:
+                raise
+            _log.warning("not started yet: %s", error)
+            await asyncio.sleep(_BETWEEN_TRIES)
 
 
 class _PageFiles(StaticFiles):

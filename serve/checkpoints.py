@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +78,11 @@ class Place:
 
     @asynccontextmanager
     async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-        """LangGraph's checkpointer there, for this event loop."""
+        """LangGraph's checkpointer there, for this event loop.
+
+        Raises:
+            StoreError: It cannot be opened at the moment.
+        """
         if self.on_server:
             async with _on_postgres(self.location) as saver:
                 yield saver
@@ -87,6 +93,7 @@ class Place:
         async with aiosqlite.connect(self.location, timeout=_BUSY_SECONDS) as connection:
             await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
+            _tell(saver, sqlite3.Error)
             await saver.setup()
             yield saver
 
@@ -95,12 +102,15 @@ class Place:
 async def _on_postgres(url: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
     await _set_up(url)
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from psycopg import Error
     from psycopg.rows import dict_row
     from psycopg_pool import AsyncConnectionPool
 
     own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     async with AsyncConnectionPool(url, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False) as pool:
-        yield AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
+        saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
+        _tell(saver, Error)
+        yield saver
 
 
 async def _set_up(url: str) -> None:
@@ -132,3 +142,20 @@ async def _locked(connection: AsyncConnection[DictRow]) -> bool:
     found = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
     row = await found.fetchone()
     return bool(row and row["locked"])
+
+
+def _tell(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
+    """Has a checkpointer's failures told as ours: a locked database, a full disk, a server that is gone."""
+
+    def told(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        @wraps(method)
+        async def called(*args: Any, **more: Any) -> Any:
+            try:
+                return await method(*args, **more)
+            except kind as error:
+                raise StoreError(f"conversations cannot be kept or read at the moment: {error}") from None
+
+        return called
+
+    for name in ("setup", "aget_tuple", "aput", "aput_writes", "adelete_thread"):
+        setattr(saver, name, told(getattr(saver, name)))

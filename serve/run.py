@@ -36,6 +36,9 @@ _SHUTDOWN_SECONDS = 15
 _COLLECTED = 10_000, 20, 50
 """When cycles are looked for. By default it is done so often that it took 7 of the 44 ms of a turn in `bench serve`."""
 
+_STARTS_SECONDS = 30
+"""A worker that says nothing for so long is replaced; on a busy machine one needs many seconds before it can."""
+
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -65,6 +68,7 @@ def run(plan: Plan) -> None:
 
     Raises:
         SettingsError: Anybody on the network could ask, or something cannot be used.
+        StoreError: Conversations cannot be kept there.
     """
     plan.settings.check_host(plan.host)
     place = Place.of(plan.checkpoints, plan.choices.db)
@@ -95,6 +99,7 @@ def run(plan: Plan) -> None:
             log_level="warning" if is_loopback(plan.host) else "info",
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_keep_alive=30,
+            timeout_worker_healthcheck=_STARTS_SECONDS,
             ws="none",
             http=Protocol,
         )

@@ -239,13 +239,20 @@ class Store:
         self._lock = threading.Lock()
         # Put together once: it is asked ten times a second.
         self._wanted = select(_turns.c.id).where(_turns.c.worker == self.worker, _RUNNING, _turns.c.stop == 1)
-        with _told(), self._engine.begin() as on:
-            _set_up(on)
+        try:
+            with _told(), self._engine.begin() as on:
+                _set_up(on)
+        except StoreError:
+            self._let_go()
+            raise
 
     def close(self) -> None:
         """Leaves: what this worker still had running is lost."""
         with _told(), self._engine.begin() as on:
             on.execute(delete(_workers).where(_workers.c.id == self.worker))
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._engine.dispose()
         self._folder.cleanup()
 

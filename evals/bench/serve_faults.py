@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -28,8 +29,12 @@ _BETWEEN_KILLS = 10.0
 _FOUND_SECONDS = 300.0
 """How long a client looks for its turn: on a busy machine a new worker takes half a minute to come up."""
 
-_FULL_BYTES = 300_000
+_FULL_BYTES = 2_000_000
 """No file may grow beyond this: room for the store's tables, and for a few turns."""
+
+
+_UNFORESEEN = ("Internal", "InternalError")
+"""Errors that are not ours."""
 
 
 @dataclass
@@ -176,20 +181,55 @@ async def _turn(client: Any, outcome: Outcome) -> None:
         return
     outcome.turns += 1
     try:
-        _count(await client.post(f"/threads/{thread}/turns", json={"question": TURNS[0][0]}), outcome)
+        if outcome.turns % 2:
+            _count(await client.post(f"/threads/{thread}/turns", json={"question": TURNS[0][0]}), outcome)
+        else:
+            await _watch(client, thread, outcome)
     except httpx.HTTPError:
         await _find(client, thread, outcome)
 
 
+async def _watch(client: Any, thread: str, outcome: Outcome) -> None:
+    """Takes a turn and listens to its events, as the page does.
+
+    Raises:
+        httpx.HTTPError: The line broke.
+    """
+    asked, headers = {"question": TURNS[0][0]}, {"accept": "text/event-stream"}
+    async with client.stream("POST", f"/threads/{thread}/turns", json=asked, headers=headers) as reply:
+        if reply.status_code != 200:
+            await reply.aread()
+            _count(reply, outcome)
+            return
+        event = await _last_event(reply)
+    if event.get("event") == "answer":
+        _count_body({"id": event["turn"], "thread": thread, "answer": event["answer"]}, outcome)
+    elif event.get("event") == "error":
+        _count_body({"error": event}, outcome)
+    else:
+        raise httpx.ReadError("the line ended before the turn did")
+
+
+async def _last_event(reply: Any) -> dict[str, Any]:
+    last: dict[str, Any] = {}
+    async for line in reply.aiter_lines():
+        if line.startswith("data: "):
+            last = json.loads(line.removeprefix("data: "))
+    return last
+
+
 def _count(reply: Any, outcome: Outcome) -> None:
     """Counts a reply by what it says."""
-    body = reply.json() if reply.headers.get("content-type", "").startswith("application/json") else {}
-    if reply.status_code == 200 and body.get("answer"):
+    _count_body(reply.json() if reply.headers.get("content-type", "").startswith("application/json") else {}, outcome)
+
+
+def _count_body(body: dict[str, Any], outcome: Outcome) -> None:
+    if body.get("answer"):
         status = body["answer"]["status"]
         outcome.answered += status in ("converged", "capped")
         outcome.typed_errors += status not in ("converged", "capped")
         outcome.kept[body["id"]] = body["thread"]
-    elif "error" in body and body["error"]["kind"] != "InternalError":
+    elif body.get("error") and body["error"]["kind"] not in _UNFORESEEN:
         outcome.typed_errors += 1
     else:
         outcome.lost += 1
@@ -205,6 +245,8 @@ async def _find(client: Any, thread: str, outcome: Outcome) -> None:
             if not turns:
                 reply = await client.post(f"/threads/{thread}/turns", json={"question": TURNS[0][0]})
             elif turns[-1]["status"] == "running":
+                async with client.stream("GET", f"/turns/{turns[-1]['id']}/events") as reply:
+                    await _last_event(reply)
                 continue
             elif turns[-1]["status"] in ("lost", "stopped"):
                 outcome.offered_again += 1

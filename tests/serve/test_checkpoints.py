@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import uuid
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tableturn.serve import ServeSettings
 from tableturn.serve.checkpoints import Place
 from tableturn.serve.running import Asked
 from tableturn.serve.server import Server, opened_server
+from tableturn.serve.store import StoreError
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import scripted
@@ -67,6 +69,19 @@ async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> 
         assert three.agent.conversation(thread).thread not in [t.id for t in three.store.threads(owner)]
     if kind == "sqlite":
         assert os.stat(place.location).st_mode & 0o777 == 0o600
+
+
+async def test_failures_of_the_place_are_told_as_ours(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tableturn.serve.checkpoints._BUSY_SECONDS", 0.0)
+    place = Place.of(str(tmp_path / "conversations.sqlite"), str(shop))
+    async with place.checkpointer() as saver:
+        with closing(sqlite3.connect(place.location, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreError, match="locked"):
+                await saver.adelete_thread("one")
+        await saver.adelete_thread("one")
 
 
 def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:

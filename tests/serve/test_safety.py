@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -241,3 +242,36 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     assert alive.delete_person(owner) == (thread,)
     dead.close()
     alive.close()
+
+
+def test_a_few_turns_that_run_are_found_among_many_that_are_kept(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path}/store.sqlite")
+    plan = "EXPLAIN QUERY PLAN SELECT id FROM tableturn_turns WHERE worker = ? AND status = 'running' AND stop = 1"
+    with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+        (row,) = connection.execute(plan, ("one",))
+    assert "USING INDEX tableturn_turns_going" in row[3]
+    store.close()
+
+
+async def test_a_server_waits_for_a_locked_store(
+    tmp_path: Path, shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that came up beside a busy writer used to end all of them."""
+    monkeypatch.setattr("tableturn.serve.store._BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("tableturn.serve.app._BETWEEN_TRIES", 0.0)
+    waited: list[str] = []
+
+    def warned(message: str, error: Exception) -> None:
+        waited.append(type(error).__name__)
+        writer.rollback()
+        monkeypatch.setattr("tableturn.serve.store._BUSY_SECONDS", 10.0)
+
+    monkeypatch.setattr("tableturn.serve.app._log.warning", warned)
+    place = tmp_path / "store.sqlite"
+    Store(f"sqlite:///{place}").close()
+    writer = sqlite3.connect(place, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    async with serving(agent_over(shop), store=f"sqlite:///{place}") as client:
+        assert waited == ["StoreError"]
+        assert (await client.get("/ready")).status_code == 200
+    writer.close()
