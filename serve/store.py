@@ -148,7 +148,10 @@ class StoreError(TableturnError):
 
 
 class NotKept(TableturnError):
-    """What was given has a character in it that cannot be kept."""
+    """The text contains a character that the database of `--checkpoints` cannot store.
+
+    What to do: remove control characters, and ask again.
+    """
 
 
 class NotThere(TableturnError):
