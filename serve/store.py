@@ -148,7 +148,10 @@ class StoreError(TableturnError):
 
 
 class NotKept(TableturnError):
-    """What was given has a character in it that cannot be kept."""
+    """What was given has a character in it that cannot be kept.
+
+    What to do: send it again without that character.
+    """
 
 
 class NotThere(TableturnError):
