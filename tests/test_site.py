@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.browser import started_browser
+from tests.support.vendor import SITE_FOLDER, libraries
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
 pytest.importorskip("mkdocstrings_handlers.python", reason="mkdocstrings is not installed: pip install '.[docs]'")
@@ -43,6 +44,15 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
     pages = list(built.rglob("*.html"))
     assert len(pages) > 30
     assert [page.name for page in pages if loaded.search(page.read_text("utf-8"))] == []
+
+
+def test_vendored_scripts_are_pinned_licensed_and_part_of_the_site(built: Path) -> None:
+    for library in libraries(SITE_FOLDER):
+        assert re.fullmatch(r"\d+\.\d+\.\d+", library.version)
+        assert "Permission is hereby granted" in (SITE_FOLDER / library.licence_file).read_text("utf-8")
+        for name in library.files:
+            assert f'src="assets/{name}"' in (built / "index.html").read_text("utf-8")
+            assert (built / "assets" / name).read_bytes() == (SITE_FOLDER / name).read_bytes()
 
 
 def test_pages_at_the_top_of_the_repository_are_there_with_working_links(built: Path) -> None:

@@ -8,6 +8,7 @@ and no data of others.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import tempfile
@@ -30,16 +31,16 @@ def report(folder: Path) -> Path:
         for each in yaml.safe_load(_QUESTIONS.read_text("utf-8"))
         if each["database"] == "kestrel"
     ]
-    file, run, page = folder / "questions.json", folder / "offline", folder / "report.html"
-    file.write_text(json.dumps(questions), "utf-8")
-    for command in (
-        ["eval", "--dataset", str(file), "--model", "offline", "--out", str(run), "--record", "off"],
-        ["report", str(run), "--out", str(page)],
-    ):
-        done = tableturn(*command)
-        if done.returncode:
-            raise SystemExit(done.stderr)
-    return page
+    (folder / "questions.json").write_text(json.dumps(questions), "utf-8")
+    with contextlib.chdir(folder):  # the report names files as the command does
+        for command in (
+            ["eval", "--dataset", "questions.json", "--model", "offline", "--out", "offline", "--record", "off"],
+            ["report", "offline", "--out", "report.html"],
+        ):
+            done = tableturn(*command)
+            if done.returncode:
+                raise SystemExit(done.stderr)
+    return folder / "report.html"
 
 
 def main(folder: Path) -> None:
