@@ -6,6 +6,7 @@ install or belong to others are read alone: the options, targets and extras that
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -171,6 +172,20 @@ def _parse(arguments: list[str]) -> None:
     options, arguments_left, _ = command.make_parser(context).parse_args(rest)
     assert options is not None
     assert arguments_left is not None
+
+
+@functools.cache
+def options() -> frozenset[str]:
+    """The long options of all commands."""
+    group: Any = typer.main.get_group(app)
+    context = group.make_context("tableturn", [], resilient_parsing=True)
+    waiting, found = [group], set[str]()
+    while waiting:
+        command = waiting.pop()
+        found |= {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        if hasattr(command, "list_commands"):
+            waiting += [command.get_command(context, name) for name in command.list_commands(context)]
+    return frozenset(found)
 
 
 def _look_up_extras(given: list[str]) -> None:

@@ -31,6 +31,7 @@ def enter(folder: Path, model: str, patch: pytest.MonkeyPatch) -> None:
     patch.chdir(folder)
     for name, value in {
         "TABLETURN_HOME": str(folder / "home"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": model,
         "COLUMNS": "120",

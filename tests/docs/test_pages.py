@@ -153,9 +153,11 @@ def test_every_page_that_is_linked_is_there() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_within_sentences_are_there(page: Path) -> None:
-    """A command between backquotes in running text has its options, too."""
+    """Commands and options between backquotes in running text are those that there are."""
     text = re.sub(r"^ *(`{3,}).*?^ *\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for line in re.findall(r"`((?:tableturn|make|pip|bench)\s[^`]+)`", text):
         whole = " ".join(line.split())
         whole = f"tableturn {whole}" if whole.startswith("bench") else whole
         console.read(console.Command(f"{whole} ..." if whole.startswith("tableturn") else whole, "", ""))
+    named = set(re.findall(r"`(--[a-z][a-z-]+)", text))
+    assert named <= console.options(), f"no command has the options {named - console.options()}"

@@ -12,6 +12,18 @@ from typer.cli import get_docs_for_click
 
 from .markdown import table
 
+_OPTION = re.compile(r"^(\* `-[^`<]*) <(?:list\[)?([\w,]+)[^`]*`", re.MULTILINE)
+_ARGUMENT = re.compile(r"^(\* `[a-z_.]+) <[^`]*`", re.MULTILINE)
+_PLACEHOLDERS = {
+    "str": "TEXT",
+    "path": "PATH",
+    "Path": "PATH",
+    "int": "NUMBER",
+    "float": "NUMBER",
+    "float,float": "NUMBER,NUMBER",
+}
+"""What an option takes; typer shows Python's types. Others are choices, and are shown as they are."""
+
 
 def command_line() -> str:
     """Every command with its arguments and options, after a table of the commands."""
@@ -21,6 +33,10 @@ def command_line() -> str:
     _, _, text = text.partition("\n## ")
     text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", f"## {text}")  # cut short there; each has its own heading
     text = text.replace("* `-h, --help`: Show this message and exit.\n", "").replace("**Options**:\n\n\n", "")
+    text = _ARGUMENT.sub(r"\1`", text)
+    text = _OPTION.sub(
+        lambda found: f"{found[1]} {_PLACEHOLDERS[found[2]]}`" if found[2] in _PLACEHOLDERS else found[0], text
+    )
     text = re.sub(r"\*\*Usage\*\*:\n\n```console\n\$ (.*)\n```", r"`\1`", text)
     listed = ((name, group.get_command(context, name)) for name in group.list_commands(context))
     rows = [(f"[`{name}`](#tableturn-{name})", command.help.splitlines()[0]) for name, command in listed]
