@@ -94,7 +94,7 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
         store.delete_thread(owner, thread)
     assert store.thread(owner, thread).id == thread, "refused as a whole"
     store.end(turn, "lost")
-    kept = store.turn(owner, turn)
+    kept = store.turn(owner, turn.id)
     store.delete_thread(owner, thread)
     with pytest.raises(NotThere):
         store.end(turn, "answered")
@@ -150,5 +150,5 @@ def test_a_place_of_an_earlier_version_gets_what_it_lacks(tmp_path: Path) -> Non
             connection.execute(f"ALTER TABLE tableturn_turns DROP COLUMN {column}")
     store = Store(url)
     turn = store.begin(owner, "", "Who?", approve=True)
-    assert store.turn(owner, turn).approve
+    assert store.turn(owner, turn.id).approve
     store.close()
