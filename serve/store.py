@@ -149,7 +149,10 @@ class StoreError(TableturnError):
 
 
 class NotKept(TableturnError):
-    """What was given has a character in it that cannot be kept."""
+    """What was given has a character in it that cannot be kept.
+
+    What to do: leave the character U+0000 out.
+    """
 
 
 class NotThere(TableturnError):
