@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
@@ -150,7 +151,7 @@ class StoreError(TableturnError):
 class NotKept(TableturnError):
     """The text contains a character that the database of `--checkpoints` cannot store.
 
-    What to do: remove control characters, and ask again.
+    What to do: leave the character U+0000 out, and ask again.
     """
 
 
@@ -251,6 +252,8 @@ class Store:
 
     def close(self) -> None:
         """Leaves: what this worker still had running is lost."""
+        with suppress(StoreError):
+            self._write_spent()
         with _told(), self._engine.begin() as on:
             on.execute(delete(_workers).where(_workers.c.id == self.worker))
         self._let_go()
@@ -276,7 +279,7 @@ class Store:
         self._write_spent()
 
     def spend(self, usage: Usage) -> None:
-        """Counts what a model was asked; it is written with the next beat, or when a turn ends."""
+        """Counts what a model was asked; it is written with the next beat, for the other workers to see."""
         with self._lock:
             self._spending += usage
 
@@ -443,7 +446,6 @@ class Store:
         with _told(), self._engine.begin() as on:
             if not on.execute(update(_turns).where(_turns.c.id == turn.id).values(**written)).rowcount:
                 raise NotThere("this turn was deleted while it ran")
-        self._write_spent()
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:

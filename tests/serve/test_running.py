@@ -84,8 +84,8 @@ async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: C
         asker = server.anybody()
         turn = await server.turns.begin(asker.agent, Asked(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
-        other = server.store.begin(elsewhere, "", "Who?").id
-        following = asyncio.create_task(server.turns.follow(elsewhere, other))
+        other = server.store.begin(elsewhere, "", "Who?")
+        following = asyncio.create_task(server.turns.follow(elsewhere, other.id))
         await server.turns.wind_down(0.1)
         assert isinstance(turn.error, TurnCancelled)
         assert server.store.turn(asker.owner, turn.id).status == "stopped"
