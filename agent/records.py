@@ -466,9 +466,13 @@ class AnswerRecord:
     readings: Readings = Readings()
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})
+"""Types of cells that are as they are; most rows have no others."""
+
+
 def plain_result(table: Table) -> Result:
     """A database result as the state carries it."""
-    rows = tuple(tuple(map(plain_cell, row)) for row in table.rows)
+    rows = tuple(row if _PLAIN.issuperset(map(type, row)) else tuple(map(plain_cell, row)) for row in table.rows)
     return Result(table.columns, rows, table.truncated, table.withheld, table.notes)
 
 
