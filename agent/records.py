@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,7 @@ from ..prompts.replies import Intent, Rephrasing
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
-from ..tools.database.table import PlainCell, Table, Withheld, plain_cell
+from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.errors import TableturnError
 from ..tools.examples.example import Example
 from ..tools.knowledge.entry import Entry
@@ -466,10 +466,19 @@ class AnswerRecord:
     readings: Readings = Readings()
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})
+"""Types of cells that are as they are; most rows have no others."""
+
+
 def plain_result(table: Table) -> Result:
     """A database result as the state carries it."""
-    rows = tuple(tuple(map(plain_cell, row)) for row in table.rows)
-    return Result(table.columns, rows, table.truncated, table.withheld, table.notes)
+    return Result(table.columns, tuple(map(_plain_row, table.rows)), table.truncated, table.withheld, table.notes)
+
+
+def _plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
+    if _PLAIN.issuperset(map(type, row)):
+        return cast("tuple[PlainCell, ...]", row)
+    return tuple(map(plain_cell, row))
 
 
 @lru_cache(maxsize=64)
