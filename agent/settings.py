@@ -32,90 +32,93 @@ class Settings(BaseModel):
 
     preset: PresetName = Field(
         default="full",
-        description="A paper's published configuration, or `full`, which combines the four.",
+        description="A paper's published configuration, or `full`, which combines all four papers.",
     )
 
     rephrase: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Make each question self-contained and label its intent (CREDIT-SQL 3.1): by a request of its own, "
-        "or in the reply that writes the SQL (`auto`), which asks first only where it must: of a translator or prompt "
-        "form that cannot do both, and for a later turn over a schema too large to show whole.",
+        description="How each question is made self-contained and its intent labelled (CREDIT-SQL 3.1): by a separate "
+        "request (`always`), not at all (`never`), or in the reply that writes the SQL (`auto`). `auto` "
+        "still asks separately if the translator or prompt form cannot do both at once, and for a later "
+        "turn over a schema too large to show whole.",
     )
     effort: Literal["low", "auto", "high"] = Field(
         default="auto",
-        description="What a turn spends: what the other settings say and no more (`low`); more drafts and their merge "
-        "where the reply is unsure or no query passes the checks, and a request of its own for understanding where the "
-        "record says that the model is weak (`auto`); or all of that at once (`high`).",
+        description="How much a turn may spend beyond the other settings. `low`: nothing more. `auto`: more drafts and "
+        "their merge if the reply is unsure or no query passes the checks, and a separate request for "
+        "understanding if the record says that the model is weak. `high`: all of these from the start.",
     )
     simplify: bool = Field(
         default=True,
-        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1); not where "
-        "`rephrase` makes no request of its own, unless the preset's paper makes one for it.",
+        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1). Only if "
+        "`rephrase` makes its own request, or if the preset's paper makes one for simplification.",
     )
     clarify: bool = Field(
         default=True,
-        description="Ask back when a question is ambiguous and decline what the database cannot answer; "
-        "off in presets of papers that do not ask back and for evaluations: every question is answered as well as it "
-        "can be.",
+        description="Ask back when a question is ambiguous, and decline what the database cannot answer. If off, every "
+        "question is answered as well as possible; it is off in evaluations and in the presets of papers "
+        "that do not ask back.",
     )
     max_clarifications: int = Field(
-        default=1, ge=0, le=5, description="Times one turn may ask back before it answers its best reading."
+        default=1, ge=0, le=5, description="How often one turn may ask back before it answers by its best reading."
     )
     readings: Literal["off", "tell", "ask"] = Field(
         default="tell",
-        description="What becomes of other readings that nothing settles (which date, returns in or out, ties): run "
-        "beside the query, without a request, and told of; or, where one changes the answer, asked about "
-        "(`max_clarifications`); or left alone.",
+        description="What to do about other readings of the question that nothing rules out (which date, with or "
+        "without returns, ties). `tell`: run them beside the query, without a request to the model, and "
+        "report them with the answer. `ask`: ask back if one changes the answer (`max_clarifications`). "
+        "`off`: ignore them.",
     )
     history_window: int = Field(
-        default=5, ge=0, le=50, description="Earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
+        default=5, ge=0, le=50, description="Number of earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
     )
 
     link_schema: bool = Field(
         default=True,
-        description="Order, mark and cut the schema by how probably the question is about its items (Track-SQL 2.2); "
-        "off shows the whole schema as it is declared.",
+        description="Order, mark and cut the schema by the probability that the question is about each item (Track-SQL "
+        "2.2). If off, the whole schema is shown as declared.",
     )
     link_threshold: float = Field(
         default=0.0,
         ge=0.0,
         lt=1.0,
-        description="Schema items of lower probability are not shown (Track-SQL 2.2, s = 0.1); "
-        "0 shows the whole schema, most probable first.",
+        description="Hide schema items of lower probability (Track-SQL 2.2, s = 0.1). 0 shows the whole schema, most "
+        "probable first.",
     )
     all_columns: bool = Field(
         default=False,
-        description="Say in Track-SQL's schema form where all columns of a table are probably asked for "
-        "(Track-SQL 2.2, all-column intent).",
+        description="In Track-SQL's schema form, mark tables of which all columns are probably asked for (Track-SQL "
+        "2.2, all-column intent).",
     )
     annotate: bool = Field(
         default=False,
         description="Have the model describe columns and tables once, for linking and for prompts whose schema form "
-        "shows comments (Track-SQL B.3); kept by what the schema says.",
+        "shows comments (Track-SQL B.3). The descriptions are stored until the schema changes.",
     )
     annotation_calls: int = Field(
         default=10,
         ge=0,
         le=1_000,
-        description="Descriptions that one turn may ask for, a quarter of `turn_calls` at most; the next turn, or "
-        "`tableturn annotate`, goes on.",
+        description="Requests for descriptions that one turn may make, at most a quarter of `turn_calls`. The next "
+        "turn, or `tableturn annotate`, continues.",
     )
     values: int = Field(
-        default=10, ge=0, le=100, description="Database values mentioned by the question that are shown, at most."
+        default=10, ge=0, le=100, description="Most database values mentioned by the question that are shown."
     )
 
     examples: Literal["skeleton", "question", "draft", "voted", "random", "none"] = Field(
         default="skeleton",
-        description="How few-shot examples are chosen: by question skeletons (revision chain 3.1), by question "
-        "(SQL-CRAFT 3), by question skeletons and before each revision anew by the last query's SQL skeleton too "
-        "(`draft`, DAIL-SQL's idea), by diversity and voting (CREDIT-SQL 3.3), at random, or none.",
+        description="How few-shot examples are chosen: by question skeletons (`skeleton`, revision chain 3.1), by "
+        "question (`question`, SQL-CRAFT 3), by question skeletons and, again before each revision, by the "
+        "SQL skeleton of the last query (`draft`, DAIL-SQL's idea), by diversity and voting (`voted`, "
+        "CREDIT-SQL 3.3), at random, or not at all (`none`).",
     )
     own_examples: int = Field(
         default=3,
         ge=0,
         le=50,
-        description="Examples of this very database, approved on it, that are shown before the others at most, "
-        "whichever way those are chosen.",
+        description="Most examples approved on this same database that are shown before the others, however those are "
+        "chosen.",
     )
     k_question_skeleton: int = Field(
         default=4, ge=0, le=50, description="Examples by the question's skeleton (revision chain 4.1.1, k1)."
@@ -125,19 +128,21 @@ class Settings(BaseModel):
     )
     skeleton_form: Literal["marked", "plain"] = Field(
         default="marked",
-        description="What skeletons are compared: with common words of a schema (name, year) left in, and marks of how "
-        "much is asked for; or with every schema word masked and nothing added (revision chain 3.1.2).",
+        description="How a question becomes a skeleton. `marked`: common schema words (name, year) stay, and marks say "
+        "how much is asked for. `plain`: every schema word is masked and nothing is added (revision chain "
+        "3.1.2).",
     )
     skeleton_pool: int = Field(
         default=64,
         ge=0,
         le=1_000,
-        description="So many nearest skeletons vote for their form of SQL, of which one example each is shown; 0, and "
-        "the plain form, show the nearest themselves (revision chain 3.1.3).",
+        description="Number of nearest skeletons that vote for their form of SQL; one example of each form is shown. "
+        "With 0, or with the plain form, the nearest skeletons themselves are shown (revision chain "
+        "3.1.3).",
     )
     k_question: int = Field(default=5, ge=0, le=50, description="Examples by question (SQL-CRAFT 3, 5-shot).")
     k_random: int = Field(
-        default=18, ge=0, le=100, description="Examples chosen at random (CREDIT-SQL table 3: as many as are voted)."
+        default=18, ge=0, le=100, description="Examples chosen at random (CREDIT-SQL table 3: as many as with voting)."
     )
     n_voted: int = Field(default=18, ge=1, le=100, description="Examples chosen by voting (CREDIT-SQL 3.3, N).")
     clustering: Literal["kmeans", "agglomerative", "spectral"] = Field(
@@ -147,302 +152,327 @@ class Settings(BaseModel):
         default=0.8,
         ge=0.0,
         le=1.0,
-        description="Of examples over other data chosen by skeletons, the least similarity to the question's: none is "
-        "shown rather than one unlike it; 0 shows the nearest however far. Of the nearest eight built-in ones 5 % have "
-        "the gold query's form on Spider train, of those with 0.8 or more 28 %. Of this database's own, those with it "
-        "or with words alike are shown.",
+        description="Least similarity to the question of an example chosen by skeleton from other databases; less "
+        "similar ones are not shown. 0 shows the nearest, however dissimilar. On Spider train, the SQL of "
+        "28 % of the built-in examples with 0.8 or more has the gold query's form, against 5 % of the "
+        "nearest eight. Examples of this database are shown if they reach this similarity or share words "
+        "with the question.",
     )
     regular_examples: bool = Field(
-        default=False, description="Show examples' SQL in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
+        default=False, description="Show the SQL of examples in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
     )
     m_votes: int = Field(default=20, ge=1, le=200, description="Clusterings that vote (CREDIT-SQL 3.3, M).")
     example_seed: int = Field(
         default=0,
         ge=0,
         le=1_000_000,
-        description="Of random choice and of the clusterings that vote.",
+        description="Seed of the random choice of examples, and of the clusterings that vote.",
     )
 
     knowledge_tokens: int = Field(
         default=600,
         ge=0,
         le=100_000,
-        description="Definitions of the knowledge file that a prompt shows at most, the most specific first; 0 shows "
-        "none.",
+        description="Most tokens of definitions from the knowledge file in one prompt, the most specific first. 0 "
+        "shows none.",
     )
     verified: bool = Field(
         default=True,
-        description="A question that a person has approved an answer to is answered by that query, with other values "
-        "where only values differ; off leaves it to the model, which is shown the approved one.",
+        description="If a person has approved an answer to the same question, use that query again, replacing values "
+        "if only values differ. If off, the model writes the query and is shown the approved one.",
     )
 
     prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
         default="full", description="Whose prompt form is used to ask for SQL."
     )
     schema_style: Literal["compact", "ddl", "credit", "track", "craft", "frames"] = Field(
-        default="compact", description="How a schema is written into a prompt."
+        default="compact", description="How the schema is written into a prompt."
     )
     show_simplified: bool = Field(
         default=True,
-        description="Show the simplified question to whoever writes the SQL; off keeps it to retrieval (revision chain "
-        "3.1.3).",
+        description="Show the simplified question to the model that writes the SQL. If off, it is used only for "
+        "retrieval (revision chain 3.1.3).",
     )
     mark_used: bool = Field(
         default=True,
-        description="Mark in the schema what earlier queries of the conversation used; Track-SQL marks it for its "
-        "linker alone.",
+        description="Mark the schema items that earlier queries of the conversation used. Track-SQL marks them only "
+        "for its linker.",
     )
     tell_unshown: bool = Field(
         default=True,
-        description="Say how much of the schema is not shown, and name other tables; no paper does.",
+        description="Say how much of the schema is not shown, and name other tables. No paper does this.",
     )
     tell_unheld: bool = Field(
         default=True,
-        description="Say, in the form `full`, which words of the question no name, value or definition of the database"
-        " holds; no paper does.",
+        description="In the form `full`, list the words of the question that are in no name, value or definition of "
+        "the database. No paper does this.",
     )
     base_sql: bool = Field(
         default=True,
-        description="Show past SQL as a base to edit (Track-SQL 2.3).",
+        description="Show an earlier query as a base to edit (Track-SQL 2.3).",
     )
     base_choice: Literal["latest", "relevance"] = Field(
         default="latest",
-        description="Which: the last turn's unless another is clearly nearer, and none where the question starts "
-        "afresh; or the one of highest relevance (Track-SQL 2.3, equation 8).",
+        description="Which earlier query is the base. `latest`: the last turn's, unless another is clearly closer; "
+        "none if the question starts a new topic. `relevance`: the one with the highest relevance "
+        "(Track-SQL 2.3, equation 8).",
     )
     conventions: Literal["people", "benchmark", "none"] = Field(
         default="people",
-        description="What an answer looks like where the question leaves it open, in the form `full`: for people "
-        "(names beside numbers, each thing once, ties, groups of none), for benchmarks like Spider (what is asked for "
-        "and nothing beside it), or in few words.",
+        description="In the form `full`, what an answer looks like if the question leaves it open: as people want it "
+        "(`people`: names beside numbers, each thing once, ties, empty groups), as benchmarks like Spider "
+        "expect it (`benchmark`: what is asked for and nothing else), or in few words (`none`).",
     )
     today: Literal["clock", "none"] = Field(
         default="clock",
-        description="Today's date as the model is told it, in the form `full`: by the clock, or, as in evaluations, "
-        "which can then be repeated, not at all.",
+        description="In the form `full`, whether the model is told today's date. Evaluations leave it out (`none`), so "
+        "that they can be repeated.",
     )
     reason: Literal["off", "pot", "code_blocks"] = Field(
         default="off",
-        description="Program of thought: pandas code and SQL in one reply, or code, then SQL from it (SQL-CRAFT 2).",
+        description="Program of thought (SQL-CRAFT 2): pandas code and SQL in one reply (`pot`), or code first, then "
+        "SQL from it (`code_blocks`).",
     )
 
     record: str = Field(
         default="",
-        description="The record of how often models were right (`tableturn models`), to which evaluations, trials and "
-        "approved answers add: a file, `off` for none, or empty for `models.jsonl` in the data folder. Off in "
-        "evaluations themselves.",
+        description="The file that records how often models were right (`tableturn models`). Evaluations, trials and "
+        "approved answers add to it. `off` for none; empty for `models.jsonl` in the data folder. An "
+        "evaluation's own turns do not use it.",
     )
 
     trust: str = Field(
         default="",
-        description="The bounds that `tableturn trust fit` set, by which answers are marked trusted: a file, `off` for "
-        "none, or empty for `trust.json` in the data folder. Off in evaluations.",
+        description="The file with the bounds that `tableturn trust fit` set, by which answers are marked trusted. "
+        "`off` for none; empty for `trust.json` in the data folder. Off in evaluations.",
     )
     second_reading: bool = Field(
         default=True,
-        description="The built-in grammar reads each question too, without a request: whether its query gives the same "
-        "counts for the confidence, and for nothing else; no paper does.",
+        description="Also read each question with the built-in grammar, without a request to the model. Whether its "
+        "query gives the same result affects the confidence and nothing else. No paper does this.",
     )
 
     show_code_result: bool = Field(
         default=True,
-        description="In the second step of `code_blocks`, show what the code gave when it ran; SQL-CRAFT 2 shows the "
-        "code alone.",
+        description="In the second step of `code_blocks`, show the result of the code. SQL-CRAFT 2 shows only the "
+        "code.",
     )
 
     allow: tuple[str, ...] = Field(
         default=(),
-        description="Tables and columns that may be read, as `--allow` takes them, `*` for any characters; in a run it "
-        "narrows what the agent may read, and never widens it.",
+        description="Tables and columns that may be read, written as for `--allow`; `*` matches any characters. In a "
+        "single run it can only narrow what the agent may read.",
     )
     deny: tuple[str, ...] = Field(
-        default=(), description="Tables and columns that may not be read, as `--deny` takes them; narrows likewise."
+        default=(),
+        description="Tables and columns that may not be read, written as for `--deny`. In a single run it can only "
+        "narrow what the agent may read.",
     )
 
-    code_seconds: float = Field(default=10.0, gt=0, le=3_600, description="Longest run of one piece of pandas code.")
+    code_seconds: float = Field(
+        default=10.0, gt=0, le=3_600, description="Longest run of one piece of pandas code, in seconds."
+    )
     code_bytes: int = Field(
-        default=100_000, ge=1_000, le=10_000_000, description="Longest pandas code that is read and run."
+        default=100_000, ge=1_000, le=10_000_000, description="Longest pandas code that is accepted, in bytes."
     )
 
     temperature: float = Field(
-        default=0.0, ge=0.0, le=2.0, description="For everything but simplification (CREDIT-SQL 4.2: 0)."
+        default=0.0,
+        ge=0.0,
+        le=2.0,
+        description="Temperature of every request except simplification (CREDIT-SQL 4.2: 0).",
     )
     simplify_temperature: float = Field(
-        default=0.0, ge=0.0, le=2.0, description="For simplification alone (revision chain 4.1.1: 1.0)."
+        default=0.0, ge=0.0, le=2.0, description="Temperature of simplification (revision chain 4.1.1: 1.0)."
     )
     max_output_tokens: int = Field(
-        default=1_000, ge=50, le=100_000, description="Output limit of one reply (CREDIT-SQL 4.2: 600)."
+        default=1_000, ge=50, le=100_000, description="Most tokens of one reply (CREDIT-SQL 4.2: 600)."
     )
     prompt_tokens: int = Field(
         default=16_000,
         ge=500,
         le=2_000_000,
-        description="Budget of one prompt; what does not fit is left out and said.",
+        description="Most tokens of one prompt. Parts that do not fit are left out, and the prompt says so.",
     )
-    request_seconds: float = Field(default=60.0, gt=0, le=86_400, description="Longest wait for one reply of a model.")
+    request_seconds: float = Field(
+        default=60.0, gt=0, le=86_400, description="Longest wait for one reply of a model, in seconds."
+    )
     request_retries: int = Field(
-        default=2, ge=0, le=10, description="Times a failed request is sent again (rate limits, server errors, resets)."
+        default=2,
+        ge=0,
+        le=10,
+        description="How often a failed request is sent again (rate limits, server errors, connection resets).",
     )
 
     candidates: int = Field(
         default=1,
         ge=1,
         le=16,
-        description="Drafts written side by side, each with other examples; their results vote (CREDIT-SQL 5.2).",
+        description="Number of drafts written side by side, each with other examples; their results vote (CREDIT-SQL "
+        "5.2).",
     )
     candidate_temperature: float = Field(
-        default=0.7, ge=0.0, le=2.0, description="For every draft but the first, where there are several."
+        default=0.7, ge=0.0, le=2.0, description="Temperature of every draft except the first, if there are several."
     )
     candidate_reasoning: bool = Field(
-        default=True, description="Of several drafts, every third is reasoned in code where the others aren't."
+        default=True,
+        description="If there are several drafts and the others are not reasoned in code, reason every third one in "
+        "code.",
     )
     merge: bool = Field(
         default=True,
-        description="Where several drafts differ, one more call merges the two strongest results.",
+        description="If the results of several drafts differ, merge the two strongest by one more request.",
     )
 
     approve: bool = Field(
         default=False,
-        description="A person approves, edits or rejects each query before it runs; then there is one draft at a time.",
+        description="A person approves, edits or rejects each query before it runs. Only one draft is then written at "
+        "a time.",
     )
 
     max_attempts: int = Field(
-        default=3, ge=1, le=20, description="Queries run for one turn at most, the draft included (N_max, IC-Loop cap)."
+        default=3, ge=1, le=20, description="Most queries that one turn runs, including the draft (N_max, IC-Loop cap)."
     )
     draft_again: bool = Field(
         default=True,
-        description="Where max_attempts is 1: a draft that fails for a table or column that was not shown is written "
-        "once more, with that shown; no paper does.",
+        description="If `max_attempts` is 1 and the draft fails for a table or column that was not shown, write it "
+        "once more with that shown. No paper does this.",
     )
     mend_names: bool = Field(
         default=True,
-        description="A query that fails for a misspelt table or column runs with the one name of the tables shown that "
-        "is nearest, without a request; no paper does.",
+        description="If a query fails for a misspelt table or column and exactly one name in the tables shown is "
+        "nearest, run it with that name, without a request to the model. No paper does this.",
     )
     gate: bool = Field(
         default=True,
-        description="An attempt that runs, has nothing against it that `revise_on` counts, and agrees with the code's "
-        "result where there is one, ends the turn without a revision.",
+        description="End the turn without a revision if an attempt runs, nothing counted by `revise_on` is found "
+        "against it, and it agrees with the code's result, if there is one.",
     )
     revise_on: Literal["evidence", "doubt"] = Field(
         default="evidence",
-        description="What the gate sends back: what is proved (an error, a condition that cannot hold, an empty result "
-        "where a value is looked for that the column does not hold, an aggregate over rows that a join repeats), or "
-        "every empty result and every warning of static checks. Warnings that remain are notes to the answer.",
+        description="What the gate rejects. `evidence`: what is proved (an error, a condition that cannot hold, an "
+        "empty result of a search for a value that the column does not contain, an aggregate over rows "
+        "that a join repeats). `doubt`: also every empty result and every warning of the static checks. "
+        "Warnings that remain become notes to the answer.",
     )
     gate_warnings: int = Field(
         default=0,
         ge=0,
         le=20,
-        description="Warnings of static checks that an attempt may have and pass the gate, where `revise_on` is "
-        "`doubt`.",
+        description="With `revise_on` at `doubt`, the most warnings of static checks with which an attempt passes the "
+        "gate.",
     )
     gate_value_score: float = Field(
         default=1.0,
         ge=0.5,
         le=2.0,
-        description="Values that the question mentions with this score or more must be in the query, or it gets a "
-        "warning; 1 is the same text (of Spider train's gold queries 0.8 % lack such a value), above 1 none must.",
+        description="If the question mentions a value with at least this score and the query does not contain it, the "
+        "query gets a warning. 1 means identical text (0.8 % of Spider train's gold queries lack such a "
+        "value); above 1, no value is required.",
     )
     gate_confidence: float = Field(
-        default=0.0, ge=0.0, le=1.0, description="Least confidence of an attempt that passes the gate."
+        default=0.0, ge=0.0, le=1.0, description="Least confidence with which an attempt passes the gate."
     )
     converge: Literal["sql", "result", "either"] = Field(
         default="either",
-        description="The loop ends when the SQL repeats (SQL-CRAFT algorithm 1), when the result does "
-        "(revision chain 3.2.2), or on either.",
+        description="When the loop ends: if the SQL repeats (`sql`, SQL-CRAFT algorithm 1), if the result repeats "
+        "(`result`, revision chain 3.2.2), or at either.",
     )
     stop_cycles: bool = Field(
         default=True,
-        description="The loop also ends when an attempt repeats an earlier one than the last; the papers compare with "
-        "the last alone.",
+        description="Also end the loop if an attempt repeats any earlier one. The papers compare it only with the one "
+        "before.",
     )
     final: Literal["best", "last"] = Field(
         default="best",
-        description="Which attempt is the answer: the first draft unless a revision is clearly better, or the last one "
-        "(SQL-CRAFT algorithm 1, revision chain 3.2.2).",
+        description="Which attempt is the answer: the first draft, unless a revision is clearly better (`best`), or "
+        "the last attempt (`last`; SQL-CRAFT algorithm 1, revision chain 3.2.2).",
     )
     feedback_error: bool = Field(default=True, description="Feed back the execution error (revision chain 3.2.1).")
     feedback_names: bool = Field(
-        default=True, description="With the execution error, say its class and the nearest right names."
+        default=True, description="With the execution error, feed back its class and the nearest correct names."
     )
-    feedback_findings: bool = Field(default=True, description="Feed back what static checks found.")
+    feedback_findings: bool = Field(default=True, description="Feed back what the static checks found.")
     feedback_explanation: bool = Field(
         default=False,
-        description="Feed back what the SQL means in plain words and how that differs from the question, one more "
-        "call per revision (revision chain 3.2.1).",
+        description="Feed back what the SQL means in plain words and how that differs from the question, by one more "
+        "request per revision (revision chain 3.2.1).",
     )
     feedback_contents: bool = Field(
         default=True, description="Feed back values of the columns involved (revision chain 3.2.1)."
     )
     feedback_result: bool = Field(default=True, description="Feed back the result as CSV (SQL-CRAFT 2, IC-Loop).")
     feedback_code: bool = Field(
-        default=True, description="Feed back the pandas code's result where it differs, or where the query failed."
+        default=True, description="Feed back the pandas code's result if it differs or the query failed."
     )
-    feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Rows of a result that feedback shows.")
+    feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Most rows of a result in feedback.")
     feedback_cell: int = Field(
-        default=80, ge=8, le=10_000, description="Characters of one value that feedback shows; longer ones are cut."
+        default=80, ge=8, le=10_000, description="Most characters of one value in feedback; longer values are cut."
     )
     feedback_tokens: int = Field(
-        default=1_500, ge=50, le=100_000, description="Tokens of one part of the feedback, by our own estimate."
+        default=1_500, ge=50, le=100_000, description="Most tokens of one part of the feedback, by our own estimate."
     )
 
     turn_calls: int = Field(
         default=40,
         ge=1,
         le=10_000,
-        description="Requests to a model that one turn may make, second tries and requests sent again included.",
+        description="Most requests to a model in one turn, counting second tries and requests sent again.",
     )
     turn_tokens: int = Field(
         default=1_000_000,
         ge=500,
         le=1_000_000_000,
-        description="Tokens that one turn may use, as the model reports them or else estimated; each request is "
-        "reckoned beforehand.",
+        description="Most tokens in one turn, as the model reports them, otherwise estimated. The cost of a request is "
+        "estimated before it is sent.",
     )
     turn_seconds: float = Field(
         default=600.0,
         gt=0,
         le=86_400,
-        description="Time in which one turn may ask a model and run queries and code; what is late is not waited for.",
+        description="Seconds during which one turn may ask a model and run queries and code. Anything later is not "
+        "waited for.",
     )
 
-    query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query.")
+    query_seconds: float = Field(default=5.0, gt=0, le=3_600, description="Longest run of one query, in seconds.")
     export_rows: int = Field(
-        default=1_000_000, ge=1, le=100_000_000, description="Rows that an export to a file or stream holds at most."
+        default=1_000_000, ge=1, le=100_000_000, description="Most rows of an export to a file or stream."
     )
     export_seconds: float = Field(
-        default=600.0, gt=0, le=86_400, description="Longest run of an export, writing its rows included."
+        default=600.0, gt=0, le=86_400, description="Longest run of an export in seconds, including writing its rows."
     )
-    rows: int = Field(default=1_000, ge=1, le=1_000_000, description="Rows that an answer holds at most.")
-    cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000, description="Largest single value of a result.")
+    rows: int = Field(default=1_000, ge=1, le=1_000_000, description="Most rows in an answer.")
+    cell_bytes: int = Field(
+        default=100_000, ge=100, le=100_000_000, description="Largest single value of a result, in bytes."
+    )
     result_bytes: int = Field(
-        default=4_000_000, ge=1_000, le=1_000_000_000, description="Largest result, all values together."
+        default=4_000_000, ge=1_000, le=1_000_000_000, description="Largest result, in bytes of all values together."
     )
 
     sql_bytes: int = Field(
-        default=50_000, ge=1_000, le=10_000_000, description="Longest query that is read, checked and run."
+        default=50_000, ge=1_000, le=10_000_000, description="Longest query that is accepted, in bytes."
     )
     query_memory_bytes: int = Field(
         default=256_000_000,
         ge=0,
         le=1_000_000_000_000,
-        description="Memory of one query, its result included; 0 for no limit.",
+        description="Most memory of one query in bytes, including its result. 0 for no limit.",
     )
     query_disk_bytes: int = Field(
-        default=1_000_000_000, ge=0, le=1_000_000_000_000, description="Temporary files of one query, all together."
+        default=1_000_000_000, ge=0, le=1_000_000_000_000, description="Most bytes in all temporary files of one query."
     )
     estimated_rows: int = Field(
         default=0,
         ge=0,
         le=1_000_000_000_000_000,
-        description="Rows that the engine may expect one query to read, by its plan, before it runs; 0 for any number.",
+        description="Most rows that the engine's plan may expect one query to read, checked before it runs. 0 for no "
+        "limit.",
     )
     estimated_rows_per_day: int = Field(
         default=0,
         ge=0,
         le=1_000_000_000_000_000,
-        description="The same for all queries of a day to a database, counted in `TABLETURN_HOME`; 0 for any number.",
+        description="The same for all queries to a database in one day, counted in `TABLETURN_HOME`. 0 for no limit.",
     )
 
     @model_validator(mode="before")
