@@ -12,19 +12,16 @@ from unittest import mock
 from tableturn.agent.cli import main
 
 
-def tableturn(
-    *args: str, given: str = "", together: bool = False, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs `main` here: much faster than a fresh interpreter, and otherwise the same.
 
     Args:
         args: The command and its options.
         given: Standard input.
-        together: Whether standard error goes where standard output goes, as on a terminal.
         environment: Variables to set meanwhile.
     """
     out = io.StringIO()
-    err = out if together else io.StringIO()
+    err = io.StringIO()
     code = 0
     with (
         mock.patch.object(sys, "argv", ["tableturn", *args]),
@@ -37,7 +34,7 @@ def tableturn(
             main()
         except SystemExit as stopped:
             code = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
-    return subprocess.CompletedProcess(args, code, out.getvalue(), "" if together else err.getvalue())
+    return subprocess.CompletedProcess(args, code, out.getvalue(), err.getvalue())
 
 
 def fresh_tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
