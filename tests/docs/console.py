@@ -130,7 +130,7 @@ def _run(arguments: list[str], command: Command, last: bool) -> str:
     """What a command of tableturn prints: errors too, where it is the last of a pipe, as on a terminal."""
     words, files = _redirected(arguments)
     typed = Path(files["<"]).read_text(encoding="utf-8") if "<" in files else f"{command.typed}\n"
-    done = tableturn(*map(_filled, words), given=typed, together=last and ">" not in files)
+    done = tableturn(*map(_filled, words), given=typed, streams="together" if last and ">" not in files else "apart")
     expected = "tableturn: " in command.shown or not done.returncode
     assert expected, f"exit code {done.returncode}:\n{done.stdout}\n{done.stderr}"
     if ">" in files:

@@ -12,16 +12,19 @@ from unittest import mock
 from tableturn.agent.cli import main
 
 
-def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def tableturn(
+    *args: str, given: str = "", streams: str = "apart", **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Runs `main` here: much faster than a fresh interpreter, and otherwise the same.
 
     Args:
         args: The command and its options.
         given: Standard input.
+        streams: "together" where standard error goes where standard output goes, as on a terminal.
         environment: Variables to set meanwhile.
     """
     out = io.StringIO()
-    err = io.StringIO()
+    err = out if streams == "together" else io.StringIO()
     code = 0
     with (
         mock.patch.object(sys, "argv", ["tableturn", *args]),
@@ -34,7 +37,7 @@ def tableturn(*args: str, given: str = "", **environment: str) -> subprocess.Com
             main()
         except SystemExit as stopped:
             code = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
-    return subprocess.CompletedProcess(args, code, out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess(args, code, out.getvalue(), "" if err is out else err.getvalue())
 
 
 def fresh_tableturn(*args: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
