@@ -18,7 +18,7 @@ from tests.support.command_line import tableturn
 
 from .pages import ROOT
 from .project import sample_at
-from .tables.__main__ import main
+from .tables.__main__ import CHECK, WRITE, main
 from .tables.source import modules
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -34,7 +34,16 @@ def named(page: Path, heading: str = "") -> set[str]:
 
 
 def test_no_table_is_stale() -> None:
-    assert main("--check") == 0, "run `make tables`"
+    assert main(CHECK) == 0, "run `make tables`"
+
+
+def test_a_stale_table_is_told_and_not_touched(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text('<!-- [[[cog print(tables.settings("gate", "gate")) ]]] -->\nold\n<!-- [[[end]]] -->\n')
+    assert main(CHECK, [page]) != 0
+    assert "old" in page.read_text()
+    assert main(WRITE, [page]) == main(CHECK, [page]) == 0
+    assert "| `gate` |" in page.read_text()
 
 
 def test_every_setting_is_on_its_page() -> None:

@@ -1,19 +1,25 @@
-"""Writes the tables into the pages that ask for some; with `--check`, says which are stale."""
+"""Writes the tables into the pages that ask for some."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from cogapp import Cog
 
 from tests.docs.pages import PAGES, ROOT
 
+WRITE = ("-r",)
+CHECK = ("--check", "--diff")
+"""Without `-r`, which would write what is stale before it says so."""
 
-def main(*options: str) -> int:
-    """Runs cog over the pages; 0 where all is well."""
-    pages = [str(page.relative_to(ROOT)) for page in PAGES if "[[[cog" in page.read_text(encoding="utf-8")]
-    return Cog().main(["cog", "-r", "-P", "-p", "from tests.docs import tables", "-I", str(ROOT), *options, *pages])
+
+def main(options: Sequence[str], pages: Sequence[Path] = PAGES) -> int:
+    """Runs cog over the pages with tables; 0 where all is well."""
+    asking = [str(page) for page in pages if "[[[cog" in page.read_text(encoding="utf-8")]
+    return Cog().main(["cog", *options, "-P", "-p", "from tests.docs import tables", "-I", str(ROOT), *asking])
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(WRITE))
