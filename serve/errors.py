@@ -31,6 +31,7 @@ _STATUS = {
     "ExampleStoreError": 503,
     "StoreError": 503,
     "AuditError": 503,
+    "Internal": 500,
 }
 """By the error's class; 422 otherwise: what was asked cannot be done."""
 

@@ -311,15 +311,19 @@ async def test_the_error_of_wider_rights_is_not_shown(
     rules = tmp_path / "people.toml"
     rules.write_text("[users.ada]\n")
     settings, ada = ServeSettings(user_header="X-User"), {"X-User": "ada"}
-    failing = ScriptedModel(script=lambda prompt: RuntimeError("no such place as orders"))
     store = f"sqlite:///{tmp_path}/store.sqlite"
-    agent = agent_over(shop, permissions=rules, user="ada", model=failing)
+    agent = agent_over(shop, permissions=rules, user="ada", model=scripted(delay=20))
     async with serving(agent, settings, store=store) as client:
         thread = (await client.post("/threads", json={}, headers=ada)).json()["id"]
-        await client.post(f"/threads/{thread}/turns", json={"question": "Orders?"}, headers=ada)
-        (turn,) = (await client.get(f"/threads/{thread}", headers=ada)).json()["turns"]
-        assert turn["status"] in ("failed", "answered")
+        path, body = f"/threads/{thread}/turns", {"question": "Orders?"}
+        asked = asyncio.create_task(client.post(path, json=body, headers=ada))
+        while not (turns := (await client.get(f"/threads/{thread}", headers=ada)).json()["turns"]):
+            await asyncio.sleep(0.01)
+        turn = turns[0]["id"]
+        await client.post(f"/turns/{turn}/stop", headers=ada)
+        await asked
+        assert (await client.get(f"/turns/{turn}", headers=ada)).json()["error"]["kind"] == "TurnCancelled"
     rules.write_text('[users.ada]\ndeny = ["orders"]\n')
     async with serving(agent_over(shop, permissions=rules, user="ada"), settings, store=store) as client:
-        assert (await client.get(f"/turns/{turn['id']}", headers=ada)).status_code == 404
+        assert (await client.get(f"/turns/{turn}", headers=ada)).status_code == 404
         assert (await client.get(f"/threads/{thread}", headers=ada)).json()["turns"] == []
