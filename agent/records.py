@@ -224,9 +224,9 @@ class Usage:
     """What requests to a model cost, and the time that they took where somebody measured it.
 
     Attributes:
-        llm_calls: Requests to a model, failed and repeated ones included.
-        prompt_tokens: Tokens of the prompts, as the model reports them, or estimated where it doesn't.
-        completion_tokens: Tokens of the replies, as the model reports them, or estimated where it doesn't.
+        llm_calls: Requests to a model, including failed and repeated ones.
+        prompt_tokens: Tokens of the prompts, as the model reports them, otherwise estimated.
+        completion_tokens: Tokens of the replies, as the model reports them, otherwise estimated.
         seconds: Wall time of the node or turn.
     """
 
@@ -392,8 +392,9 @@ class AttemptView:
 
     Attributes:
         sql: The query.
-        error: Why it gave no result; None if it ran.
-        row_count: Rows of its result; None if it failed, or if even their number may not leave.
+        error: Why the query gave no result; None if it ran.
+        row_count: The number of rows in its result; None if it failed, or if even that number may not be sent to a
+            model.
         feedback: What was fed back for the next attempt; empty if nothing was.
     """
 
@@ -409,11 +410,11 @@ class UsedKnowledge:
 
     Attributes:
         kind: `term`, `metric`, `column`, `table`, `join` or `convention`.
-        name: What it defines.
-        text: What it says.
-        sql: Its SQL, where it has some.
+        name: The name of what is defined.
+        text: The definition.
+        sql: Its SQL; empty if it has none.
         author: Who wrote it.
-        added: When, in ISO 8601.
+        added: The time it was added, in ISO 8601.
     """
 
     kind: str

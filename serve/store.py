@@ -142,7 +142,7 @@ TABLES = frozenset(_tables.tables)
 
 
 class StoreError(TableturnError):
-    """What was asked or answered cannot be kept, or read again.
+    """A question or an answer cannot be stored, or cannot be read from the store.
 
     What to do: check that the file or database of `--checkpoints` can be reached and is not full.
     """

@@ -24,8 +24,8 @@ QueryErrorKind = Literal[
 """What went wrong with a query, in the terms that feedback to a model is written in.
 
 `syntax`: it is not SQL of this dialect. `unknown_table`: it names a table that is not there, or is hidden.
-`unknown_column`: it names a column that is not there, or is hidden. `ambiguous_column`: a column's name stands for
-several. `aggregate_misuse`: an aggregate is in the wrong place, or a column beside it is not in GROUP BY.
+`unknown_column`: it names a column that is not there, or is hidden. `ambiguous_column`: a column's name could mean
+several columns. `aggregate_misuse`: an aggregate is in the wrong place, or a column beside it is not in GROUP BY.
 `unknown_function`: it calls a function that the database lacks. `type_mismatch`: a value has a type that does not fit.
 `timeout`: it exceeded its time limit. `too_large`: a value, the result or its memory exceeded a limit. `rejected`: it
 asked for what is not allowed. `other`: anything else; the message says what. `too_costly`: it was expected to read more
@@ -191,7 +191,7 @@ class TurnCancelled(TableturnError):
 
 
 class NothingToDecide(TableturnError):
-    """A decision on a query was given where none waits for one.
+    """A decision about a query was given, but no query waits for one.
 
     What to do: ask a question in words.
     """

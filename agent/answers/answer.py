@@ -76,41 +76,42 @@ class Answer:
         question: The question, as asked.
         rephrased: The question made self-contained, in one regular form.
         intent: What kind of question it is: `answerable`, `ambiguous`, `unanswerable` or `small_talk`.
-        sql: The query behind the answer; None where there is none.
+        sql: The query behind the answer; None if there is none.
         columns: The result's column names.
         rows: The result's rows, at most `Settings.rows`.
-        row_count: How many rows it holds.
-        truncated: Whether the query has more rows.
-        status: How the turn ended: `converged`, `capped`, `needs_clarification` (also where a query waits for
-            approval), `unanswerable` or `failed`.
+        row_count: The number of rows in `rows`.
+        truncated: Whether the query has more rows than `rows`.
+        status: How the turn ended: `converged`, `capped`, `needs_clarification` (also if a query waits for approval),
+            `unanswerable` or `failed`.
         text: The answer in words, or why there is none; for `needs_clarification`, the question asked back.
-        confidence: From 0 to 1.
-        confidence_reason: Why it is so high or low, in words.
-        trusted: Whether it is at or above the level that `tableturn trust fit` set for this database and model; None
-            where no level holds.
-        trust_reason: What that rests on, or why no level holds; empty where nobody set one.
-        attempts: Every query run for it, with its error or row count and the feedback that led to the next.
+        confidence: How sure the answer is, from 0 to 1.
+        confidence_reason: Why the confidence is high or low, in words.
+        trusted: Whether the confidence reaches the level that `tableturn trust fit` set for this database and model;
+            None if no level applies.
+        trust_reason: The data behind that level, or why no level applies; empty if none was set.
+        attempts: Every query that the turn ran, with its error or row count and the feedback that led to the next one.
         usage: What the turn cost.
         usage_by_node: The same, node by node.
-        translator: Who wrote the query: a chat model (`prompted`), or the built-in translator (`offline`).
+        translator: What wrote the query: a chat model (`prompted`), or the built-in offline translator (`offline`).
         model: The model's name.
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
         stopped: Why no further attempt was made, in words.
         stop_kind: Why no further attempt was made, for programs: `gate`, `same_sql`, `same_result`, `cycle`,
             `attempts`, `budget`, `edited`, `declined`, `asked`, `error` or `schema`; None in an answer that an earlier
             version saved.
-        explanation: What the SQL means in plain words, read from the SQL itself; empty where there is none.
-        basis: What it rests on (`.text()` in about three lines): where its query comes from, its tables, dates and
-            filters with the words of the question that they come from, and what a row is; None without a query.
-        readings: What other readings of the question give, where it leaves something open.
-        used_knowledge: The definitions that its query uses.
+        explanation: What the SQL means in plain words, derived from the SQL itself; empty if there is none.
+        basis: What the answer is based on (`.text()` in about three lines): where its query comes from, its tables,
+            dates and filters with the words of the question behind them, and what one row stands for; None without a
+            query.
+        readings: What other readings of the question give, if the question leaves something open.
+        used_knowledge: The definitions that the query uses.
         proposals: What could be learned from this turn; pass those that a person accepts to `SQLAgent.remember`.
         estimate: What the engine expected the query to read, before it ran; None if that is not known, or depends on
             values that may not be sent to a model.
         choices: For `needs_clarification`, the readings on offer.
-        simplified: The question in plain common words; `rephrased` where it was not simplified.
-        self_contained: Whether `rephrased` can be understood without the turns before it.
-        headings: The columns' names for people: what is counted instead of `COUNT(*)`.
+        simplified: The question in plain common words; the same as `rephrased` if it was not simplified.
+        self_contained: Whether `rephrased` can be understood without the earlier turns.
+        headings: The columns' names in words: what is counted instead of `COUNT(*)`.
         database: `tableturn.tools.examples.database_identity` of the database that was asked.
         withheld: Whether rows that may not be sent to a model are missing here; `SQLAgent.deliver` adds them.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.

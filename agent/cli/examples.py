@@ -106,11 +106,11 @@ def import_(
 ) -> None:
     """Add the examples in files. Those already stored are skipped, so you can repeat an interrupted import.
 
-    What is no example is refused with its place, and the rest is added. Exits with 1 where anything was refused, and
-    with 2 where a file could not be read.
+    A record that is not an example is refused, naming its place in the file; the others are added. Exits with 1 if
+    anything was refused, and with 2 if a file could not be read.
 
-    With --db they become that database's verified queries. Each is run; one that does not run is refused, and one that
-    there is reason to doubt is told and held back, unless --trust is given.
+    With --db they become that database's verified queries. Each query is run. One that does not run is refused. A
+    doubtful one is reported and not imported, unless --trust is given.
     """
     if db is not None:
         asker = Asker(allow, deny, permissions, user)
@@ -214,7 +214,7 @@ def rephrase(
 ) -> None:
     """Have a model rewrite imported questions in the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
-    What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
+    Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
     from ..context.repository import rephrase_all
 
@@ -233,7 +233,7 @@ def simplify(
 ) -> None:
     """Have a model rewrite imported questions in plain words, which doubles the keys of the store (revision 3.1.2).
 
-    What is done is kept: a run that was ended, or that reached its calls, goes on where it was.
+    Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
     from ..context.repository import simplify_all
 
@@ -326,8 +326,9 @@ def search(
 ) -> None:
     """Show the examples that the default settings choose for a question.
 
-    As an agent does: those approved on its database first, and the built-in ones where the store shares few. An agent
-    goes by its rephrasing of the question, and by the part of the schema that it keeps, instead of the whole.
+    Examples approved on the database come first, and built-in ones are added if the store has few to offer. An agent
+    searches with its rephrasing of the question and with the part of the schema that it keeps; this command uses the
+    question as given and the whole schema.
     """
     from functools import partial
     from typing import cast

@@ -14,7 +14,7 @@ _PRONOUN = re.compile(
 
 
 class UnresolvedPronoun(NotUnderstood):
-    """Nothing came before that a pronoun could stand for; `words` holds it.
+    """A pronoun in the question refers to nothing that was asked before; `words` contains it.
 
     What to do: name what is meant.
     """

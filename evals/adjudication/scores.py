@@ -19,14 +19,14 @@ class VerdictScores:
 
     Attributes:
         n: Questions that were asked.
-        right: Answers that a ruling or, where nobody says otherwise, gold calls right.
-        wrong: Answers that a ruling calls wrong, or that do not run.
-        unclear: Answers that a ruling leaves open.
-        unjudged: Answers that gold does not call right, and of which nobody has said anything.
-        proposed: Those of the unjudged that a judge has an opinion on.
-        low: EX if all that is open were wrong.
-        high: EX if all that is open were right.
-        ex: Right ones among right and wrong; None while anything is unjudged.
+        right: Answers that a verdict calls right, or that gold calls right and no verdict calls otherwise.
+        wrong: Answers that a verdict calls wrong, or that do not run.
+        unclear: Answers whose verdict is unclear.
+        unjudged: Answers that differ from gold and have no verdict.
+        proposed: The unjudged answers for which a judge has proposed a verdict.
+        low: EX if all open answers were wrong.
+        high: EX if all open answers were right.
+        ex: The share of right answers among right and wrong ones; None while any answer is unjudged.
     """
 
     n: int

@@ -82,7 +82,7 @@ def evaluate(
 ) -> None:
     """Run the agent over a benchmark, or over your own questions, and judge its answers.
 
-    A run that was stopped or killed continues where it was when you start it again with the same folder. Exits with 1
+    If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
     if some questions could not be sent to the model.
     """
     if context.invoked_subcommand is not None:

@@ -50,7 +50,7 @@ def experiment(
     html: Annotated[bool, typer.Option("--html", help="Also write a report page in the folder of the runs.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Repeat a table or figure of a paper, its numbers beside ours; judged as the papers did.
+    """Repeat a table or figure of a paper and show its numbers beside ours; judged as in the papers.
 
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """

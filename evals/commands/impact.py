@@ -23,7 +23,9 @@ def impact(
     before: Annotated[
         str, typer.Option("--before", help="The old state: a database, or the folder of a trial or of a run.")
     ],
-    after: Annotated[str, typer.Option("--after", help="The new state, likewise.")],
+    after: Annotated[
+        str, typer.Option("--after", help="The new state: a database, or the folder of a trial or of a run.")
+    ],
     history: Annotated[
         list[Path] | None,
         typer.Option(

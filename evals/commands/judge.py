@@ -44,7 +44,7 @@ def run(
     """Ask a model about each disagreement twice, and save its replies as proposals.
 
     Disagreements that the verdict file already decides come first, and the command prints how often the model agrees.
-    An interrupted judging continues where it was.
+    After an interruption, the same command continues.
     """
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings, read_settings

@@ -12,7 +12,9 @@ DataOption = Annotated[
 ]
 DatasetOption = Annotated[str, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions.")]
 SplitOption = Annotated[str, typer.Option("--split", help="Which part of the benchmark.")]
-LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many interactions.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="The number of interactions to use, from the start. Default: all.")
+]
 WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; repeatable.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or stored replies, replay:FILE,FILE.")]
 EvalEmbeddingOption = Annotated[

@@ -82,7 +82,7 @@ def fit(
 
 @app.command()
 def show(
-    db: Annotated[str | None, typer.Option("--db", help="The database to check: whether its bound holds now.")] = None,
+    db: Annotated[str | None, typer.Option("--db", help="The database whose bound to check.")] = None,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,

@@ -15,11 +15,11 @@ class Scores:
     """Shares from 0 to 1; None where no question could be judged.
 
     Attributes:
-        n: Questions (or interactions), all of them.
+        n: The number of all questions or interactions.
         ex: Execution accuracy over the `judged` ones.
-        em: Exact set match over those that have a verdict on it.
-        valid: Share of predictions that run, over the `judged` ones.
-        judged: Those with a verdict on EX; an interaction has one where all of its turns have.
+        em: Exact set match over those that it can judge.
+        valid: Share of the `judged` ones whose prediction runs.
+        judged: The number with a verdict on EX. An interaction has one if all of its turns have one.
     """
 
     n: int
@@ -35,13 +35,13 @@ class Summary:
 
     Attributes:
         all: Over questions (question match).
-        interactions: Over interactions, all of whose turns must be right (interaction match).
-        by_hardness: By level, easiest first.
-        by_turn: By place in the interaction; `>4` from the fifth on, as the official tool has it.
-        by_database: By database.
-        unjudged: Ids of questions without a verdict on EX, as their gold fails.
-        not_asked: Ids of questions without a verdict as the model could not be asked.
-        disputed: Why a gold is doubtful, by question id; the question counts as any other.
+        interactions: Scores over interactions; all turns of one must be right (interaction match).
+        by_hardness: Scores by difficulty, easiest first.
+        by_turn: Scores by place in the interaction; `>4` from the fifth turn on, as in the official tool.
+        by_database: Scores by database.
+        unjudged: Ids of questions without a verdict on EX because their gold fails.
+        not_asked: Ids of questions without a verdict because the model could not be asked.
+        disputed: Why a gold query is doubtful, by question id. The question still counts.
         measures: Means of the dataset's own measures.
     """
 

@@ -26,25 +26,24 @@ class TurnRecord:
     """An answer as a run keeps it.
 
     Attributes:
-        id: The question's own.
-        sql: The answer's query; empty where there is none.
-        status: As the answer has it; `failed` where an error ended the turn, `not_asked` where the model could not be
-            asked.
-        rephrased: The question, self-contained.
-        text: What was said, or why there is no answer.
-        confidence: From 0 to 1.
+        id: The question's id.
+        sql: The answer's query; empty if there is none.
+        status: The answer's status; `failed` if an error ended the turn, `not_asked` if the model could not be asked.
+        rephrased: The question made self-contained.
+        text: The answer in words, or why there is none.
+        confidence: How sure the answer is, from 0 to 1.
         columns: The result's column names.
         rows: The result's first ten rows.
-        row_count: How many rows the result has.
-        attempts: Each query run, with `sql`, `error`, `row_count`, `feedback`.
+        row_count: The number of rows in the result.
+        attempts: Every query that the turn ran, with `sql`, `error`, `row_count`, `feedback`.
         usage: `llm_calls`, `prompt_tokens`, `completion_tokens`, `seconds`.
-        usage_by_node: The same, node by node.
+        usage_by_node: The same for each node.
         notes: What was left out, repaired or switched off.
         seconds: Wall time of the turn.
-        asked_back: What the agent asked back before it answered; empty where it did not.
-        evidence: What its confidence weighed, by name; None in records of earlier versions.
-        linked: Schema items of which the linker found it probable, 0.1 or more, that the question is about them: table,
-            column or None, probability.
+        asked_back: What the agent asked back before it answered; empty if it did not.
+        evidence: What the confidence is computed from, by name; None in records of earlier versions.
+        linked: Schema items that the question is about with a probability of at least 0.1, by the linker: table, column
+            or None, probability.
     """
 
     id: str

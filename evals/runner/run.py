@@ -32,7 +32,7 @@ GIVE_UP_AFTER = 8
 
 
 class RunStopped(TableturnError):
-    """A run cannot go on now; its answers are kept, and it goes on from there when it is started again.
+    """A run cannot continue now. Its answers are saved; starting it again continues from there.
 
     What to do: fix the problem that the message names, and run the same command again.
     """

@@ -25,20 +25,19 @@ class RunSpec:
     """Everything that a run's answers depend on.
 
     Attributes:
-        dataset: A benchmark's name, or a file of one's own questions.
+        dataset: A benchmark's name, or a file of your own questions.
         split: The part of the dataset, such as `dev`.
-        model: As `tableturn ask --model` takes it, or `replay:FILE,FILE` for predictions made elsewhere as
-            drafts side by side (with `candidates`) or as a draft and its revisions; None
-            chooses by the environment.
+        model: The model, as for `tableturn ask --model`. `replay:FILE,FILE` names files of predictions: drafts side by
+            side (with `candidates`), or a draft and its revisions. None if the environment chooses.
         preset: The agent's preset; None for its default.
         settings: Fields that differ from the preset.
-        history: What a turn sees of its interaction: the gold SQL of the turns before it, or the agent's own.
-        limit: Only the first so many interactions.
+        history: The SQL of earlier turns that a turn sees: `gold`, or the agent's own (`predicted`).
+        limit: The number of interactions, taken from the start; None for all.
         without: Databases left out.
         examples: An example store; None for the built-in examples.
         base_url: The address of an OpenAI-compatible server.
         embedding: The embedding of the example store.
-        baseline: Who answers instead of the agent as it is, by name, such as `zero-shot`; None for the agent.
+        baseline: The name of the baseline that answers instead of the agent, such as `zero-shot`; None for the agent.
     """
 
     dataset: str

@@ -36,17 +36,17 @@ class Basis:
 
     Attributes:
         origin: Where its query comes from.
-        tables: Those that it reads, as the schema spells them, in the order of the schema.
-        date: The date that it goes by, and what of it; None where the tables have none.
-        filters: The conditions that rows must fulfil, each with the question's words for it.
-        grain: What a row of the result is: `one row per order line`; empty where that cannot be told.
-        duplicates: Whether equal rows are `kept`, `removed`, or cannot occur (`none`).
-        nulls: What becomes of missing values, one clause each.
-        ties: What becomes of rows that share the last place that is shown; empty where nothing is cut.
-        cut: What was cut off the result; empty where it is whole.
-        definitions: Names of the definitions that it uses.
-        assumed: How it reads what the question leaves open, one clause each.
-        readings: What other readings change, in one line; empty where they change nothing, or there are none.
+        tables: The tables that the query reads, as the schema spells them, in the order of the schema.
+        date: The date column that the answer uses, and which of its dates; None if the tables have no dates.
+        filters: The conditions that rows must meet, each with the words of the question behind it.
+        grain: What one row of the result stands for, such as `one row per order line`; empty if that is unknown.
+        duplicates: Whether equal rows are `kept` or `removed`, or cannot occur (`none`).
+        nulls: How missing values are treated, one clause each.
+        ties: How rows that tie for the last place shown are treated; empty if nothing is cut.
+        cut: What was cut off the result; empty if it is complete.
+        definitions: Names of the definitions that the query uses.
+        assumed: How the query reads what the question leaves open, one clause each.
+        readings: What other readings would change, in one line; empty if they change nothing, or there are none.
     """
 
     origin: Origin = "generated"

@@ -26,11 +26,11 @@ class DateUse:
     Attributes:
         table: Its table, as the schema spells it.
         column: Its column, as the schema spells it.
-        used: Whether the query filters or groups by it; else it only tells how new the data is.
-        first: The first day that its conditions let through, as text; empty where they do not say.
-        last: The last day that its conditions let through, as text, with `00:00` behind it where only its midnight is;
-            empty where they do not say.
-        newest: The newest that the data has; empty where nobody looked, or may.
+        used: Whether the query filters or groups by this column; otherwise it only shows how recent the data is.
+        first: The first day that the conditions allow, as text; empty if they set none.
+        last: The last day that the conditions allow, as text, followed by `00:00` if they allow only its midnight;
+            empty if they set none.
+        newest: The most recent date in the data; empty if it was not looked up, or may not be.
     """
 
     table: str

@@ -50,15 +50,15 @@ class Filter:
     """A condition that rows, or groups, of a result fulfil.
 
     Attributes:
-        text: In plain words: `status is 'shipped'`.
-        words: The question's words that it comes from; None where there are none.
-        sql: As the query has it.
+        text: The condition in plain words, such as `status is 'shipped'`.
+        words: The words of the question behind it; None if there are none.
+        sql: The condition as the query has it.
         columns: The `table.column` names that it tests.
-        groups: Whether groups, and not rows, must fulfil it.
-        inner: Whether it stands in a sub-query.
-        part: Whether it holds in a part of the query alone, as in one side of a UNION or in what an aggregate counts:
-            rows of the result need not fulfil it.
-        ranged: Whether the first and last day of the date that the answer goes by say all of it.
+        groups: Whether groups must meet it, instead of rows.
+        inner: Whether it is in a sub-query.
+        part: Whether it applies only to a part of the query, such as one side of a UNION or what an aggregate counts.
+            Rows of the result then need not meet it.
+        ranged: Whether the answer's date, by its first and last day, already says everything about it.
     """
 
     text: str

@@ -14,7 +14,7 @@ from tableturn.agent.records import AnswerRecord
 
 from .markdown import table
 
-_HEADINGS = ("key", "holds", "what it is")
+_HEADINGS = ("key", "type", "what it is")
 _SEVERAL = {"text": "texts", "number": "numbers", "object": "objects"}
 _IN_JSON = {"None": "null", "True": "true", "False": "false"}
 
