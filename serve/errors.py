@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _STATUS = {
-    "Internal": 500,
     "NotThere": 404,
     "Busy": 409,
     "TurnCancelled": 409,
