@@ -281,12 +281,12 @@ class CandidateDraft:
 
 @dataclass(frozen=True)
 class Readings:
-    """What other readings of a question give, where it leaves something open.
+    """What other readings of a question give, if it leaves something open.
 
     Attributes:
-        line: What they change, in one line; empty where they change nothing.
-        tried: Those that ran.
-        agreement: How many ran, and how many of them gave the same.
+        line: What other readings would change, in one line; empty if they change nothing.
+        tried: The readings that were run.
+        agreement: How many were run, and how many of them gave the same result.
     """
 
     line: str = ""
