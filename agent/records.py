@@ -33,7 +33,7 @@ Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "
 
 `converged`: there is an answer, and nothing asks for another attempt. `capped`: there is an answer, the best one when a
 limit ended the attempts. `needs_clarification`: the turn waits for a person, who was asked back or has a query to
-approve. `unanswerable`: the database does not hold what was asked, or it was no question. `failed`: no query ran, or
+approve. `unanswerable`: the database cannot answer it, or it was not a question. `failed`: no query ran, or
 the model could not be asked; the answer's text says why.
 """
 
