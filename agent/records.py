@@ -33,7 +33,7 @@ Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "
 
 `converged`: there is an answer, and nothing asks for another attempt. `capped`: there is an answer, the best one when a
 limit ended the attempts. `needs_clarification`: the turn waits for a person, who was asked back or has a query to
-approve. `unanswerable`: the database does not hold what was asked, or it was no question. `failed`: no query ran, or
+approve. `unanswerable`: the database cannot answer it, or it was not a question. `failed`: no query ran, or
 the model could not be asked; the answer's text says why.
 """
 
@@ -281,12 +281,12 @@ class CandidateDraft:
 
 @dataclass(frozen=True)
 class Readings:
-    """What other readings of a question give, where it leaves something open.
+    """What other readings of a question give, if it leaves something open.
 
     Attributes:
-        line: What they change, in one line; empty where they change nothing.
-        tried: Those that ran.
-        agreement: How many ran, and how many of them gave the same.
+        line: What other readings would change, in one line; empty if they change nothing.
+        tried: The readings that were run.
+        agreement: How many were run, and how many of them gave the same result.
     """
 
     line: str = ""

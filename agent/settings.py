@@ -350,8 +350,8 @@ class Settings(BaseModel):
     )
     revise_on: Literal["evidence", "doubt"] = Field(
         default="evidence",
-        description="What the gate rejects. `evidence`: what is proved (an error, a condition that cannot hold, an "
-        "empty result of a search for a value that the column does not contain, an aggregate over rows "
+        description="What the gate rejects. `evidence`: what is proved (an error, a condition that can never be true, "
+        "an empty result of a search for a value that the column does not contain, an aggregate over rows "
         "that a join repeats). `doubt`: also every empty result and every warning of the static checks. "
         "Warnings that remain become notes to the answer.",
     )

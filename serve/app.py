@@ -45,15 +45,15 @@ def create_app(
 ) -> FastAPI:
     """The server as an app: to run by itself, or to mount into another one.
 
-    A mounted app opens its agent at the first request. So that running turns end in order when the outer app stops,
-    enter `app.router.lifespan_context(app)` in the outer app's lifespan.
+    A mounted app opens its agent at the first request. Enter `app.router.lifespan_context(app)` in the outer app's
+    lifespan, so that running turns end properly when the outer app stops.
 
     Args:
         agent: An open agent, which its caller closes, or a function that opens one.
-        store: Where threads and turns are kept: the SQLAlchemy URL of an SQLite file or a PostgreSQL database. None
-            keeps them while the app runs. What the next turn knows of a conversation is in the agent's own
-            checkpointer.
-        settings: Who may ask, from where, and how much. By default only pages of this machine may.
+        store: Where threads and turns are stored: the SQLAlchemy URL of an SQLite file or a PostgreSQL database. None
+            stores them only while the app runs. The agent's own checkpointer stores what the next turn knows of a
+            conversation.
+        settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
     house = House(agent if not isinstance(agent, SQLAgent) else given(agent), store, settings)

@@ -22,17 +22,17 @@ class Limits:
     Attributes:
         body_bytes: Longest request body.
         body_seconds: Time in which a request body must arrive.
-        requests_a_minute: Requests of one person, or of one address where people are not named. A burst may be a sixth
-            of it.
+        requests_a_minute: Requests per minute from one person, or from one address if people are not named. A burst may
+            be a sixth of it.
         at_once: Turns at once in one worker.
         at_once_a_person: Turns at once of one named person in one worker.
-        queries_at_once: Queries at once in one worker that people run beside turns: rows, exports, their own SQL. Of a
-            named person as many of them as turns; more wait, up to 32 a person.
-        dollars_a_day: What the turns of a day (UTC) may cost, all workers together; None for any sum.
+        queries_at_once: Queries at once in one worker that people run outside turns: rows, exports, their own SQL. A
+            named person may run as many of them as turns at once; up to 32 more per person wait.
+        dollars_a_day: The most that all turns of a day (UTC) may cost, over all workers; None for no limit.
         dollars_a_million: Price of a million prompt tokens and of a million completion tokens.
-        retention_days: Conversations not used for so many days are deleted; None keeps them.
-        result_bytes: Size of all results together that are held in temporary files for paging.
-        result_rows: Rows of one such result.
+        retention_days: Conversations that have not been used for this many days are deleted; None keeps them.
+        result_bytes: Total size of the results that are stored in temporary files for paging.
+        result_rows: Most rows of one such result.
     """
 
     body_bytes: int = 100_000
@@ -62,11 +62,13 @@ class ServeSettings:
     """Who may ask, and from where.
 
     Attributes:
-        token: What every request must send (`Authorization: Bearer`), unless it has a session that was opened with it.
-        user_header: The header in which a reverse proxy says who asks. It counts only in requests from `proxies`.
+        token: The token that every request must send (`Authorization: Bearer`), unless it belongs to a session that was
+            opened with it.
+        user_header: The header in which a reverse proxy names the person. It is accepted only in requests from
+            `proxies`.
         proxies: Addresses or networks of reverse proxies.
-        hosts: Names by which browsers may reach the server, besides those of loopback; `*` for any.
-        origins: Origins of other pages that may call it.
+        hosts: Host names by which browsers may reach the server, in addition to those of loopback; `*` for any.
+        origins: Origins of other pages that may call the server.
         limits: How much may be asked.
     """
 

@@ -55,11 +55,11 @@ class Toolset:
     """The tools over one database.
 
     Args:
-        database: What is asked; every tool reads it read-only.
+        database: The database. Every tool only reads it.
         values: Its value index.
-        store: Gives the example store when it is first needed; None leaves `find_examples` out.
-        sandbox: What a run of pandas code may cost and how strong its boundary must be; None for the
-            defaults and `TABLETURN_SANDBOX`.
+        store: Returns the example store when it is first needed; None leaves `find_examples` out.
+        sandbox: Limits of a run of pandas code, and how strictly it is isolated; None for the defaults and
+            `TABLETURN_SANDBOX`.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ def as_tools(
         database: An open database, or whatever `Database.open` takes.
         values: Its value index; opened if not given.
         examples: An example store; the built-in examples if not given.
-        sandbox: Limits and boundary of pandas code; the defaults and `TABLETURN_SANDBOX` if not given.
+        sandbox: Limits and isolation of pandas code; the defaults and `TABLETURN_SANDBOX` if not given.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.

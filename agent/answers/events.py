@@ -22,11 +22,11 @@ STREAM_MODES: list[StreamMode] = ["custom", "updates", "values", "messages"]
 EventKind = Literal[
     "reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "error", "progress", "node", "answer"
 ]
-"""What an event tells of.
+"""What an event reports.
 
-For people who watch, in this order: `reading` (the question is taken up), `linked` (tables were found), `sql_delta` (a
-piece of a query, as a model writes it), `sql` (a query is about to run), `rows` (it has run), `note`, `clarify` (the
-turn asks back) and last `answer`; `error` stands for it where the turn failed, in streams that cannot raise. For
+For people who watch, in this order: `reading` (the turn begins), `linked` (tables were found), `sql_delta` (a piece of
+a query, while a model writes it), `sql` (a query is about to run), `rows` (it has run), `note`, `clarify` (the turn
+asks back) and finally `answer`. If the turn fails in a stream that cannot raise an error, `error` takes its place. For
 programs that look inside: `progress` (within a node) and `node` (a node finished).
 """
 
@@ -43,11 +43,11 @@ class Event:
 
     Attributes:
         kind: See `EventKind`.
-        name: The node that it comes from, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
-        data: What is told. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1: pieces of
-            one draft belong together). `sql`: sql. `rows`: sql, columns, row_count, error. `note`: text. `clarify`:
-            question, choices. `error`: kind, message. `node`: the node's state update.
-        answer: With `answer`, the answer.
+        name: The node that sent it, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
+        data: The content, by kind. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1;
+            pieces with the same number belong to one draft). `sql`: sql. `rows`: sql, columns, row_count, error.
+            `note`: text. `clarify`: question, choices. `error`: kind, message. `node`: the node's state update.
+        answer: The answer, if the kind is `answer`.
     """
 
     kind: EventKind
@@ -56,7 +56,7 @@ class Event:
     answer: Answer | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The event as plain JSON values: its kind under `event`, beside what `data` holds, or the `answer`."""
+        """The event as plain JSON values: its kind under `event`, and the keys of `data`, or the `answer`."""
         if self.answer is not None:
             return {"event": self.kind, "answer": self.answer.to_dict()}
         return {"event": self.kind, **self.data}

@@ -90,7 +90,7 @@ def show(
     trust: TrustOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which bounds are set, from which labels, and whether they hold."""
+    """Show which bounds are set, the labels behind them, and whether they still apply."""
     from ...agent.answers.trust import fault
     from ...agent.model.trust import read_bounds
     from ...agent.settings import read_settings

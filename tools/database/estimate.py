@@ -12,13 +12,13 @@ from .dialects import grammar_of
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the engine expects of a query. Statistics are behind it, and they can be wrong by orders of magnitude.
+    """What the engine expects of a query. It is based on statistics, which can be wrong by orders of magnitude.
 
     Attributes:
-        rows: Rows that are read from tables, and rows that joins make of them, over all steps of the plan.
-        bytes: What the rows that are read hold, as far as the query needs it; None where the engine does not say.
-        private: Whether the figures tell of rows that the session may not read: they are held against caps, and shown
-            to nobody.
+        rows: Rows that are read from tables and rows that joins produce, over all steps of the plan.
+        bytes: Size of the columns that the query needs, in the rows that are read; None if the engine does not say.
+        private: Whether the figures reveal rows that the session may not read. Such figures are compared with caps, but
+            shown to nobody.
     """
 
     rows: int

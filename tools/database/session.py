@@ -90,15 +90,16 @@ def _within(entry: str, others: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Identity:
-    """The person or program that asks. It comes from whoever runs the agent, never from a model's words.
+    """The person or program that asks. It comes from the program that runs the agent, never from a model's words.
 
     Attributes:
-        name: Empty for nobody in particular.
+        name: The person's name; empty if unknown.
         groups: Groups or roles.
-        claims: Further facts, as name and value pairs, for engines that decide by them.
+        claims: Further facts as pairs of name and value, for engines whose rules depend on them.
 
     Raises:
-        SettingsError: The name holds what no server can be told as it is; cut, it could be another person's.
+        SettingsError: The name contains characters that cannot be sent to a server. Without them, it could be
+            another person's.
     """
 
     name: str = ""

@@ -21,20 +21,20 @@ class Limits:
     """What one query may cost. Each limit ends the query with a typed error, never the connection.
 
     Attributes:
-        seconds: Time to run, including fetching. 5 s keeps a conversation a conversation.
-        rows: Rows fetched; one more is looked for, so that `Table.truncated` is known.
-        cell_bytes: Largest single value (SQLite's length limit on the connection). Less in statements in which one
-            step could take seconds otherwise: very long ones, and those that search a long value in another.
-        result_bytes: All values of the result together.
-        memory_bytes: Memory that the query may use in its process, its result included; 0 for no limit. Where an
-            engine cannot run it in a process (see `Database.limits_note`), SQLite's heap is limited instead: for all
-            connections together, and by the lowest limit asked for so far.
-        disk_bytes: Temporary files together, of which each may have an eighth: sorts, groups and recursions that
-            outgrow memory. No limit where queries do not run in a process.
+        seconds: Time to run, including fetching. The default of 5 s keeps a conversation fluent.
+        rows: Rows to fetch. One more is looked for, so that `Table.truncated` is known.
+        cell_bytes: Largest single value (SQLite's length limit on the connection). The limit is lower for statements in
+            which one step could otherwise take seconds: very long ones, and those that search a long value in another.
+        result_bytes: Size of all values of the result together.
+        memory_bytes: Memory that the query may use in its process, including its result; 0 for no limit. If an engine
+            cannot run it in a process (see `Database.limits_note`), SQLite's heap is limited instead: for all
+            connections together, and by the lowest limit requested so far.
+        disk_bytes: Size of all temporary files together, for sorts, groups and recursions that exceed the memory. Each
+            file may have an eighth of it. No limit if queries do not run in a process.
         sql_bytes: Longest statement. A person or a model writes far less.
-        estimated_rows: Rows that the engine may expect the query to read (`Estimate.rows`); 0 for any number.
-        estimated_rows_per_day: The same for all queries of a day to the database, of all processes of this user of the
-            machine, counted where there is this cap; 0 for any number.
+        estimated_rows: Most rows that the engine may expect the query to read (`Estimate.rows`); 0 for no limit.
+        estimated_rows_per_day: The same for all queries to the database in one day, counted over all processes of this
+            user on this machine that have this limit; 0 for no limit.
     """
 
     seconds: float = 5.0
@@ -53,14 +53,14 @@ class Table:
     """A query's result.
 
     Attributes:
-        columns: Names as the database gives them; may repeat.
-        types: One a column: `integer`, `real`, `text`, `blob`, `null` (no value seen) or `mixed`.
-        rows: At most `Limits.rows`, each as long as `columns`.
+        columns: Column names as the database gives them; they may repeat.
+        types: One type per column: `integer`, `real`, `text`, `blob`, `null` (no value seen) or `mixed`.
+        rows: At most `Limits.rows` rows, each as long as `columns`.
         truncated: Whether the query had more rows than were fetched.
-        elapsed: Seconds from start to the last row fetched.
-        withheld: Whether cells were left out because they may not leave (see `tools.outgoing`): `WITHHELD` stands for
-            each.
-        notes: What the engine remarks on the result: values that it cut, or took for something that they are not.
+        elapsed: Seconds from the start to the last row fetched.
+        withheld: Whether cells were left out because they may not be sent to a model (see `tools.outgoing`). `WITHHELD`
+            takes the place of each.
+        notes: Remarks of the engine on the result: values that it cut, or misread.
     """
 
     columns: tuple[str, ...]
