@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,3 +50,15 @@ def test_renamed_hidden_column_closes_the_database(writer: sqlite3.Connection, t
                 database.execute(sql)
         writer.execute("ALTER TABLE person RENAME COLUMN code TO pin")
         assert database.execute("SELECT name FROM person").rows == (("ann",),)
+
+
+def test_schema_of_a_file_at_rest_is_as_of_now(writer: sqlite3.Connection, tmp_path: Path) -> None:
+    for file in tmp_path.iterdir():  # as if nobody had written for long: only then are the files' times trusted
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    with Database.open(tmp_path / "people.db") as database:
+        schema = database.schema()
+        assert database.schema() is schema
+        writer.execute("CREATE TABLE pet (id INTEGER)")
+        assert database.schema().table("pet")
+        writer.execute("DROP TABLE pet")
+        assert not database.schema().table("pet")

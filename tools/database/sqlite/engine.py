@@ -99,8 +99,10 @@ class SQLiteEngine:
 
     def schema(self) -> Schema:
         """See `Engine`: read once per version of the schema; counts and samples are those of that time."""
+        catalogue, known = self._pool.catalogue(), self._schema
+        if known is not None and known[0] is catalogue:
+            return known[1]
         with self._schema_lock:
-            catalogue = self._pool.catalogue()
             if self._schema is None or self._schema[0] is not catalogue:
                 self._schema = catalogue, self._read_schema(catalogue)
             return self._schema[1]

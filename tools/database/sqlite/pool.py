@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, SettingsError
@@ -16,6 +17,9 @@ from .location import has_no_writer, unavailable
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 8
+
+# Files written to longer ago than this have another time once they are written to again, whatever the clock's grain.
+_SETTLED_NS = 2_000_000_000
 
 
 class ConnectionPool:
@@ -34,6 +38,7 @@ class ConnectionPool:
         self._lock = threading.Lock()
         self._idle: list[QueryConnection] = []
         self._closed = False
+        self._settled: tuple[tuple[FileState, FileState | None], Catalogue] | None = None
         self._state = FileState.of(self._file)
         try:
             self._reader = connect(path)
@@ -49,11 +54,28 @@ class ConnectionPool:
             raise
 
     def catalogue(self) -> Catalogue:
-        """The names in the database, as of now."""
+        """The names in the database, as of now.
+
+        Many threads ask dozens of times a turn: none waits where neither the file nor its log was written to.
+        """
+        files = self._files()
+        settled = self._settled
+        if settled is not None and settled[0] == files and not self._closed:
+            return settled[1]
         with self._lock:
             self._check_open()
             self._refresh()
+            at_rest = time.time_ns() - max(file.modified for file in files if file) > _SETTLED_NS
+            self._settled = (files, self._catalogue) if at_rest else None
             return self._catalogue
+
+    def _files(self) -> tuple[FileState, FileState | None]:
+        """The states of the file and of its write-ahead log: one of them changes whenever the schema does."""
+        file = FileState.of(self._file)
+        try:
+            return file, FileState.of(f"{self._file}-wal")
+        except DatabaseUnavailable:
+            return file, None
 
     def take(self) -> QueryConnection:
         """A connection for one query; give it back with `give`.
