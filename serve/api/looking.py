@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from ...agent.attempts.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized
 from .bodies import TokenBody
@@ -40,6 +41,7 @@ async def me(asker: AskerHere) -> dict[str, Any]:
         "model": translator.model,
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
+        "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
     }
 
 

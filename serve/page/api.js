@@ -8,6 +8,9 @@ export class ApiError extends Error {
   }
 }
 
+/** What the window is told when a request was refused for want of a session. */
+export const SIGNED_OUT = "tableturn-signed-out";
+
 const EVENTS = "text/event-stream";
 const MOST_TRIES = 6;
 
@@ -64,6 +67,7 @@ async function send(method, path, body, headers = {}, signal = undefined) {
   if (reply.ok) return reply;
   const told = await reply.json().catch(() => ({}));
   const { kind = "Error", message = `The server says ${reply.status}.` } = told.error ?? {};
+  if (reply.status === 401) dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiError(reply.status, kind, message);
 }
 

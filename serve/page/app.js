@@ -1,8 +1,8 @@
 // The page: conversations, a chat, a schema. Which conversation is shown stands in the address, after the #.
-import { get, remove } from "./api.js";
+import { get, remove, SIGNED_OUT } from "./api.js";
 import { Composer } from "./composer.js";
 import { isNew, useConversation } from "./conversation.js";
-import { Help, SignIn } from "./dialogs.js";
+import { Help, SignIn, SignInAgain } from "./dialogs.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { useKept } from "./kept.js";
@@ -17,9 +17,13 @@ const WIDE = matchMedia("(min-width: 60rem)");
 function Door() {
   const [me, setMe] = useState(null);
   const [problem, setProblem] = useState(null);
-  const enter = () => get("me").then((found) => (setMe(found), setProblem(null)), setProblem);
-  useEffect(enter, []);
-  if (me) return html`<${Page} me=${me} />`;
+  const [out, setOut] = useState(false);
+  const enter = () => get("me").then((found) => (setMe(found), setProblem(null), setOut(false)), setProblem);
+  useEffect(() => {
+    enter();
+    addEventListener(SIGNED_OUT, () => setOut(true));
+  }, []);
+  if (me) return html`<${Page} me=${me} /><${SignInAgain} open=${out && me.session} onDone=${enter} onClose=${() => setOut(false)} />`;
   if (problem?.kind === "Unauthorized" && problem.message.includes("token")) return html`<${SignIn} onDone=${enter} />`;
   return problem && html`<main class="signin"><h1>tableturn</h1><p class="problem" role="alert">${problem.message}</p></main>`;
 }
@@ -28,37 +32,39 @@ function Page({ me }) {
   const [thread, setThread] = useThread();
   const [threads, setThreads] = useState([]);
   const [more, setMore] = useState(false);
+  const [unlisted, setUnlisted] = useState(null);
   const [schema, setSchema] = useState({});
   const [open, setOpen] = useState({ threads: WIDE.matches, schema: WIDE.matches });
+  const [wide, setWide] = useState(WIDE.matches);
+  const covered = !wide && (open.threads || open.schema);
   const [help, setHelp] = useState(false);
   const [said, setSaid] = useState("");
   const [approve, setApprove] = useKept("approve", false);
   const [single, setSingle] = useKept("single-keys", true);
   const [theme, toggleTheme] = useTheme();
 
-  const list = useCallback(() => get(`threads?limit=${THREADS}`).then((found) => {
-    setThreads(found);
+  const listed = (before) => (found) => {
+    setThreads([...before, ...found]);
     setMore(found.length === THREADS);
-  }), []);
-  const older = () => get(`threads?limit=${THREADS}&offset=${threads.length}`).then((found) => {
-    setThreads([...threads, ...found]);
-    setMore(found.length === THREADS);
-  });
+    setUnlisted(null);
+  };
+  const list = useCallback(() => get(`threads?limit=${THREADS}`).then(listed([]), setUnlisted), []);
+  const older = () => get(`threads?limit=${THREADS}&offset=${threads.length}`).then(listed(threads), setUnlisted);
   useEffect(() => {
     list();
+    WIDE.addEventListener("change", () => (setWide(WIDE.matches), setOpen({ threads: WIDE.matches, schema: WIDE.matches })));
     get("schema").then((found) => setSchema({ found }), (problem) => setSchema({ problem }));
   }, []);
 
   const talk = useConversation(thread, { onBegun: (id) => (setThread(id), list()), onEnded: list, announce: setSaid });
   const toggle = (pane) => setOpen((before) => (WIDE.matches ? { ...before, [pane]: !before[pane] } : { threads: false, schema: false, [pane]: !before[pane] }));
+  const uncover = () => WIDE.matches || setOpen({ threads: false, schema: false });
   const begin = () => {
     setThread(null);
-    if (!WIDE.matches) setOpen({ threads: false, schema: false });
-    focusQuestion();
+    uncover();
+    setTimeout(focusQuestion);
   };
-  useEffect(() => {
-    if (!WIDE.matches) setOpen({ threads: false, schema: false });
-  }, [thread]);
+  useEffect(() => void uncover(), [thread]);
   useEffect(() => {
     const shown = threads.find((each) => each.id === thread);
     document.title = shown ? `${named(shown)} – ${me.database}` : `${me.database} – tableturn`;
@@ -67,9 +73,9 @@ function Page({ me }) {
   useKeys(single, {
     "/": focusQuestion, n: begin, t: () => toggle("threads"), s: () => toggle("schema"), d: toggleTheme, "?": () => setHelp(true),
     j: () => step(1), k: () => step(-1),
-  }, talk.stop);
+  }, () => (document.querySelector("main").inert ? uncover() : talk.stop()));
 
-  const tools = { ...talk, theme, ask: (question) => talk.ask(question, approve) };
+  const tools = { ...talk, theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
   const Pane = ({ name, label }) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
   return html`<div class="page">
     <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>To the question</a>
@@ -86,19 +92,20 @@ function Page({ me }) {
     </header>
     <aside id="threads" aria-label="Conversations" hidden=${!open.threads}>
       <button class="main new" onClick=${begin}><${Icon} name="plus" />New conversation</button>
-      <${Threads} threads=${threads} more=${more} load=${older} current=${thread} onChanged=${list}
+      <${Threads} threads=${threads} unlisted=${unlisted} more=${more} load=${older} current=${thread} onChanged=${list}
         onDeleted=${(id) => (id === thread && setThread(null), list())} />
     </aside>
-    <main>
+    <main inert=${covered}>
       <div class="turns" role="region" aria-label="Conversation" tabindex="0">
-        ${talk.problem && html`<p class="problem" role="alert">${talk.problem.message}</p>`}
+        ${talk.problem && html`<p class="problem" role="alert">${talk.problem.status === 404 ? "This conversation is gone: it was deleted, or the address is wrong." : talk.problem.message}</p>`}
+        ${talk.problem?.status === 404 && html`<button onClick=${begin}>New conversation</button>`}
         ${talk.turns.map((turn, place) => html`<${Turn} key=${turn.id} turn=${turn} last=${place === talk.turns.length - 1} tools=${tools} />`)}
         ${thread === null && talk.turns.length === 0 && html`<${Welcome} me=${me} schema=${schema.found} ask=${tools.ask} />`}
       </div>
       <${Composer} tools=${tools} approve=${approve} setApprove=${setApprove} />
     </main>
     <aside id="schema" aria-label="Schema" hidden=${!open.schema}>
-      <${Schema} schema=${schema.found} problem=${schema.problem} onName=${insert} />
+      <${Schema} schema=${schema.found} problem=${schema.problem} onName=${(name) => (insert(name), uncover(), setTimeout(focusQuestion))} />
     </aside>
     <div class="unseen" role="status" aria-live="polite">${said}</div>
     <${Help} open=${help} onClose=${() => setHelp(false)} single=${single} setSingle=${setSingle} />
@@ -107,8 +114,9 @@ function Page({ me }) {
 
 function Welcome({ me, schema, ask }) {
   const largest = [...(schema?.tables ?? [])].sort((one, other) => other.row_count - one.row_count).slice(0, 3);
-  const questions = largest.map((table) => `How many ${table.name} are there?`);
-  if (largest[0]) questions.push(`Show the first 10 ${largest[0].name}`);
+  const things = largest.map((table) => table.name.replaceAll("_", " ")).filter((name) => /^[a-z ]+s$/i.test(name));
+  const questions = things.map((name) => `How many ${name} are there?`);
+  questions.push(things[0] ? `Show the first 10 ${things[0]}` : "What tables are there?");
   return html`<div class="welcome">
     <h2>Ask ${me.database} a question</h2>
     <p>Answers come with the query that gave them, so that you can check it, change it, and say whether it is right. Ask on: what was said before is remembered.</p>
@@ -177,7 +185,8 @@ const focusQuestion = () => question().focus();
 
 function insert(name) {
   const area = question();
-  area.setRangeText(name, area.selectionStart, area.selectionEnd, "end");
+  const before = area.value.slice(0, area.selectionStart);
+  area.setRangeText(/\S$/.test(before) ? ` ${name}` : name, area.selectionStart, area.selectionEnd, "end");
   area.dispatchEvent(new Event("input", { bubbles: true }));
   area.focus();
 }

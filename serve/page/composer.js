@@ -5,6 +5,8 @@ import { Icon } from "./icons.js";
 export function Composer({ tools, approve, setApprove }) {
   const [text, setText] = useState("");
   const asked = tools.turns.at(-1)?.answer?.status === "needs_clarification";
+  const { answer } = tools.turns.at(-1) ?? {};
+  const label = !asked ? "Your question" : answer.sql ? "Why the query should not run" : "Your reply";
   const send = () => {
     if (tools.running || !text.trim()) return;
     setText("");
@@ -17,7 +19,7 @@ export function Composer({ tools, approve, setApprove }) {
   };
   return html`<form class="composer" onSubmit=${(event) => (event.preventDefault(), send())}>
     <div class="box">
-      <textarea id="question" rows="1" maxlength="10000" aria-label=${asked ? "Your reply" : "Your question"} placeholder=${asked ? "Your reply" : "Ask a question"}
+      <textarea id="question" rows="1" maxlength="10000" dir="auto" aria-label=${label} placeholder=${asked ? label : "Ask a question"}
         value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>
       ${tools.running
         ? html`<button type="button" class="main round" aria-label="Stop" onClick=${tools.stop}><${Icon} name="stop" /></button>`

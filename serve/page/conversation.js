@@ -16,6 +16,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   const [problem, setProblem] = useState(null);
   const shown = useRef(undefined);
   const line = useRef(null);
+  const unwanted = useRef(null);
 
   const change = (id, how) => setTurns((all) => all.map((turn) => (turn.id === id ? { ...turn, ...how(turn) } : turn)));
   const add = (turn) => setTurns((all) => [...all, turn]);
@@ -29,11 +30,26 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     if (thread === null) return;
     get(`threads/${thread}?rows=${SHOWN_ROWS}`).then((found) => {
       if (shown.current !== thread) return;
-      setTurns(found.turns.map((turn) => (turn.status === "running" ? { ...turn, live: NOTHING } : turn)));
+      setTurns(found.turns.map(living));
       const running = found.turns.find((turn) => turn.status === "running");
       if (running) follow(running.id, `turns/${running.id}/events`);
     }, setProblem);
   }, [thread]);
+
+  useEffect(() => {
+    const look = () => {
+      if (thread === null || document.hidden || turns.some((turn) => turn.status === "running")) return;
+      get(`threads/${thread}?rows=${SHOWN_ROWS}`).then(({ turns: found }) => {
+        const others = found.filter(({ id }) => !turns.some((turn) => turn.id === id));
+        if (shown.current !== thread || others.length === 0) return;
+        setTurns((all) => [...all, ...others.map(living)]);
+        const running = others.find((turn) => turn.status === "running");
+        if (running) follow(running.id, `turns/${running.id}/events`);
+      }, () => {}); // what is shown stays
+    };
+    addEventListener("focus", look);
+    return () => removeEventListener("focus", look);
+  }, [thread, turns]);
 
   async function follow(id, path, body) {
     const control = new AbortController();
@@ -43,6 +59,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
       for await (const event of events(path, body, control.signal)) {
         if (event.event === "begun") {
           change(now, () => ({ id: event.turn }));
+          if (unwanted.current === now) end(event.turn);
           now = event.turn;
         } else {
           change(now, (turn) => after(turn, event));
@@ -57,12 +74,13 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     onEnded();
   }
 
-  async function ask(question, approve) {
+  async function ask(question, approve, anew = false) {
     const id = `new-${Date.now()}`;
     const words = typeof question === "string" ? question : question.sql || question.action;
     add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null, live: NOTHING });
     try {
-      await follow(id, `threads/${thread ?? (await begin())}/turns`, { question, approve });
+      const place = (!anew && thread) || (await begin());
+      await follow(id, `threads/${place}/turns`, { question, approve });
     } catch (error) {
       change(id, () => ({ status: "failed", error, live: null }));
     }
@@ -76,12 +94,18 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   }
 
   const running = turns.find((turn) => turn.status === "running");
-  const stop = () => running && !isNew(running) && post(`turns/${running.id}/stop`, {}).catch(setProblem);
+  const end = (id) => post(`turns/${id}/stop`, {}).catch(setProblem);
+  const stop = () => {
+    if (running && isNew(running)) unwanted.current = running.id; // ended as soon as the server has named it
+    else if (running) end(running.id);
+  };
   return { turns, running, problem, ask, stop, add, change };
 }
 
 /** Whether the server has not named a turn yet. */
 export const isNew = (turn) => turn.id.startsWith("new-");
+
+const living = (turn) => (turn.status === "running" ? { ...turn, live: NOTHING } : turn);
 
 const NOTHING = { phase: "Reading the question", tables: [], draft: 0, sql: "", runs: [], notes: [] };
 

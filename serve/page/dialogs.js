@@ -27,18 +27,26 @@ export function Help({ open, onClose, single, setSingle }) {
   </${Dialog}>`;
 }
 
-/** Asks for the server's token, where it has one. */
+/** Asks for the server's token, where it has one: instead of the page, or over it where a session has ended. */
 export function SignIn({ onDone }) {
+  return html`<main class="signin"><h1>tableturn</h1><${Token} onDone=${onDone} /></main>`;
+}
+
+export function SignInAgain({ open, onDone, onClose }) {
+  return html`<${Dialog} title="Sign in again" open=${open} onClose=${onClose}><p>Your session has ended. What you asked is still here.</p><${Token} onDone=${onDone} /></${Dialog}>`;
+}
+
+function Token({ onDone }) {
   const [problem, setProblem] = useState(null);
   const submit = (event) => {
     event.preventDefault();
     post("session", { token: event.target.elements.token.value }).then(onDone, setProblem);
   };
-  return html`<main class="signin"><h1>tableturn</h1>
+  return html`<div>
     <form class="line" onSubmit=${submit}>
       <input hidden name="user" autocomplete="username" value="tableturn" readonly />
       <label>The server's token<input name="token" type="password" autocomplete="current-password" required /></label>
       <button class="main">Sign in</button></form>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-  </main>`;
+  </div>`;
 }

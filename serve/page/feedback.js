@@ -10,6 +10,7 @@ export function Feedback({ turn, tools }) {
   const [open, setOpen] = useState(null);
   const [problem, setProblem] = useState(null);
   const [proposals, setProposals] = useState([]);
+  const [refused, setRefused] = useState(null);
   const given = turn.feedback?.kind;
   const give = async (feedback) => {
     try {
@@ -17,10 +18,12 @@ export function Feedback({ turn, tools }) {
       tools.change(turn.id, () => ({ feedback }));
       setOpen(null);
       setProblem(null);
+      setRefused(null);
       setProposals((before) => told.proposals ?? before.filter((line) => line !== feedback.text));
       if (told.turn) tools.add(await get(`turns/${told.turn}`));
     } catch (error) {
       setProblem(error);
+      setRefused(error.kind === "ExampleRefused" ? feedback : null);
     }
   };
   const toggle = (what) => setOpen(open === what ? null : what);
@@ -32,6 +35,8 @@ export function Feedback({ turn, tools }) {
       <span class="quiet" role="status">${DONE[given] ?? ""}</span>
     </div>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
+    ${refused && html`<div class="panel"><${Line} label="The question, in words that stand alone" button="Keep" needed given=${turn.question}
+      onGiven=${(question) => give({ ...refused, question })} /></div>`}
     ${open === "wrong" && html`<div class="panel">
       ${turn.answer.sql && html`<p>What is the right query? It is run and kept, and helps with questions like this one.</p>
         <${Editor} text=${turn.answer.sql} label="The right query" actions=${[["Keep the right query", (sql) => give({ kind: "correct", sql })]]} onCancel=${() => setOpen(null)} />`}
@@ -45,8 +50,8 @@ export function Feedback({ turn, tools }) {
   </div>`;
 }
 
-function Line({ label, button, onGiven, needed = false }) {
-  const [text, setText] = useState("");
+function Line({ label, button, onGiven, needed = false, given = "" }) {
+  const [text, setText] = useState(given);
   const submit = (event) => {
     event.preventDefault();
     onGiven(text.trim());

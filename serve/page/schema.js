@@ -9,16 +9,17 @@ export function Schema({ schema, problem, onName }) {
   const wanted = search.toLowerCase();
   const has = (text) => text.toLowerCase().includes(wanted);
   const tables = schema.tables.filter((table) => has(table.name) || table.columns.some((column) => has(column.name)));
-  return html`<section aria-label="Schema">
+  return html`<div>
     <input type="search" aria-label="Find tables and columns" placeholder="Find tables and columns" value=${search} onInput=${(event) => setSearch(event.target.value)} />
     <div class="schema">${tables.map((table) => html`<details key=${table.name} open=${wanted !== "" || schema.tables.length === 1}>
       <summary><span class="name">${table.name}</span>${table.kind !== "table" && html`<span class="badge">${table.kind}</span>`}
         ${table.row_count !== null && html`<span class="quiet">${table.row_count.toLocaleString("en")} rows</span>`}</summary>
+      <button class="link" aria-label=${`Put ${table.name} into the question`} onClick=${() => onName(table.name)}>Put into the question</button>
       ${table.comment && html`<p class="quiet">${table.comment}</p>`}
       <ul>${table.columns.map((column) => html`<li><${Column} column=${column} goes=${reference(schema, table, column)} onName=${onName} /></li>`)}</ul>
     </details>`)}</div>
     ${tables.length === 0 && html`<p class="quiet">Nothing has that name.</p>`}
-  </section>`;
+  </div>`;
 }
 
 function Column({ column, goes, onName }) {

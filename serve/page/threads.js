@@ -6,8 +6,8 @@ import { Icon } from "./icons.js";
 
 export const named = (thread) => thread.title || "New conversation";
 
-/** @param threads  the conversations; `more` says whether there are others, and `load` gets them */
-export function Threads({ threads, more, load, current, onDeleted, onChanged }) {
+/** @param threads  the conversations; `more` says whether there are others, and `load` gets them; `unlisted` why they are not of now */
+export function Threads({ threads, unlisted, more, load, current, onDeleted, onChanged }) {
   const [renamed, setRenamed] = useState(null);
   const [deleted, setDeleted] = useState(null);
   const [problem, setProblem] = useState(null);
@@ -21,7 +21,8 @@ export function Threads({ threads, more, load, current, onDeleted, onChanged }) 
     setDeleted(null);
     await remove(`threads/${id}`).then(() => onDeleted(id), setProblem);
   };
-  return html`<nav aria-label="Conversations">
+  return html`<nav aria-label="Earlier conversations">
+    ${unlisted && html`<p class="quiet">This list may be out of date: ${unlisted.message}</p>`}
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     <ul class="threads">${threads.map((thread) => html`<li key=${thread.id} class=${thread.id === current ? "current" : ""}>
       <a href=${`#${thread.id}`} aria-current=${thread.id === current ? "page" : null} title=${named(thread)}>${named(thread)}</a>

@@ -15,7 +15,7 @@ import { Tried, Why } from "./why.js";
  */
 export function Turn({ turn, last, tools }) {
   return html`<article class="turn" id=${`turn-${turn.id}`} tabindex="-1" aria-label=${turn.question.slice(0, 80)}>
-    <h2 class="question">${turn.question}</h2>
+    <h2 class="question" dir="auto">${turn.question}</h2>
     ${turn.status === "running" ? html`<${Progress} live=${turn.live} />`
       : turn.answer ? html`<${Answer} turn=${turn} last=${last} tools=${tools} />`
       : html`<${NoAnswer} turn=${turn} last=${last} tools=${tools} />`}
@@ -36,8 +36,17 @@ function NoAnswer({ turn, last, tools }) {
   const what = { stopped: "Stopped.", lost: "This turn was lost: the process that took it is gone." }[turn.status];
   return html`<div>
     <p class=${turn.status === "stopped" ? "quiet" : "problem"} role=${last ? "alert" : null}>${what ?? turn.error?.message ?? "There is no answer."}</p>
-    ${!tools.running && html`<button onClick=${() => tools.ask(turn.question)}>Ask again</button>`}
+    ${!tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
   </div>`;
+}
+
+/** Asks a question again: of a decision on a query, the question that the query was written for. */
+function Again({ turn, tools }) {
+  const place = tools.turns.findIndex(({ id }) => id === turn.id);
+  const waited = tools.turns[place - 1]?.answer;
+  const { question } = waited?.status === "needs_clarification" && waited.sql ? tools.turns[place - 1] : turn;
+  const gone = turn.error?.kind === "NotThere";
+  return html`<button onClick=${() => tools.ask(question, gone)}>${gone ? "Ask in a new conversation" : "Ask again"}</button>`;
 }
 
 function Answer({ turn, last, tools }) {
@@ -45,12 +54,12 @@ function Answer({ turn, last, tools }) {
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   return html`<div>
     ${answer.stop_kind === "edited" && html`<p class="badge">Your query</p>`}
-    <p class=${answer.status === "failed" ? "text problem" : "text"}>${answer.text}</p>
-    ${answer.status === "failed" && !tools.running && html`<button onClick=${() => tools.ask(turn.question)}>Ask again</button>`}
-    ${answer.answered && html`<${Why} answer=${answer} />`}
+    <p dir="auto" class=${answer.status === "failed" && answer.stop_kind !== "declined" ? "text problem" : "text"}>${answer.text}</p>
+    ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
+    ${answer.answered && html`<${Why} answer=${answer} sureness=${tools.sureness} />`}
     ${answer.answered && answer.columns.length > 0 && html`<${Result} turn=${turn} theme=${tools.theme} />`}
     ${answer.sql && html`<${Query} turn=${turn} tools=${tools} />`}
-    ${answer.explanation && html`<details class="more" open><summary>What the query means</summary><p class="text">${answer.explanation}</p></details>`}
+    ${answer.answered && answer.explanation && html`<details class="more" open><summary>What the query means</summary><p class="text">${answer.explanation}</p></details>`}
     <${Tried} answer=${answer} />
     <${Feedback} turn=${turn} tools=${tools} />
   </div>`;
@@ -96,9 +105,16 @@ function Query({ turn, tools }) {
 }
 
 function Copy({ text }) {
-  const [done, setDone] = useState(false);
-  const copy = () => navigator.clipboard.writeText(text).then(() => setDone(true));
-  return html`<button class="link" onClick=${copy}>${done ? "Copied" : "Copy"}</button>`;
+  const [told, setTold] = useState("Copy");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text); // which there is over https and on this machine alone
+      setTold("Copied");
+    } catch {
+      setTold("Your browser copies over https alone: select the text, and copy it with the keyboard");
+    }
+  };
+  return html`<button class="link" onClick=${copy}>${told}</button>`;
 }
 
 /** A turn that asks back: which reading is meant, or whether a query may run. */

@@ -2,8 +2,6 @@
 import { html } from "./html.js";
 import { Code } from "./sql.js";
 
-const SURE = 0.8;
-const FAIRLY_SURE = 0.55;
 const STOPPED = {
   gate: "nothing spoke for another attempt", same_sql: "another attempt gave the same query", same_result: "another attempt gave the same result",
   cycle: "attempts began to repeat", attempts: "no further attempts were allowed", budget: "no further requests were allowed",
@@ -11,10 +9,9 @@ const STOPPED = {
 };
 
 /** In words; the figure beside them is for whoever compares answers. */
-export function Why({ answer }) {
+export function Why({ answer, sureness }) {
   const { confidence, confidence_reason: reason, trusted, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
-  const words = confidence >= SURE ? "Sure" : confidence >= FAIRLY_SURE ? "Fairly sure" : "Unsure";
-  const level = confidence >= SURE ? "high" : confidence >= FAIRLY_SURE ? "middle" : "low";
+  const [words, level] = confidence >= sureness.sure ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
   return html`<details class="why">
     <summary><span class=${`meter ${level}`} aria-hidden="true"></span>${words}${" "}
       ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}

@@ -259,9 +259,13 @@ def test_a_query_waits_for_approval(visit: Visit, shop: Path) -> None:
     last(page).locator(".feedback").wait_for()
     assert cells(page) == ["mine"]
     ask(page, "Who are the customers in Paris?")
+    assert page.get_by_label("Why the query should not run").is_visible()
     last(page).get_by_role("button", name="Don't run").click()
     last(page).locator(".feedback").wait_for()
-    assert last(page).locator("table").count() == 0
+    assert last(page).locator("table, .problem").count() == 0, "to decline is no error"
+    last(page).get_by_role("button", name="Ask again").click()
+    last(page).get_by_role("button", name="Run it", exact=True).wait_for()
+    assert last(page).locator(".question").inner_text() == "Who are the customers in Paris?"
 
 
 def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, width: int) -> None:
@@ -304,7 +308,7 @@ def test_older_conversations_are_a_button_away(visit: Visit, shop: Path) -> None
     assert side.get_by_role("link").count() == 60
 
 
-def test_tables_are_found_and_put_into_the_question(visit: Visit, sample: Path) -> None:
+def test_tables_are_found_and_put_into_the_question(visit: Visit, sample: Path, width: int) -> None:
     page = visit(sample)
     side = pane(page, "Schema")
     side.get_by_label("Find tables and columns").fill("loyalty")
@@ -312,6 +316,11 @@ def test_tables_are_found_and_put_into_the_question(visit: Visit, sample: Path) 
     assert side.locator("summary .name").all_inner_texts() == ["customers"]
     side.get_by_role("button", name="loyalty_tier").click()
     assert page.get_by_label("Your question").input_value() == "loyalty_tier"
+    pane(page, "Schema").get_by_role("button", name="Put customers into the question").click()
+    assert page.get_by_label("Your question").input_value() == "loyalty_tier customers"
+    pane(page, "Schema")
+    page.keyboard.press("Escape")
+    page.get_by_role("complementary", name="Schema").wait_for(state="visible" if width > 1000 else "hidden")
 
 
 def test_all_can_be_done_with_keys(visit: Visit, shop: Path, width: int) -> None:
@@ -360,8 +369,38 @@ def test_a_server_with_a_token_asks_for_it(visit: Visit, shop: Path) -> None:
     page.get_by_label("The server's token").fill("a token of enough characters")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("Your question").wait_for()
+    page.context.clear_cookies()
+    ask(page, "How many customers are there?", wait=False)
+    dialog = page.get_by_role("dialog", name="Sign in again")
+    dialog.get_by_label("The server's token").fill("a token of enough characters")
+    dialog.get_by_role("button", name="Sign in").click()
+    dialog.wait_for(state="hidden")
+    last(page).get_by_role("button", name="Ask again").click()
+    last(page).locator(".feedback").wait_for()
+    assert "3 customers" in last(page).inner_text()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("The server's token").wait_for()
+
+
+def test_what_was_asked_in_another_tab_is_seen(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES), sql("SELECT count(*) FROM customers")], examples="none")
+    ask(page, "Who are the customers?")
+    headers = "method: 'POST', headers: {'content-type': 'application/json'}"
+    body = "body: JSON.stringify({question: 'How many are there?'})"
+    page.evaluate(f"thread => fetch(`threads/${{thread}}/turns`, {{{headers}, {body}}})", page.url.rpartition("#")[2])
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    last(page).get_by_role("heading", name="How many are there?").wait_for()
+
+
+def test_a_conversation_that_is_gone_gives_way_to_another(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    page.get_by_label("Your question").wait_for()
+    page.evaluate("location.hash = '0123456789abcdef0123456789abcdef'")
+    page.get_by_role("alert").get_by_text("This conversation is gone").wait_for()
+    ask(page, "Who are the customers?", wait=False)
+    last(page).get_by_role("button", name="Ask in a new conversation").click()
+    last(page).locator(".feedback").wait_for()
+    assert cells(page) == ["Ada", "Bo", "Cy"]
 
 
 def test_no_text_becomes_a_part_of_the_page(visit: Visit, shop: Path) -> None:
