@@ -49,6 +49,11 @@ function Pager({ view, page, move }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
   const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString("en")}${page.truncated ? " or more" : ""} rows`;
+  const timer = useRef(null);
+  const later = (does) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(does, 250);
+  };
   const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${count}` : count;
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder="Filter rows" aria-label="Filter rows" maxlength="200" value=${view.search}
@@ -90,9 +95,3 @@ function query({ offset, sort, descending, search }) {
 }
 
 const sorted = (view, place) => (view.sort !== place ? "none" : view.descending ? "descending" : "ascending");
-
-let timer;
-function later(does) {
-  clearTimeout(timer);
-  timer = setTimeout(does, 250);
-}
