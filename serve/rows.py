@@ -6,6 +6,7 @@ connection; the one that was used longest ago is let go of first.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import time
@@ -34,6 +35,13 @@ _MOST_COLUMNS = 1_900
 """SQLite's tables hold 2,000 columns."""
 
 _LARGEST_INTEGER = 2**63 - 1
+
+_DURATION = re.compile(
+    r"(?=.)(?:([+-]?\d{1,9}) years? ?)?(?:([+-]?\d{1,9}) mon(?:th)?s? ?)?(?:([+-]?\d{1,9}) days?,? ?)?"
+    r"(?:([+-]?)(\d{1,9}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?)?",
+    re.ASCII,
+)
+"""A length of time as the databases write it: `1 mon 2 days 03:04:05.6`, `-1 day, 3:04:05`, `124:30:00`."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +92,18 @@ class _Held:
         self.bytes = 0
         self.count = 0
         self._most_bytes = most_bytes
+        self._durations: set[int] = set()
         self._lock = threading.Lock()
         self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
         self._database.create_function("folded", 1, _folded, deterministic=True)
+        self._database.create_function("seconds", 1, _seconds, deterministic=True)
 
     def start(self, columns: tuple[str, ...]) -> None:
         """See `Sink`."""
         if len(columns) > _MOST_COLUMNS:
             raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
         self.columns, self.bytes, self.count = columns, 0, 0
+        self._durations = set(range(len(columns)))
         names = ", ".join(f"c{number}" for number in range(len(columns)))
         self._database.execute("DROP TABLE IF EXISTS rows")
         self._database.execute(f"CREATE TABLE rows ({names})")
@@ -100,6 +111,8 @@ class _Held:
     def take(self, rows: Sequence[Row]) -> None:
         """See `Sink`."""
         self.count += len(rows)
+        # A column sorts by length of time only if that is all it holds; one other cell settles it.
+        self._durations = {n for n in self._durations if all(r[n] is None or _seconds(r[n]) is not None for r in rows)}
         marks = ", ".join("?" * len(self.columns))
         with self._lock:
             self._database.execute("BEGIN")
@@ -122,7 +135,10 @@ class _Held:
             found = " OR ".join(f"{cell.format(number)} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns)))
             found = f" WHERE {found}"
             given = (pattern,)
-        order = "" if view.sort is None else f"c{view.sort} {'DESC' if view.descending else 'ASC'}, "
+        order = ""
+        if view.sort is not None:
+            key = f"seconds(c{view.sort})" if view.sort in self._durations else f"c{view.sort}"
+            order = f"{key} {'DESC' if view.descending else 'ASC'}, "
         sql = f"SELECT * FROM rows{found} ORDER BY {order}rowid LIMIT {view.limit:d} OFFSET {view.offset:d}"
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
@@ -210,6 +226,16 @@ class Rows:
 
 def _folded(cell: Any) -> Any:
     return cell.casefold() if isinstance(cell, str) else cell
+
+
+def _seconds(cell: Any) -> float | None:
+    """How long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
+    if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
+        return None
+    years, months, days, sign, hours, minutes, seconds = found.groups(default="")
+    whole = ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * 86_400
+    clock = int(hours or 0) * 3_600 + int(minutes or 0) * 60 + float(seconds or 0)
+    return whole + (-clock if sign == "-" else clock)
 
 
 def _cell(cell: Any) -> Any:

@@ -5,6 +5,9 @@ import { html, useEffect, useRef, useState } from "./html.js";
 
 const KINDS = { "": "Fitting", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
 
+const NARROW = 480;
+const SERIES = 8;
+
 export function Chart({ turn, theme }) {
   const [kind, setKind] = useState("");
   const [spec, setSpec] = useState(undefined);
@@ -43,8 +46,10 @@ export function Chart({ turn, theme }) {
 async function draw(place, spec) {
   await loaded();
   const fit = spec.width > 280 ? { width: "container", autosize: { type: "fit-x", contains: "padding" } } : {};
-  return window.vegaEmbed(place, { ...spec, title: spec.title?.subtitle ?? "", ...fit }, {
-    ast: true, actions: false, defaultStyle: false, renderer: "svg", config: colours(place), tooltip: { disableDefaultStyle: true },
+  const narrow = place.clientWidth < NARROW;
+  const shown = inOurColours(narrow ? narrowed(spec) : spec);
+  return window.vegaEmbed(place, { ...shown, title: spec.title?.subtitle ?? "", ...fit }, {
+    ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow), tooltip: { disableDefaultStyle: true },
     loader: { load: refuse, sanitize: refuse }, // the data is in the specification; nothing else is to be loaded
   });
 }
@@ -53,14 +58,43 @@ const refuse = async () => {
   throw new Error("A chart may load nothing.");
 };
 
-/** The page's colours, as the place of the chart has them. */
-function colours(place) {
+/** The page's colours for the series instead of the scheme that the specification names, while there are enough. */
+function inOurColours(spec) {
+  const { color } = spec.encoding ?? {};
+  if (!color?.scale || color.scale.domain.length > SERIES) return spec;
+  const { scheme, ...scale } = color.scale;
+  return { ...spec, encoding: { ...spec.encoding, color: { ...color, scale } } };
+}
+
+/** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */
+function narrowed(spec) {
+  const { x, y } = spec.encoding ?? {};
+  if (x?.axis?.labelAngle === 0) return { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: -40, labelLimit: 90 } } } };
+  if (y?.axis?.labelLimit) return { ...spec, encoding: { ...spec.encoding, y: { ...y, axis: { ...y.axis, labelLimit: 110 } } } };
+  return spec;
+}
+
+/** The page's colours and font, as the place of the chart has them, and its width. */
+function config(place, narrow) {
   const { color, borderTopColor: line, fontFamily: font } = getComputedStyle(place);
   const words = { labelColor: color, titleColor: color, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
+  const series = shades(place);
+  const below = narrow ? { orient: "bottom", direction: "vertical", columns: 2, labelLimit: 120 } : {};
   return {
-    background: null, font, view: { stroke: null }, text: { color }, title: { color, anchor: "start", fontSize: 12 }, legend: words,
-    axis: { ...words, gridColor: line, domainColor: line, tickColor: line },
+    background: null, font, view: { stroke: null }, text: { color }, title: { color, anchor: "start", fontSize: 12 }, legend: { ...words, ...below },
+    mark: { color: series[0] }, range: { category: series }, axis: { ...words, labelOverlap: true, gridColor: line, domainColor: line, tickColor: line },
   };
+}
+
+/** The colours of the series; only a property that is a colour tells which of `light-dark` holds. */
+function shades(place) {
+  const probe = place.appendChild(document.createElement("span"));
+  const found = Array.from({ length: SERIES }, (_, number) => {
+    probe.style.color = `var(--series-${number + 1})`;
+    return getComputedStyle(probe).color;
+  });
+  probe.remove();
+  return found;
 }
 
 let loading;

@@ -6,14 +6,17 @@ const PAGE = 25;
 const SHORT = 40;
 const LONG = 80;
 const FIRST = { offset: 0, sort: null, descending: false, search: "" };
+/** How each result was last looked at, so that a look at its chart loses nothing. */
+const views = new Map();
 const FILES = { csv: "CSV", xlsx: "Excel", parquet: "Parquet" };
 
 export function Table({ turn }) {
-  const [view, setView] = useState(FIRST);
-  const [page, setPage] = useState(() => firstPage(turn.answer));
+  const [view, setView] = useState(() => views.get(turn.id) ?? FIRST);
+  const [page, setPage] = useState(() => (view === FIRST ? firstPage(turn.answer) : null));
   const [problem, setProblem] = useState(null);
   const asked = useRef(FIRST);
   useEffect(() => {
+    if (view !== FIRST) views.set(turn.id, view);
     if (view === FIRST && page) return;
     asked.current = view;
     get(`turns/${turn.id}/rows?${query(view)}`).then(
@@ -21,7 +24,7 @@ export function Table({ turn }) {
       (error) => asked.current === view && setProblem(error),
     );
   }, [view]);
-  const move = (change) => setView({ ...view, offset: 0, ...change });
+  const move = (change) => setView((now) => ({ ...now, offset: 0, ...change }));
   const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
     : view.descending ? { sort: null, descending: false } : { descending: true });
   if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">Loading rows…</p>`;
@@ -37,7 +40,7 @@ export function Table({ turn }) {
             <button onClick=${() => sortBy(place)} title=${page.columns[place]}>${heading}<span class="arrow" aria-hidden="true"></span></button>
           </th>`)}</tr></thead>
         <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
-          <td class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} /></td>`)}</tr>`)}</tbody>
+          <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} /></td>`)}</tr>`)}</tbody>
       </table>
       ${page.rows.length === 0 && html`<p class="quiet">${view.search ? "No row has that text." : "No rows."}</p>`}
     </div>
@@ -60,8 +63,10 @@ function Pager({ view, page, move }) {
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
     <span class="quiet" role="status">${range}</span>
     ${page.total > PAGE && html`<span class="buttons">
+      <button aria-label="First page" disabled=${page.offset === 0} onClick=${() => move({ offset: 0 })}>«</button>
       <button disabled=${page.offset === 0} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>Previous</button>
       <button disabled=${last >= page.total} onClick=${() => move({ offset: page.offset + PAGE })}>Next</button>
+      <button aria-label="Last page" disabled=${last >= page.total} onClick=${() => move({ offset: Math.floor((page.total - 1) / PAGE) * PAGE })}>»</button>
     </span>`}
   </div>`;
 }

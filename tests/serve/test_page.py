@@ -493,3 +493,43 @@ def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> Non
         "with returns, 3 rows more",
     ):
         assert text in told
+
+
+def test_a_table_is_as_it_was_left(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List the names and prices of all products sorted by price in descending order")
+    turn = last(page)
+    turn.get_by_role("button", name="Last page").click()
+    turn.get_by_text("226–235 of 235 rows").wait_for()
+    turn.get_by_role("button", name="First page").click()
+    turn.get_by_text("1–25 of 235 rows").wait_for()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.get_by_role("button", name="Next").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    before = cells(page)
+    turn.get_by_role("tab", name="Chart").click()
+    turn.locator(".chart").wait_for()
+    turn.get_by_role("tab", name="Table").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    assert cells(page) == before
+    assert turn.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_two_tables_are_filtered_at_once(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    for _ in range(2):
+        ask(page, "List the names and prices of all products sorted by price in descending order")
+    for number in range(2):
+        page.locator(".turn").nth(number).get_by_label("Filter rows").fill("no such text")
+    page.get_by_text("No row has that text.").nth(1).wait_for()
+
+
+def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
+    lengths = "SELECT '124:30:00' AS spent UNION ALL SELECT '36:00:00' UNION ALL SELECT '2 days 01:00:00'"
+    page = visit(shop, [sql(lengths)], examples="none")
+    ask(page, "How long did it take?")
+    assert last(page).locator("td[dir=auto]").count() == 3
+    last(page).get_by_role("columnheader").get_by_role("button").click()
+    last(page).locator("th[aria-sort=ascending]").wait_for()
+    page.wait_for_function("document.querySelector('section tbody td').innerText === '36:00:00'")
+    assert cells(page) == ["36:00:00", "2 days 01:00:00", "124:30:00"]
