@@ -69,7 +69,7 @@ function inOurColours(spec) {
 /** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */
 function narrowed(spec) {
   const { x, y } = spec.encoding ?? {};
-  if (x?.axis?.labelAngle === 0) return { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: -40, labelLimit: 90 } } } };
+  if (x?.axis?.labelAngle === 0) return { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: -40, labelLimit: 90, labelOverlap: false } } } };
   if (y?.axis?.labelLimit) return { ...spec, encoding: { ...spec.encoding, y: { ...y, axis: { ...y.axis, labelLimit: 110 } } } };
   return spec;
 }
@@ -82,7 +82,7 @@ function config(place, narrow) {
   const below = narrow ? { orient: "bottom", direction: "vertical", columns: 2, labelLimit: 120 } : {};
   return {
     background: null, font, view: { stroke: null }, text: { color }, title: { color, anchor: "start", fontSize: 12 }, legend: { ...words, ...below },
-    mark: { color: series[0] }, range: { category: series }, axis: { ...words, labelOverlap: true, gridColor: line, domainColor: line, tickColor: line },
+    mark: { color: series[0] }, range: { category: series }, axis: { ...words, ...(narrow ? { labelOverlap: true } : {}), gridColor: line, domainColor: line, tickColor: line },
   };
 }
 
