@@ -531,5 +531,5 @@ def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
     assert last(page).locator("td[dir=auto]").count() == 3
     last(page).get_by_role("columnheader").get_by_role("button").click()
     last(page).locator("th[aria-sort=ascending]").wait_for()
-    page.wait_for_function("document.querySelector('section tbody td').innerText === '36:00:00'")
+    last(page).locator('td:text-is("36:00:00")').and_(last(page).locator("tr:first-child td")).wait_for()
     assert cells(page) == ["36:00:00", "2 days 01:00:00", "124:30:00"]
