@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
+from tableturn.serve.running import RunningTurn
 
 from tests.serve.conftest import Client
 
@@ -24,3 +27,12 @@ async def test_an_edit_without_a_query_leaves_the_query_waiting(client: Client) 
     approved = (await client.post(path, json={"question": {"action": "approve"}})).json()
     assert approved["status"] == "answered", approved
     assert approved["answer"]["sql"], approved
+
+
+async def test_a_number_past_the_events_still_tells_the_end() -> None:
+    nothing = cast(Any, None)
+    turn = RunningTurn(nothing, nothing, nothing, events=[{"event": "step"}])
+    turn.answer = cast(Any, "an answer")
+    turn._told = lambda answer: {"event": "answer"}
+    turn.finish()
+    assert [event async for event in turn.watch(999)] == [(2, {"event": "answer"})]
