@@ -129,7 +129,7 @@ class RunningTurn:
 
     async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
         """The events from a number on, with theirs, until there are no more."""
-        number = after
+        number = min(after, len(self.events))
         while True:
             while number < len(self.events):
                 number += 1

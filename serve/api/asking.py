@@ -72,7 +72,8 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
     """The events of a turn from the one after `Last-Event-ID`; of one that is over, or runs elsewhere, its end."""
     running = asker.server.turns.get(id_)
     if running is not None and running.asked.owner == asker.owner:
-        return _stream(running, int(last_event_id) if last_event_id.isdecimal() else 0)
+        small = last_event_id.isdecimal() and len(last_event_id) < 10
+        return _stream(running, int(last_event_id) if small else 0)
     await asker.turn(id_)
     return event_stream(_ending(asker, id_))
 

@@ -13,18 +13,22 @@ _Notes = Annotated[
 _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One reading statement.")]
 
 
+def storable(value: Any) -> Any:
+    """Refuses a text that not every store can keep: with a NUL (PostgreSQL), or with half a surrogate pair (UTF-8)."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError("a text must not have the character U+0000 in it")
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise ValueError("a text must not have half a surrogate pair in it")
+    return value
+
+
 class Body(BaseModel):
     """A request's body."""
 
     model_config = ConfigDict(extra="forbid")
 
-    @field_validator("*")
-    @classmethod
-    def _has_no_nul(cls, value: Any) -> Any:
-        """PostgreSQL keeps no text with a NUL in it; what one place cannot keep, none takes."""
-        if isinstance(value, str) and "\0" in value:
-            raise ValueError("a text must not have the character U+0000 in it")
-        return value
+    _storable = field_validator("*")(storable)
 
 
 class AskBody(Body):
@@ -41,6 +45,12 @@ class Decision(Body):
     sql: Annotated[str, Field(max_length=50_000)] = ""
     save: bool = False
     reason: Annotated[str, Field(max_length=2_000)] = ""
+
+    @model_validator(mode="after")
+    def _has_its_query(self) -> Decision:
+        if self.action == "edit" and not self.sql.strip():
+            raise ValueError("an edit takes the query to run instead: give `sql`")
+        return self
 
 
 class TurnBody(Body):

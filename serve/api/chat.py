@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
@@ -27,6 +27,7 @@ from ..errors import status_of
 from ..outgoing import for_model, masked
 from ..running import Asked, RunningTurn
 from ..server import Asker
+from .bodies import storable
 from .streams import event_stream
 from .who import AskerHere
 
@@ -48,6 +49,8 @@ class Part(BaseModel):
     type: str
     text: str = ""
 
+    _storable = field_validator("text")(storable)
+
 
 class Message(BaseModel):
     """A message; of other fields nothing is read."""
@@ -56,6 +59,8 @@ class Message(BaseModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[Part] | None = ""
+
+    _storable = field_validator("content")(storable)
 
     @property
     def words(self) -> str:
