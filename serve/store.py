@@ -39,7 +39,6 @@ from sqlalchemy import (
     insert,
     inspect,
     literal_column,
-    or_,
     select,
     text,
     update,
@@ -61,6 +60,9 @@ WORKER_SECONDS = 10.0
 """A worker that has not been heard of for so long is gone."""
 
 _BUSY_SECONDS = 10.0
+_AT_A_TIME = 10_000
+"""Names in one statement: databases bound how many a statement may have."""
+
 _SET_UP = 7_282_253
 """The number of the lock under which tables are made."""
 
@@ -524,8 +526,7 @@ class Store:
             Busy: A turn of theirs runs: what that writes at its end would stay.
         """
         with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(select(_threads.c.id).where(_own(_threads, owner)).with_for_update()).scalars())
-            on.execute(delete(_threads).where(_threads.c.id.in_(ids)))
+            ids = tuple(on.execute(delete(_threads).where(_own(_threads, owner)).returning(_threads.c.id)).scalars())
             _check_still(on, _own(_turns, owner))
             on.execute(delete(_turns).where(_own(_turns, owner)))
         return ids
@@ -536,10 +537,11 @@ class Store:
         running = select(_turns.c.thread).where(_RUNNING)
         old = and_(_threads.c.database == database, _threads.c.changed < until, _threads.c.id.not_in(running))
         with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(select(_threads.c.id).where(old)).scalars())
-            on.execute(delete(_threads).where(_threads.c.id.in_(ids)))
+            ids = tuple(on.execute(delete(_threads).where(old).returning(_threads.c.id)).scalars())
+            for first in range(0, len(ids), _AT_A_TIME):
+                on.execute(delete(_turns).where(_turns.c.thread.in_(ids[first : first + _AT_A_TIME])))
             alone = and_(_turns.c.thread == "", _turns.c.begun < until, _turns.c.database == database)
-            on.execute(delete(_turns).where(or_(_turns.c.thread.in_(ids), and_(alone, _turns.c.status != "running"))))
+            on.execute(delete(_turns).where(alone, _turns.c.status != "running"))
         return ids
 
     def scrub(self) -> None:

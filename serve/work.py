@@ -7,7 +7,6 @@ import contextvars
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from ..tools.database import Cancellation
@@ -49,17 +48,40 @@ class Work:
         share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
         cancellation = Cancellation()
         try:
-            async with share if owner.person else nullcontext():
-                self._running.add(cancellation)
-                context = contextvars.copy_context()
-                return await asyncio.get_running_loop().run_in_executor(
-                    self._pool, lambda: context.run(function, cancellation)
-                )
-        finally:
+            if owner.person:
+                await share.acquire()
+        except BaseException:
+            self._leave(owner)
+            raise
+
+        def ended(future: asyncio.Future[R] | None = None) -> None:
+            if future is not None and not future.cancelled():
+                future.exception()  # seen, where nobody waits for it any more
             self._running.discard(cancellation)
-            self._wanted[owner] -= 1
-            if not self._wanted[owner]:
-                del self._wanted[owner], self._shares[owner]
+            if owner.person:
+                share.release()
+            self._leave(owner)
+
+        self._running.add(cancellation)
+        context = contextvars.copy_context()
+        try:
+            running = asyncio.get_running_loop().run_in_executor(
+                self._pool, lambda: context.run(function, cancellation)
+            )
+        except BaseException:
+            ended()
+            raise
+        running.add_done_callback(ended)  # who gives up keeps their share until the thread has ended
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
+
+    def _leave(self, owner: Owner) -> None:
+        self._wanted[owner] -= 1
+        if not self._wanted[owner]:
+            del self._wanted[owner], self._shares[owner]
 
     def cancel(self) -> None:
         """Ends all that run."""

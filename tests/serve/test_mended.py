@@ -1,11 +1,21 @@
-"""Requests that are refused whole, before anything is kept or used up."""
+"""What is refused whole, before anything is kept or used up, and what is ended or deleted whole."""
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tableturn.serve import Limits
 from tableturn.serve.running import RunningTurn
+from tableturn.serve.store import Owner, Store
+from tableturn.serve.work import Work
+from tableturn.tools.database import Cancellation
 
 from tests.serve.conftest import Client
 
@@ -36,3 +46,38 @@ async def test_a_number_past_the_events_still_tells_the_end() -> None:
     turn._told = lambda answer: {"event": "answer"}
     turn.finish()
     assert [event async for event in turn.watch(999)] == [(2, {"event": "answer"})]
+
+
+def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
+    owner = Owner("zoe", "shop")
+    store = Store(f"sqlite:///{tmp_path}/store.sqlite")
+    store.add_thread(owner)
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as connection, connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(tableturn_threads)")]
+        others = ", ".join("lower(hex(randomblob(16)))" if name == "id" else name for name in columns)
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)"
+            f" INSERT INTO tableturn_threads ({', '.join(columns)}) SELECT {others} FROM n, tableturn_threads"
+        )
+    assert len(store.delete_older("shop", -1)) == 40_001
+    store.add_thread(owner)
+    assert len(store.delete_person(owner)) == 1
+    assert store.threads(owner) == ()
+    store.close()
+
+
+async def test_who_gives_up_ends_the_query_and_keeps_their_share_until_then() -> None:
+    work = Work(Limits(at_once_a_person=1))
+    owner, begun, seen = Owner("ada", "shop"), threading.Event(), threading.Event()
+
+    def slow(cancellation: Cancellation) -> None:
+        begun.set()
+        while not cancellation.cancelled:
+            time.sleep(0.01)
+        seen.set()
+
+    asked = asyncio.create_task(work.run(owner, slow))
+    await asyncio.to_thread(begun.wait)
+    asked.cancel()
+    assert await work.run(owner, lambda _: seen.is_set()), "after the first has ended"
+    work.close()
