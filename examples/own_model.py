@@ -67,4 +67,6 @@ if __name__ == "__main__":
             answer = agent.ask(QUESTION)
         except TableturnError as error:
             sys.exit(str(error))
+        if not answer.answered:
+            sys.exit(answer.text)
         print(answer.sql, answer.to_dataframe(), sep="\n")

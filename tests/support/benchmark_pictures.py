@@ -68,7 +68,12 @@ def _panel(figure: Figure, measure: Measure, width: int, labels: int | None) -> 
     across = {
         "type": "quantitative",
         "scale": {"domain": [0, 1.22 * most], "nice": False},
-        "axis": {"title": measure.title + (", %" if share else ""), "tickCount": 4, "grid": True, "domain": False}
+        "axis": {
+            "title": wrap(measure.title + (", %" if share else ""), round(width / _LETTER)),
+            "tickCount": 4,
+            "grid": True,
+            "domain": False,
+        }
         | ({"values": [0, 25, 50, 75, 100]} if share else {}),
     }
     places = {

@@ -116,14 +116,15 @@ def spread(value: Value, form: str) -> tuple[float, float | None, float | None]:
 
 
 def written(value: Value, form: str) -> str:
-    """A value as the tables have it: `87.9 % (85.7 to 89.8)`."""
+    """A value as the tables have it: `87.9 % of 972 (85.7 to 89.8)`."""
     if value is None:
         return ""
     if isinstance(value, str):
         return value
     figure, low, high = spread(value, form)
     if form == "share":
-        return f"{figure:.1f} % ({low:.1f} to {high:.1f})"
+        assert isinstance(value, tuple)
+        return f"{figure:.1f} % of {value[1]:,} ({low:.1f} to {high:.1f})"
     if form == "percent":
         return f"{number(figure)} %"
     return number(figure) + ("" if low is None or high is None else f" ({number(low)} to {number(high)})")
