@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from .answers.answer import Answer
     from .answers.events import Event
     from .answers.learning import Saved
+    from .conversation import Conversation
     from .graph import build_graph
     from .settings import PRESETS, Settings, make_settings
-    from .sqlagent import Conversation, Correction, SQLAgent
+    from .sqlagent import Correction, SQLAgent
 
 _HOMES = {
     "Answer": ".answers.answer",
-    "Conversation": ".sqlagent",
+    "Conversation": ".conversation",
     "Correction": ".sqlagent",
     "Event": ".answers.events",
     "PRESETS": ".settings",

@@ -15,10 +15,11 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
+from .advice import failures_noted
 from .attempts.variation import varied
 from .effects import Body, Tally, arun, run
 from .model.budget import Budget, left_of
@@ -38,7 +39,7 @@ from .nodes.select import select
 from .records import Usage, dump, load, parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import AgentInput, AgentOutput, AgentState, clarified_turn, turn_of, usage_of
+from .state import AgentInput, AgentOutput, AgentState, clarified_turn, turn_of, upgrade, usage_of
 from .undo import open_turn, undoable
 
 NodeBody = Callable[[AgentState, Run], Body[dict[str, Any]]]
@@ -145,21 +146,25 @@ class _Node(Runnable[AgentState, dict[str, Any]]):
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
         with _undone_by_errors(config):
-            started, this, tally = self._start(input, config)
-            with asked_in(this.thread):
-                update = run(self._body(input, this), this.translator(), tally)
-        return _counted(self.get_name(), input, update, tally, started)
+            changes = upgrade(input)
+            state = cast("AgentState", {**input, **changes})
+            started, this, tally = self._start(state, config)
+            with asked_in(this.thread), failures_noted() as notes:
+                update = run(self._body(state, this), this.translator(), tally)
+        return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """See `Runnable`."""
         with _undone_by_errors(config):
+            changes = upgrade(input)
+            state = cast("AgentState", {**input, **changes})
             # Only a run that may narrow what is read can have to open a database.
             narrows = cast("Settings | None", get_runtime(Settings).context) is not None
-            start = asyncio.to_thread(self._start, input, config) if narrows else None
-            started, this, tally = self._start(input, config) if start is None else await start
-            with asked_in(this.thread):
-                update = await arun(self._body(input, this), this.translator(), tally)
-        return _counted(self.get_name(), input, update, tally, started)
+            start = asyncio.to_thread(self._start, state, config) if narrows else None
+            started, this, tally = self._start(state, config) if start is None else await start
+            with asked_in(this.thread), failures_noted() as notes:
+                update = await arun(self._body(state, this), this.translator(), tally)
+        return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
 
     def _start(self, state: AgentState, config: RunnableConfig | None) -> tuple[float, Run, Tally]:
         """When the node started, its run, and what it may spend.
@@ -234,6 +239,24 @@ def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
     if name == "select":
         usage |= {"drafts": parallel_usage([load(Usage, draft["usage"]) for draft in state["drafts"]])}
     return left_of(settings, usage)
+
+
+def _noted(update: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return the update with more notes, in whatever carries those of its node."""
+    if not notes:
+        return update
+    if update.get("answer"):
+        return update | {"answer": _with_notes(update["answer"], notes)}
+    if isinstance(drafts := update.get("drafts"), list):
+        return update | {"drafts": [_with_notes(draft, notes) for draft in cast("list[dict[str, Any]]", drafts)]}
+    before = update.get("notes", [])
+    if isinstance(before, Overwrite):
+        return update | {"notes": Overwrite([*cast("list[str]", before.value), *notes])}
+    return update | {"notes": [*before, *notes]}
+
+
+def _with_notes(record: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    return record | {"notes": [*record["notes"], *notes]}
 
 
 def _counted(name: str, state: AgentState, update: dict[str, Any], tally: Tally, started: float) -> dict[str, Any]:

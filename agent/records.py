@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, cast
 
@@ -46,7 +47,7 @@ StopKind = Literal[
 revision gave the result of the attempt before it. `cycle`: a revision gave the SQL or the result of an earlier attempt.
 `attempts`: the settings allow no more. `budget`: calls, tokens or time ran out. `edited`: a person wrote the query.
 `declined`: the agent declined the question, or a person the query. `asked`: the turn waits for a person. `error`: the
-model or its reply was of no use. `schema`: it was asked which tables there are.
+model or its reply was of no use, or a table is locked. `schema`: it was asked which tables there are.
 """
 
 AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "verified"]
@@ -472,14 +473,24 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain_result(table: Table) -> Result:
-    """A database result as the state carries it."""
+    """A database result as the state carries it: integers of more than 64 bits as their digits."""
     return Result(table.columns, tuple(map(_plain_row, table.rows)), table.truncated, table.withheld, table.notes)
 
 
 def _plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
-    if _PLAIN.issuperset(map(type, row)):
+    if _PLAIN.issuperset(map(type, row)) and not any(map(_is_large, row)):
         return cast("tuple[PlainCell, ...]", row)
-    return tuple(map(plain_cell, row))
+    return tuple(_digits(cell) if _is_large(cell) else plain_cell(cell) for cell in row)
+
+
+def _is_large(cell: Cell) -> bool:
+    """Whether it is an integer of more than 64 bits, which checkpoints cannot hold."""
+    return isinstance(cell, int) and not -(2**63) <= cell < 2**64
+
+
+def _digits(cell: Cell) -> str:
+    assert isinstance(cell, int)
+    return str(Decimal(cell))  # an integer itself may have more digits than Python writes
 
 
 @lru_cache(maxsize=64)

@@ -19,39 +19,50 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
+from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
-from .presets import PAPERS
+from .presets import PAPERS, Method
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
+REMOVED: dict[str, str] = {
+    "annotation_calls": "a turn makes at most 10 such requests; `tableturn annotate` makes the rest",
+    "candidate_temperature": "it is 0.7",
+    "code_bytes": "it is 100,000",
+    "feedback_cell": "it is 80",
+    "feedback_rows": "it is 10",
+    "feedback_tokens": "it is 1,500",
+    "gate_confidence": "the gate asks for none",
+    "gate_value_score": "only values that the question spells out are required",
+    "gate_warnings": "`revise_on` at `doubt` allows none",
+    "k_random": "use n_voted",
+}
+"""Settings that `REMOVED_IN` removed, with what to do instead. They are ignored for that release."""
 
-class Settings(BaseModel):
-    """What a turn does, and how far it may go."""
+REMOVED_IN = "0.3"
 
-    model_config = ConfigDict(frozen=True, extra="forbid", title="tableturn settings")
+
+def _own_first(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Put the fields that people set before those of the method, where a form is made of the schema."""
+    fields = schema["properties"]
+    schema["properties"] = {name: fields[name] for name in sorted(fields, key=lambda name: name in Method.model_fields)}
+
+
+class Settings(Method):
+    """What a turn does, and how far it may go: what people set; `Method` holds what only papers and experiments do."""
+
+    model_config = ConfigDict(title="tableturn settings", json_schema_extra=_own_first)
 
     preset: PresetName = Field(
         default="full",
         description="A paper's published configuration, or `full`, which combines all four papers.",
     )
 
-    rephrase: Literal["auto", "always", "never"] = Field(
-        default="auto",
-        description="How each question is made self-contained and its intent labelled (CREDIT-SQL 3.1): by a separate "
-        "request (`always`), not at all (`never`), or in the reply that writes the SQL (`auto`). `auto` "
-        "still asks separately if the translator or prompt form cannot do both at once, and for a later "
-        "turn over a schema too large to show whole.",
-    )
     effort: Literal["low", "auto", "high"] = Field(
         default="auto",
         description="How much a turn may spend beyond the other settings. `low`: nothing more. `auto`: more drafts and "
         "their merge if the reply is unsure or no query passes the checks, and a separate request for "
         "understanding if the record says that the model is weak. `high`: all of these from the start.",
-    )
-    simplify: bool = Field(
-        default=True,
-        description="Also put the question into plain common words, for retrieval (revision chain 3.1.1). Only if "
-        "`rephrase` makes its own request, or if the preset's paper makes one for simplification.",
     )
     clarify: bool = Field(
         default=True,
@@ -73,100 +84,13 @@ class Settings(BaseModel):
         default=5, ge=0, le=50, description="Number of earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."
     )
 
-    link_schema: bool = Field(
-        default=True,
-        description="Order, mark and cut the schema by the probability that the question is about each item (Track-SQL "
-        "2.2). If off, the whole schema is shown as declared.",
-    )
-    link_threshold: float = Field(
-        default=0.0,
-        ge=0.0,
-        lt=1.0,
-        description="Hide schema items of lower probability (Track-SQL 2.2, s = 0.1). 0 shows the whole schema, most "
-        "probable first.",
-    )
-    all_columns: bool = Field(
-        default=False,
-        description="In Track-SQL's schema form, mark tables of which all columns are probably asked for (Track-SQL "
-        "2.2, all-column intent).",
-    )
     annotate: bool = Field(
         default=False,
         description="Have the model describe columns and tables once, for linking and for prompts whose schema form "
         "shows comments (Track-SQL B.3). The descriptions are stored until the schema changes.",
     )
-    annotation_calls: int = Field(
-        default=10,
-        ge=0,
-        le=1_000,
-        description="Requests for descriptions that one turn may make, at most a quarter of `turn_calls`. The next "
-        "turn, or `tableturn annotate`, continues.",
-    )
     values: int = Field(
         default=10, ge=0, le=100, description="Most database values mentioned by the question that are shown."
-    )
-
-    examples: Literal["skeleton", "question", "draft", "voted", "random", "none"] = Field(
-        default="skeleton",
-        description="How few-shot examples are chosen: by question skeletons (`skeleton`, revision chain 3.1), by "
-        "question (`question`, SQL-CRAFT 3), by question skeletons and, again before each revision, by the "
-        "SQL skeleton of the last query (`draft`, DAIL-SQL's idea), by diversity and voting (`voted`, "
-        "CREDIT-SQL 3.3), at random, or not at all (`none`).",
-    )
-    own_examples: int = Field(
-        default=3,
-        ge=0,
-        le=50,
-        description="Most examples approved on this same database that are shown before the others, however those are "
-        "chosen.",
-    )
-    k_question_skeleton: int = Field(
-        default=4, ge=0, le=50, description="Examples by the question's skeleton (revision chain 4.1.1, k1)."
-    )
-    k_simplified_skeleton: int = Field(
-        default=4, ge=0, le=50, description="Examples by the simplified question's skeleton (revision chain 4.1.1, k2)."
-    )
-    skeleton_form: Literal["marked", "plain"] = Field(
-        default="marked",
-        description="How a question becomes a skeleton. `marked`: common schema words (name, year) stay, and marks say "
-        "how much is asked for. `plain`: every schema word is masked and nothing is added (revision chain "
-        "3.1.2).",
-    )
-    skeleton_pool: int = Field(
-        default=64,
-        ge=0,
-        le=1_000,
-        description="Number of nearest skeletons that vote for their form of SQL; one example of each form is shown. "
-        "With 0, or with the plain form, the nearest skeletons themselves are shown (revision chain "
-        "3.1.3).",
-    )
-    k_question: int = Field(default=5, ge=0, le=50, description="Examples by question (SQL-CRAFT 3, 5-shot).")
-    k_random: int = Field(
-        default=18, ge=0, le=100, description="Examples chosen at random (CREDIT-SQL table 3: as many as with voting)."
-    )
-    n_voted: int = Field(default=18, ge=1, le=100, description="Examples chosen by voting (CREDIT-SQL 3.3, N).")
-    clustering: Literal["kmeans", "agglomerative", "spectral"] = Field(
-        default="kmeans", description="How examples are clustered for voting (CREDIT-SQL 5.4, table 4)."
-    )
-    example_likeness: float = Field(
-        default=0.8,
-        ge=0.0,
-        le=1.0,
-        description="Least similarity to the question of an example chosen by skeleton from other databases; less "
-        "similar ones are not shown. 0 shows the nearest, however dissimilar. On Spider train, the SQL of "
-        "28 % of the built-in examples with 0.8 or more has the gold query's form, against 5 % of the "
-        "nearest eight. Examples of this database are shown if they reach this similarity or share words "
-        "with the question.",
-    )
-    regular_examples: bool = Field(
-        default=False, description="Show the SQL of examples in one regular form (CREDIT-SQL 3.2, SQL regularisation)."
-    )
-    m_votes: int = Field(default=20, ge=1, le=200, description="Clusterings that vote (CREDIT-SQL 3.3, M).")
-    example_seed: int = Field(
-        default=0,
-        ge=0,
-        le=1_000_000,
-        description="Seed of the random choice of examples, and of the clusterings that vote.",
     )
 
     knowledge_tokens: int = Field(
@@ -182,56 +106,11 @@ class Settings(BaseModel):
         "if only values differ. If off, the model writes the query and is shown the approved one.",
     )
 
-    prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
-        default="full", description="Whose prompt form is used to ask for SQL."
-    )
-    schema_style: Literal["compact", "ddl", "credit", "track", "craft", "frames"] = Field(
-        default="compact", description="How the schema is written into a prompt."
-    )
-    show_simplified: bool = Field(
-        default=True,
-        description="Show the simplified question to the model that writes the SQL. If off, it is used only for "
-        "retrieval (revision chain 3.1.3).",
-    )
-    mark_used: bool = Field(
-        default=True,
-        description="Mark the schema items that earlier queries of the conversation used. Track-SQL marks them only "
-        "for its linker.",
-    )
-    tell_unshown: bool = Field(
-        default=True,
-        description="Say how much of the schema is not shown, and name other tables. No paper does this.",
-    )
-    tell_unheld: bool = Field(
-        default=True,
-        description="In the form `full`, list the words of the question that are in no name, value or definition of "
-        "the database. No paper does this.",
-    )
-    base_sql: bool = Field(
-        default=True,
-        description="Show an earlier query as a base to edit (Track-SQL 2.3).",
-    )
-    base_choice: Literal["latest", "relevance"] = Field(
-        default="latest",
-        description="Which earlier query is the base. `latest`: the last turn's, unless another is clearly closer; "
-        "none if the question starts a new topic. `relevance`: the one with the highest relevance "
-        "(Track-SQL 2.3, equation 8).",
-    )
     conventions: Literal["people", "benchmark", "none"] = Field(
         default="people",
         description="In the form `full`, what an answer looks like if the question leaves it open: as people want it "
         "(`people`: names beside numbers, each thing once, ties, empty groups), as benchmarks like Spider "
         "expect it (`benchmark`: what is asked for and nothing else), or in few words (`none`).",
-    )
-    today: Literal["clock", "none"] = Field(
-        default="clock",
-        description="In the form `full`, whether the model is told today's date. Evaluations leave it out (`none`), so "
-        "that they can be repeated.",
-    )
-    reason: Literal["off", "pot", "code_blocks"] = Field(
-        default="off",
-        description="Program of thought (SQL-CRAFT 2): pandas code and SQL in one reply (`pot`), or code first, then "
-        "SQL from it (`code_blocks`).",
     )
 
     record: str = Field(
@@ -246,22 +125,11 @@ class Settings(BaseModel):
         description="The file with the bounds that `tableturn trust fit` set, by which answers are marked trusted. "
         "`off` for none; empty for `trust.json` in the data folder. Off in evaluations.",
     )
-    second_reading: bool = Field(
-        default=True,
-        description="Also read each question with the built-in grammar, without a request to the model. Whether its "
-        "query gives the same result affects the confidence and nothing else. No paper does this.",
-    )
-
-    show_code_result: bool = Field(
-        default=True,
-        description="In the second step of `code_blocks`, show the result of the code. SQL-CRAFT 2 shows only the "
-        "code.",
-    )
 
     allow: tuple[str, ...] = Field(
         default=(),
-        description="Tables and columns that may be read, written as for `--allow`; `*` matches any characters. In a "
-        "single run it can only narrow what the agent may read.",
+        description="Tables and columns that may be read, written as for `--allow`; `*` matches any characters; "
+        "without entries, all. In a single run it can only narrow what the agent may read.",
     )
     deny: tuple[str, ...] = Field(
         default=(),
@@ -272,18 +140,12 @@ class Settings(BaseModel):
     code_seconds: float = Field(
         default=10.0, gt=0, le=3_600, description="Longest run of one piece of pandas code, in seconds."
     )
-    code_bytes: int = Field(
-        default=100_000, ge=1_000, le=10_000_000, description="Longest pandas code that is accepted, in bytes."
-    )
 
     temperature: float = Field(
         default=0.0,
         ge=0.0,
         le=2.0,
         description="Temperature of every request except simplification (CREDIT-SQL 4.2: 0).",
-    )
-    simplify_temperature: float = Field(
-        default=0.0, ge=0.0, le=2.0, description="Temperature of simplification (revision chain 4.1.1: 1.0)."
     )
     max_output_tokens: int = Field(
         default=1_000, ge=50, le=100_000, description="Most tokens of one reply (CREDIT-SQL 4.2: 600)."
@@ -311,18 +173,6 @@ class Settings(BaseModel):
         description="Number of drafts written side by side, each with other examples; their results vote (CREDIT-SQL "
         "5.2).",
     )
-    candidate_temperature: float = Field(
-        default=0.7, ge=0.0, le=2.0, description="Temperature of every draft except the first, if there are several."
-    )
-    candidate_reasoning: bool = Field(
-        default=True,
-        description="If there are several drafts and the others are not reasoned in code, reason every third one in "
-        "code.",
-    )
-    merge: bool = Field(
-        default=True,
-        description="If the results of several drafts differ, merge the two strongest by one more request.",
-    )
 
     approve: bool = Field(
         default=False,
@@ -332,85 +182,6 @@ class Settings(BaseModel):
 
     max_attempts: int = Field(
         default=3, ge=1, le=20, description="Most queries that one turn runs, including the draft (N_max, IC-Loop cap)."
-    )
-    draft_again: bool = Field(
-        default=True,
-        description="If `max_attempts` is 1 and the draft fails for a table or column that was not shown, write it "
-        "once more with that shown. No paper does this.",
-    )
-    mend_names: bool = Field(
-        default=True,
-        description="If a query fails for a misspelt table or column and exactly one name in the tables shown is "
-        "nearest, run it with that name, without a request to the model. No paper does this.",
-    )
-    gate: bool = Field(
-        default=True,
-        description="End the turn without a revision if an attempt runs, nothing counted by `revise_on` is found "
-        "against it, and it agrees with the code's result, if there is one.",
-    )
-    revise_on: Literal["evidence", "doubt"] = Field(
-        default="evidence",
-        description="What the gate rejects. `evidence`: what is proved (an error, a condition that can never be true, "
-        "an empty result of a search for a value that the column does not contain, an aggregate over rows "
-        "that a join repeats). `doubt`: also every empty result and every warning of the static checks. "
-        "Warnings that remain become notes to the answer.",
-    )
-    gate_warnings: int = Field(
-        default=0,
-        ge=0,
-        le=20,
-        description="With `revise_on` at `doubt`, the most warnings of static checks with which an attempt passes the "
-        "gate.",
-    )
-    gate_value_score: float = Field(
-        default=1.0,
-        ge=0.5,
-        le=2.0,
-        description="If the question mentions a value with at least this score and the query does not contain it, the "
-        "query gets a warning. 1 means identical text (0.8 % of Spider train's gold queries lack such a "
-        "value); above 1, no value is required.",
-    )
-    gate_confidence: float = Field(
-        default=0.0, ge=0.0, le=1.0, description="Least confidence with which an attempt passes the gate."
-    )
-    converge: Literal["sql", "result", "either"] = Field(
-        default="either",
-        description="When the loop ends: if the SQL repeats (`sql`, SQL-CRAFT algorithm 1), if the result repeats "
-        "(`result`, revision chain 3.2.2), or at either.",
-    )
-    stop_cycles: bool = Field(
-        default=True,
-        description="Also end the loop if an attempt repeats any earlier one. The papers compare it only with the one "
-        "before.",
-    )
-    final: Literal["best", "last"] = Field(
-        default="best",
-        description="Which attempt is the answer: the first draft, unless a revision is clearly better (`best`), or "
-        "the last attempt (`last`; SQL-CRAFT algorithm 1, revision chain 3.2.2).",
-    )
-    feedback_error: bool = Field(default=True, description="Feed back the execution error (revision chain 3.2.1).")
-    feedback_names: bool = Field(
-        default=True, description="With the execution error, feed back its class and the nearest correct names."
-    )
-    feedback_findings: bool = Field(default=True, description="Feed back what the static checks found.")
-    feedback_explanation: bool = Field(
-        default=False,
-        description="Feed back what the SQL means in plain words and how that differs from the question, by one more "
-        "request per revision (revision chain 3.2.1).",
-    )
-    feedback_contents: bool = Field(
-        default=True, description="Feed back values of the columns involved (revision chain 3.2.1)."
-    )
-    feedback_result: bool = Field(default=True, description="Feed back the result as CSV (SQL-CRAFT 2, IC-Loop).")
-    feedback_code: bool = Field(
-        default=True, description="Feed back the pandas code's result if it differs or the query failed."
-    )
-    feedback_rows: int = Field(default=10, ge=1, le=1_000, description="Most rows of a result in feedback.")
-    feedback_cell: int = Field(
-        default=80, ge=8, le=10_000, description="Most characters of one value in feedback; longer values are cut."
-    )
-    feedback_tokens: int = Field(
-        default=1_500, ge=50, le=100_000, description="Most tokens of one part of the feedback, by our own estimate."
     )
 
     turn_calls: int = Field(
@@ -480,11 +251,12 @@ class Settings(BaseModel):
     def _start_from_preset(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        for name in cast("Mapping[str, Any]", given):
+        given = without_removed(cast("Mapping[str, Any]", given))
+        for name in given:
             if name not in cls.model_fields:
                 raise SettingsError(_unknown(str(name), cls.model_fields))
         if "preset" not in given:
-            return given  # pyright: ignore[reportUnknownVariableType]
+            return given
         return {**PRESETS.get(str(given["preset"]), {}), **given}
 
     @property
@@ -510,13 +282,21 @@ class Settings(BaseModel):
     @property
     def permissions(self) -> Permissions:
         """What these settings let be read."""
-        return Permissions.of(self.allow, self.deny)
+        return Permissions.of(self.allow or None, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
         """These settings with the fields that `by` was explicitly given."""
         if by is None or not by.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
+
+
+def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
+    """Return the fields without those that were removed, of which one note tells."""
+    if gone := [name for name in given if name in removed]:
+        told = "; ".join(f"{name}: {removed[name]}" for name in gone)
+        warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({told})", REMOVED_IN)
+    return {name: value for name, value in given.items() if name not in removed} if gone else given
 
 
 def _unknown(name: str, fields: Iterable[str]) -> str:

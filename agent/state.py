@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from langgraph.graph import MessagesState
 from typing_extensions import TypedDict
 
+from ..tools.errors import ConversationTooNew
 from .records import Attempt, Turn, Usage, dump, load, load_all
 
 Record = dict[str, Any]
@@ -38,6 +40,7 @@ class AgentState(MessagesState):
     of the turn at hand and is reset when the next one starts.
 
     Attributes:
+        version: The form of this state; `upgrade` reads older ones.
         turns: Earlier turns (`PastTurn`), oldest first, at most the window.
         question: The question, where it did not come as a message.
         evidence: Notes that come with the next question; a turn takes them when it begins.
@@ -52,6 +55,7 @@ class AgentState(MessagesState):
         answer: The `AnswerRecord`; None until `respond` has run.
     """
 
+    version: int
     turns: list[Record]
     question: str
     evidence: str
@@ -70,6 +74,36 @@ class AgentOutput(MessagesState, total=False):
     """What a turn gives back: the chat messages and the answer."""
 
     answer: Record | None
+
+
+Upgrade = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Returns the keys that change from one version of the state to the next; never those with a reducer."""
+
+
+def _from_0_2(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {}  # 0.2 wrote no version; nothing else has changed
+
+
+UPGRADES: tuple[Upgrade, ...] = (_from_0_2,)
+"""By the version that they upgrade; the current one is their number."""
+
+
+def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> dict[str, Any]:
+    """Return what changes in a state that an older version saved; nothing if it is of this version.
+
+    Raises:
+        ConversationTooNew: A newer version saved it.
+    """
+    version = state.get("version", 0)
+    if not isinstance(version, int) or version > len(upgrades):
+        raise ConversationTooNew(
+            f"this conversation was saved by a newer version of tableturn (state {version!r}, this one reads up to "
+            f"{len(upgrades)}): install that version, or start a new conversation"
+        )
+    changes: dict[str, Any] = {}
+    for step in upgrades[version:]:
+        changes |= step({**state, **changes})
+    return {**changes, "version": len(upgrades)} if version < len(upgrades) else {}
 
 
 def fresh_turn(question: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ settings show in Studio as the run's context. `TABLETURN_EXAMPLES` names an exam
 URL (`TABLETURN_EMBEDDING` its embedding): few-shot examples come from it, and a query that is approved with
 `"save": true` leaves its answer there. `TABLETURN_PERMISSIONS` names a permissions file, of which the server's
 conversations get `[users.NAME]` for the name in `TABLETURN_USER`, else `[default]`; `allow` and `deny` of a run's
-context narrow that further. `TABLETURN_KNOWLEDGE` names the knowledge file, or `off` (docs/knowledge.md); without it
+context narrow that further. `TABLETURN_KNOWLEDGE` names the knowledge file, or `off` (docs/teach.md); without it
 the one beside the database is read, if there is one. With `TABLETURN_COMMANDS` set to `on`, as `make studio` sets it,
 messages that begin with a slash are the terminal's commands: /approve, /correct, /note, /accept, /forget.
 """

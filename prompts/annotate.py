@@ -141,7 +141,7 @@ def _whole_phrases(text: str, count: int) -> Phrases:
 
 def _unescaped(literal: str) -> str:
     try:
-        return str(json.loads(literal, strict=False))
+        return str(json.loads(literal, strict=False)).encode("utf-8", "replace").decode()
     except ValueError:
         return literal
 

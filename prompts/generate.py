@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Literal
 
 from ..tools.database.rendering.render import SchemaStyle, render_schema
@@ -17,7 +17,7 @@ from ..tools.knowledge.compile import compiled
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .parts import Parts, fit
+from .parts import Parts, fit, fit_whole
 from .replies import Draft, Rephrasing
 from .task import Message, Prompt, Task
 from .templating import render_messages
@@ -146,9 +146,9 @@ class GenerateTask(Task[Draft]):
             values: What else the template needs.
         """
 
-        def messages(shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-            text = self.schema_text(shown)
-            return render_messages(template, task=self, shown=shown, schema_text=text, left_out=left_out, **values)
+        def render(task: GenerateTask, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+            text = task.schema_text(shown)
+            return render_messages(template, task=task, shown=shown, schema_text=text, left_out=left_out, **values)
 
         if self.declared is not None:
             # Whoever sees every name can tell which words no name holds, but not which names no value holds.
@@ -156,10 +156,9 @@ class GenerateTask(Task[Draft]):
             whole = replace(
                 self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), ranked=False, unheld=unheld
             )
-            prompt = whole.render_as(template, budget, programs, **values)
-            if not prompt.left_out:
+            if prompt := fit_whole(budget, replace(whole.parts(), programs=programs), partial(render, whole)):
                 return prompt
-        return fit(budget, replace(self.parts(), programs=programs), messages)
+        return fit(budget, replace(self.parts(), programs=programs), partial(render, self))
 
     def parse(self, text: str) -> Draft:
         """The statement, and what the lines around it say; see `read_answer`."""

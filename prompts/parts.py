@@ -124,28 +124,31 @@ class Parts:
         return left, tuple(sentence for sentence in sentences if sentence)
 
 
-def fit(budget: int, everything: Parts, render: Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]) -> Prompt:
+Render = Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]
+"""Makes the messages from what is left and the sentences on what is not."""
+
+
+def fit_whole(budget: int, everything: Parts, render: Render) -> Prompt | None:
+    """Return the prompt that shows everything; None if it is larger than the budget."""
+    prompt = _attempt(0, everything, render)
+    return prompt if prompt.tokens <= budget else None
+
+
+def fit(budget: int, everything: Parts, render: Render) -> Prompt:
     """The largest prompt within the budget.
 
     Args:
         budget: Tokens, by `estimate_messages`.
         everything: What to show if it fits.
-        render: Makes the messages from what is left and the sentences on what is not.
+        render: Makes the messages.
 
     Raises:
         PromptTooLarge: If the least is still too large.
     """
-
-    def attempt(steps: int) -> Prompt:
-        left, left_out = everything.cut(steps)
-        messages = render(left, left_out)
-        return Prompt(messages, estimate_messages(messages), left_out)
-
-    prompt = attempt(0)
-    if prompt.tokens <= budget:
+    if prompt := fit_whole(budget, everything, render):
         return prompt
     low, high = 0, everything.steps()
-    prompt = attempt(high)
+    prompt = _attempt(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
             f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
@@ -153,12 +156,18 @@ def fit(budget: int, everything: Parts, render: Callable[[Parts, tuple[str, ...]
         )
     while high - low > 1:
         middle = (low + high) // 2
-        tried = attempt(middle)
+        tried = _attempt(middle, everything, render)
         if tried.tokens <= budget:
             high, prompt = middle, tried
         else:
             low = middle
     return prompt
+
+
+def _attempt(steps: int, everything: Parts, render: Render) -> Prompt:
+    left, left_out = everything.cut(steps)
+    messages = render(left, left_out)
+    return Prompt(messages, estimate_messages(messages), left_out)
 
 
 def _no_room(gone: int, total: int, what: str) -> str:

@@ -103,6 +103,8 @@ def find_json(text: str) -> dict[str, object] | None:
         for candidate in (text[start:], _TRAILING_COMMA.sub("", text[start:])):
             try:
                 value, _ = decoder.raw_decode(candidate)
+                # Escapes may spell halves of surrogate pairs, which nothing else could encode.
+                value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):

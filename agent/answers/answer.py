@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...prompts.replies import Intent
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.database import Estimate
 from ...tools.export import export_rows
+from ..advice import advise, failures_noted
 from ..attempts.confidence import words
 from ..records import (
     AnswerRecord,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from ...tools.database import Rights
     from ...tools.knowledge import Entry
     from ..effects import Translator
+
+R = TypeVar("R")
 
 JSON_KEYS = (
     "question",
@@ -181,24 +184,36 @@ class Answer:
     @cached_property
     def drawn(self) -> Chart | None:
         """The chart that fits the rows, and the question where it asks for one; None where none does."""
-        return self.drawn_as(wished(self.question))
+        return self.drawn_as(self._wish)
 
     def drawn_as(self, wish: Wish | None) -> Chart | None:
         """The chart that fits the rows and this wish; None where none does."""
         if not self.answered or self.withheld:
             return None
-        title = self.rephrased if wish is None or not wish.question else wish.question
-        return choose(self.headings, self.rows, wish, title=title or self.question, partial=self.truncated)
+        title = (self.rephrased if wish is None or not wish.question else wish.question) or self.question
+        return self._charted(lambda: choose(self.headings, self.rows, wish, title=title, partial=self.truncated))
+
+    @cached_property
+    def _wish(self) -> Wish | None:
+        return self._charted(lambda: wished(self.question))
+
+    def _charted(self, call: Callable[[], R]) -> R | None:
+        """Return what the call gives, or None and a note where it fails: charts are made once an answer is there."""
+        with failures_noted() as notes:
+            made = advise("charts", call, None)
+        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+        return made
 
     @cached_property
     def chart(self) -> Spec | None:
         """The chart that fits, as a Vega-Lite specification with its data (JSON values); None where none does."""
-        return vega_lite(self.drawn) if self.drawn else None
+        drawn = self.drawn
+        return self._charted(lambda: vega_lite(drawn)) if drawn else None
 
     @property
     def pictured(self) -> bool:
         """Whether the question asks for a picture."""
-        return wished(self.question) is not None
+        return self._wish is not None
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """The rows as CSV, texts that a spreadsheet could take for a formula guarded by an apostrophe.
@@ -246,8 +261,9 @@ class Answer:
         """
         whole = fields_of(self.record, JSON_KEYS) | {"answered": self.answered, "headings": self.headings}
         whole["chart"] = self.chart if self.pictured else None
+        whole["notes"] = self.notes
         whole["text"] = "\n".join([self.text, *(f"{n}. {choice}" for n, choice in enumerate(self.choices, 1))])
-        whole["estimate"] = shown(self.estimate)
+        whole["estimate"] = advise("phrasing", lambda: shown(self.estimate), None)
         return {key: whole[key] for key in JSON_KEYS}
 
     def to_json(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from ...prompts.statement_text import starts_like_sql
 from ...tools.database import Estimate
+from ..advice import advise
 from .phrasing import shown
 
 SAVE = "approve and save"
@@ -47,7 +48,7 @@ def request(sql: str, can_save: bool, explanation: str = "", estimate: Estimate 
         "sql": sql,
         "choices": choices,
         "explanation": explanation,
-        "estimate": shown(estimate),
+        "estimate": advise("phrasing", lambda: shown(estimate), None),
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError
+from ..advice import advisory
 from ..context.history import as_asked
 from ..records import Attempt, Readings, Turn, UsedKnowledge
 from ..resources import Run
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _LONGEST = 20_000
 
 
+@advisory("basis", None)
 def basis_for(
     chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:

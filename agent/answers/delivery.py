@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...tools.database import Database, Limits
 from ...tools.errors import QueryError
 from ..records import AnswerRecord, plain_result
-from .phrasing import WITHHELD, about, headed, phrase
+from .phrasing import WITHHELD, about, headed, words_or_count
 
 
 def deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerRecord:
@@ -31,7 +31,7 @@ def deliver(answer: AnswerRecord, database: Database, limits: Limits) -> AnswerR
         return replace(answer, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
     known = about(found)
     called = headed(answer.sql, found.columns, database)
-    words = [phrase(called, found.rows, found.truncated), *known, answer.text.removeprefix(WITHHELD).strip()]
+    words = [words_or_count(found, called), *known, answer.text.removeprefix(WITHHELD).strip()]
     return replace(
         answer,
         columns=found.columns,

@@ -11,6 +11,7 @@ from langgraph.types import Overwrite, StreamMode
 
 from ...prompts.sql_reply import sql_so_far
 from ...tools.errors import TableturnError
+from ..advice import advise
 from ..effects import TASK
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class EventReader:
         self._reply += message.text
         if len(self._reply) > _LONGEST_WATCHED:
             return
-        found = sql_so_far(self._reply)
+        found = advise("phrasing", lambda: sql_so_far(self._reply), "")
         if len(found) > len(self._written) and found.startswith(self._written):
             text, self._written = found[len(self._written) :], found
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})

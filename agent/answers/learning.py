@@ -14,6 +14,7 @@ from ..resources import Resources
 from ..settings import Settings
 
 if TYPE_CHECKING:
+    from ...tools.database import Database
     from ...tools.examples import Example, ExampleStore
 
 _LOOKED_THROUGH = 50
@@ -34,7 +35,8 @@ class Saved:
         id: The example's identifier, as `tableturn examples list` shows it.
         example: As it is kept: a self-contained question, the SQL, the part of the schema that it uses.
         new: Whether it was not there before.
-        replaced: How many earlier approved answers to the very same question gave way to it.
+        replaced: How many earlier approved answers to the very same question gave way to it. Those of people who may
+            read more stay, and are not counted.
     """
 
     id: str
@@ -69,7 +71,7 @@ def save_answer(
     example = example_of(database, asked, sql, simplified=simplified, shared=shared)
     example = replace(example, rights=approval_of(database, sql), author=database.session.identity.name)
     done = store.add([example], runs_on(database, settings.limits))
-    outdated = _other_answers(store, example)
+    outdated = _other_answers(store, example, database)
     if done.added:
         _add_to_record(answer, resources)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
@@ -121,21 +123,22 @@ def _sql(answer: AnswerRecord, resources: Resources) -> str:
     return answer.sql
 
 
-def _other_answers(store: ExampleStore, example: Example) -> list[str]:
-    """What was approved earlier for the same question on the same database, with other SQL: the latest counts.
+def _other_answers(store: ExampleStore, example: Example, database: Database) -> list[str]:
+    """What was approved earlier for the same question with other SQL, as far as it gives way; see `gives_way`.
 
     Shared or not: a wrong answer that stayed in one of the two would still be shown beside the right one in the other.
     """
-    from ...tools.examples import example_id
+    from ...tools.examples import VERIFIED, gives_way, meaning_of
 
-    own = store.nearest("question", example.question, _LOOKED_THROUGH, example.owner, shared=False)
+    seen = store.seen_by(database)
+    own = seen.nearest("question", example.question, _LOOKED_THROUGH, example.owner, shared=False)
     shared = store.nearest("question", example.question, _LOOKED_THROUGH)
-    same_answer = {example_id(replace(example, shared=shared)) for shared in (False, True)}
     return [
         hit.id
         for hit in (*own, *shared)
-        if hit.example.source in ("approved", "verified")
+        if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and hit.id not in same_answer
+        and meaning_of(hit.example) != meaning_of(example)
+        and gives_way(hit.example, example, database)
     ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...tools.database import Database, Estimate
+from ...tools.errors import SQLParseError
 from ...tools.sql import Heading, explain
 from ...tools.sql import headings as headings_of
 from ...tools.stemming import singular
+from ..advice import advise, advisory
 from ..attempts.compare import is_empty
 from ..records import Attempt, PlainCell, Result, Status
 
@@ -60,19 +62,34 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
 
 def phrased(result: Result, headings: Sequence[Heading]) -> str:
     """What an answer says of a result."""
-    return WITHHELD if result.withheld else phrase(headings, result.rows, result.truncated)
+    return WITHHELD if result.withheld else words_or_count(result, headings)
+
+
+def words_or_count(result: Result, headings: Sequence[Heading]) -> str:
+    """Return the words for a result, or how many rows it has where there are none."""
+    plain = f"{'More than ' if result.truncated else ''}{result.row_count:,} rows."
+    return advise("phrasing", lambda: in_words(result, headings), plain)
+
+
+def in_words(result: Result, headings: Sequence[Heading]) -> str:
+    """Return what an answer says of a result to whoever may see its rows."""
+    return phrase(headings, result.rows, result.truncated)
 
 
 def headed(sql: str | None, columns: Sequence[str], database: Database) -> tuple[Heading, ...]:
     """What the columns of a query's result are called in words; their own names where there are no better ones."""
-    if sql is None:
-        return tuple(map(Heading, columns))
-    try:
-        return headings_of(sql, columns, database.schema())
-    except Exception:  # noqa: BLE001 - as below
-        return tuple(map(Heading, columns))
+    own = tuple(map(Heading, columns))
+
+    def call() -> tuple[Heading, ...]:
+        try:
+            return own if sql is None else headings_of(sql, columns, database.schema())
+        except SQLParseError:
+            return own
+
+    return advise("headings", call, own)
 
 
+@advisory("phrasing", "")
 def summary(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncated: bool) -> str:
     """The result in one line, for later turns: its shape and its first row."""
     if not rows:
@@ -81,24 +98,24 @@ def summary(columns: Sequence[str], rows: Sequence[Sequence[PlainCell]], truncat
     return f"{len(rows)}{'+' if truncated else ''} rows of {', '.join(columns)}; first: {first}"
 
 
+@advisory("phrasing", "")
 def explained(sql: str | None, database: Database) -> str:
-    """What a query means in plain words, read from the SQL itself; empty where there is none."""
-    if sql is None:
-        return ""
+    """What a query means in plain words, read from the SQL itself; empty without one, and where it cannot be read."""
     try:
-        return explain(sql, database.schema())
-    except Exception:  # noqa: BLE001 - a reading beside the answer must not cost the answer
+        return "" if sql is None else explain(sql, database.schema())
+    except SQLParseError:
         return ""
 
 
-def remarks(attempt: Attempt, result: Result, status: Status) -> list[str]:
+@advisory("phrasing", ())
+def remarks(attempt: Attempt, result: Result, status: Status) -> tuple[str, ...]:
     """What a reader should know before relying on the result."""
     found = [] if result.withheld else about(result)
     if attempt.faults:
         found.append("Uncertain: checks still find fault with the query.")
     elif status == "capped":
         found.append("Uncertain: the query did not converge.")
-    return found
+    return tuple(found)
 
 
 def about(result: Result) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...tools.database import Table
 from ...tools.errors import KnowledgeError, SettingsError, TableturnError
-from ...tools.examples import database_identity
+from ...tools.examples import database_identity, foremost, may_remove
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.fragment import fragment_kind, parse_fragment, read_fragment
 from ...tools.knowledge.propose import proposals
@@ -85,9 +85,6 @@ def remember(entry: Entry, resources: Resources) -> Entry:
     if resources.knowledge is None:
         raise KnowledgeError("this agent was opened without knowledge")
     known = resources.knowledge.now()
-    if any(_same(entry, hidden) for hidden in resources.knowledge.hidden()):
-        # Why would tell what it means; that the name is taken cannot be helped.
-        raise KnowledgeError(f"not saved: {entry.name!r} cannot be defined here; choose another name")
     alone = Knowledge.of(((entry,),), resources.database)
     if alone.problems:
         raise KnowledgeError(f"not saved: {alone.problems[0].why}")
@@ -98,15 +95,7 @@ def remember(entry: Entry, resources: Resources) -> Entry:
             (problem.why for problem in together.problems if problem.entry.key == entry.key), "it may not be shown"
         )
         raise KnowledgeError(f"not saved: {why}")
-    return resources.knowledge.writer().add(entry)
-
-
-def _same(entry: Entry, other: Entry) -> bool:
-    """Whether two entries define the same, or would contradict each other."""
-    named = {"term", "metric"}
-    if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
-        return True
-    return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
+    return resources.knowledge.add(entry)
 
 
 def corrected(
@@ -199,20 +188,16 @@ def forget(name: str, resources: Resources) -> str:
     Raises:
         KnowledgeError: There is neither.
     """
-    wanted = " ".join(name.split())
-    knowledge = resources.knowledge
-    hidden = {entry.name.lower() for entry in knowledge.hidden()} if knowledge else set[str]()
-    if knowledge is not None and wanted.lower() not in hidden and knowledge.writer().remove(wanted):
+    wanted, database = " ".join(name.split()), resources.database
+    if resources.knowledge is not None and resources.knowledge.remove(wanted):
         return f"the definition of {wanted!r}"
-    store = resources.examples.own()
+    store, identity = resources.examples.own(), database_identity(database)
     if store is not None:
-        own = {hit.id: hit.example for hit in store.visible(database_identity(resources.database))}
-        example = own.get(wanted) or next((e for e in own.values() if e.question == wanted), None)
-        ids = [
-            id_
-            for id_, found in own.items()
-            if found is example and found.owner == database_identity(resources.database)
-        ]
-        if ids and store.remove(ids):
-            return f"the answer to {example.question!r}" if example else wanted
+        own = [hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity]
+        questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
+        found = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
+        if found is not None and not may_remove(found.example, database):
+            raise KnowledgeError(f"{wanted!r} was approved by people who may read more: only they can remove it")
+        if found is not None and store.remove([found.id]):
+            return f"the answer to {found.example.question!r}"
     raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")

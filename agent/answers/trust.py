@@ -11,6 +11,7 @@ from importlib.resources import files
 from ...tools.annotations import schema_key
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
+from ..advice import advisory
 from ..model.trust import Bound, Fingerprints, find_bound, read_bounds, trust_file
 from ..resources import Resources, Run
 from ..settings import PRESETS, Settings
@@ -32,6 +33,7 @@ class Trust:
 UNTOLD = Trust()
 
 
+@advisory("confidence", UNTOLD)
 def trusted(confidence: float, run: Run) -> Trust:
     """Whether an answer of that confidence is trusted, by the bound for the run's database and model.
 

@@ -22,6 +22,7 @@ from ...tools.sql import (
     searched_literals,
     used_items,
 )
+from ..advice import advise
 from ..context.history import readable_turns
 from ..effects import Body, do
 from ..records import Attempt, Reach, Turn
@@ -37,10 +38,11 @@ CHECKED_LENGTH = 50_000
 
 def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
     """The attempt with its findings, its fit, what it names and looks for, and the findings themselves."""
-    if len(attempt.sql) > CHECKED_LENGTH:
+    # Of a locked table nothing can be asked either.
+    if len(attempt.sql) > CHECKED_LENGTH or attempt.error_kind == "locked":
         return attempt, ()
     turn = turn_of(state)
-    asked = _asked(turn, run.settings.gate_value_score)
+    asked = _asked(turn)
 
     def gives_row(probe: str) -> bool | None:
         """Tells nothing by what may not leave: what is found goes to the model."""
@@ -75,7 +77,7 @@ def assess(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt,
             reach=_reach(sql, schema, turn.items),
         )
 
-    findings, assessed = yield from do(look)
+    findings, assessed = yield from do(lambda: advise("checks", look, ((), attempt)))
     return assessed, findings
 
 
@@ -85,7 +87,7 @@ def _repeats(findings: Sequence[Finding]) -> bool | None:
     return (any(proofs) or None) if proofs else False
 
 
-def _asked(turn: Turn, least: float) -> Asked | None:
+def _asked(turn: Turn) -> Asked | None:
     """The question in the person's own words, with the values that they surely mention.
 
     Not notes that came with it. Where somebody asked back, it is no longer the question alone that counts, and nothing
@@ -95,7 +97,7 @@ def _asked(turn: Turn, least: float) -> Asked | None:
     if not own or turn.clarifications:
         return None
     # Further on are the words of the self-contained form, which may be the model's.
-    return Asked(own, tuple(match for match in turn.values if match.score >= least and match.end <= len(own)))
+    return Asked(own, tuple(match for match in turn.values if match.score >= 1 and match.end <= len(own)))
 
 
 def _looks_in_vain(attempt: Attempt, literals: Sequence[SearchedLiteral]) -> bool:

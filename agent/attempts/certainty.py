@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...tools.readings import Agreement
 from ...tools.sandbox import Comparison
+from ..advice import advisory
 from ..model.record import Standing, record_file, standing
 from ..records import Attempt, Status, Turn
 from ..resources import Run
@@ -33,6 +34,10 @@ class Certainty:
     signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
+UNKNOWN = Certainty(0.0, 0.0, "how sure it is could not be told")
+
+
+@advisory("confidence", UNKNOWN)
 def certainty(
     attempts: Sequence[Attempt],
     chosen: Attempt | None,

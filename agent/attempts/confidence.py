@@ -50,7 +50,7 @@ class Weights:
 
 @cache
 def shipped() -> Weights:
-    """The weights that the package carries; `tableturn train evidence` fits them."""
+    """The weights that the package carries; `evals.lab train evidence` fits them."""
     kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
     return Weights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...tools.database import Schema
-from ...tools.sandbox import Comparison
 from ...tools.sql import same_sql
 from ..records import Attempt, CodeResult, Stop
 from ..settings import Settings
 from .compare import compare_code, differs, is_empty, same_answer
-from .confidence import confidence, own_certainty
-from .evidence import evidence_of
 
 
 def stop_reason(
@@ -48,24 +45,11 @@ def _passes(attempt: Attempt, code: CodeResult | None, settings: Settings) -> bo
     """The gate: it ran, nothing speaks against it that `Settings.revise_on` counts, and the code does not differ."""
     if attempt.result is None:
         return False
-    comparison = compare_code(attempt, code)
-    if differs(comparison) or (_doubtful(attempt, settings) if settings.revise_on == "doubt" else attempt.proofs):
+    if differs(compare_code(attempt, code)):
         return False
-    return _confident(attempt, comparison) >= settings.gate_confidence
-
-
-def _confident(attempt: Attempt, comparison: Comparison | None) -> float:
-    """How sure it is by itself: drafts, a second reading and the model's record do not count yet."""
-    found = evidence_of(attempt, comparison=comparison)
-    if attempt.confidence is None or attempt.result is None:
-        return confidence(found)
-    return own_certainty(attempt.confidence, attempt, attempt.result, found)
-
-
-def _doubtful(attempt: Attempt, settings: Settings) -> bool:
-    """Whether it gave nothing, or static checks find more than is allowed."""
-    nothing = attempt.result is None or is_empty(attempt.result)
-    return nothing or bool(attempt.faults) or len(attempt.findings) > settings.gate_warnings
+    if settings.revise_on == "doubt":
+        return not (is_empty(attempt.result) or attempt.faults or attempt.findings)
+    return not attempt.proofs
 
 
 def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:

@@ -2,7 +2,7 @@
 
 Every other measure of an attempt can be better by chance: another question's query runs, gives rows, and is in perfect
 form. It is recognised because it omits what the question names, or looks for what nobody has named. The rules were
-found on Spider train; `tableturn bench revisions` counts what they preserve there.
+found on Spider train; `evals.lab bench revisions` counts what they preserve there.
 """
 
 from __future__ import annotations

@@ -38,11 +38,6 @@ class Bounds:
     tokens: int = 1_500
 
 
-def bounds(settings: Settings) -> Bounds:
-    """Those of a run."""
-    return Bounds(settings.feedback_rows, settings.feedback_cell, settings.feedback_tokens)
-
-
 def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
     """The error and the findings, one a line."""
     lines: list[str] = []

@@ -16,9 +16,10 @@ from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Look, Outcome, Ran, Rival, Said, outcome_of, rivals, shown, told
 from ...tools.sql import is_ordered
+from ..advice import advisory
 from ..context.history import as_asked, readable_turns
 from ..context.verified import VERIFIED
-from ..records import AnswerRecord, Attempt, Offer, Readings, Turn
+from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState
@@ -32,6 +33,7 @@ _SETTLED = ("verified", "edited")
 """Sources of queries in which a person has left nothing open."""
 
 
+@advisory("readings", Readings())
 def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
     """What other readings of a question give; nothing where it leaves nothing open, or settings say so.
 
@@ -68,6 +70,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     return Readings(told(tried), tuple(tried), agreement)
 
 
+@advisory("readings", None)
 def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
     """The turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
@@ -133,7 +136,7 @@ def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, Ran]]:
         except QueryError:
             continue
         if not table.withheld:
-            yield rival, Ran(table.rows, table.truncated)
+            yield rival, Ran(plain_result(table).rows, table.truncated)
 
 
 def _limits(run: Run, seconds: float) -> Limits:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...tools.errors import QueryError, TableturnError
 from ...tools.sql import same_sql
+from ..advice import advisory
 from ..context.history import readable_turns
 from ..model.budget import seconds_left
 from ..records import Attempt, Turn, plain_result
@@ -18,6 +19,7 @@ SECONDS = 2.0
 """Longest run of its query."""
 
 
+@advisory("second reading", None)
 def second_reading(attempt: Attempt, turn: Turn, state: AgentState, run: Run) -> SecondReading | None:
     """Whether the built-in grammar's query gives the same result; None where that cannot be told, or is not wanted.
 

@@ -7,6 +7,9 @@ from ..settings import Settings
 _SELECTORS = ("skeleton", "question", "voted")
 """Ways of choosing examples, taken in turn."""
 
+_TEMPERATURE = 0.7
+"""Of every draft except the first."""
+
 _REASONED = 3
 """Every third draft is reasoned in code where the others aren't."""
 
@@ -20,7 +23,7 @@ def varied(settings: Settings, number: int) -> Settings:
     """
     if number == 0:
         return settings
-    change: dict[str, object] = {"temperature": settings.candidate_temperature}
+    change: dict[str, object] = {"temperature": _TEMPERATURE}
     if settings.examples in _SELECTORS:
         own = _SELECTORS.index(settings.examples)
         change["examples"] = _SELECTORS[(own + number) % len(_SELECTORS)]

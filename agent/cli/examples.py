@@ -333,7 +333,7 @@ def search(
     from functools import partial
     from typing import cast
 
-    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, make_selector, readable
+    from ...tools.examples import Found, OwnFirst, SelectorKind, example_id, foremost, make_selector, readable
     from ..resources.examples import selector_numbers
     from ..settings import Settings
 
@@ -345,9 +345,11 @@ def search(
         asker.open(db) if db else nullcontext() as asked,
     ):
         query = _query(question, simplified, draft, asked, settings.values)
-        others = make_selector(cast("SelectorKind", by), examples, **numbers)
+        seen = examples.seen_by(asked) if asked else examples
+        others = make_selector(cast("SelectorKind", by), seen, **numbers)
         shown = partial(readable, database=asked) if asked else None
-        chosen = OwnFirst(examples, others, settings.own_examples, shown, settings.example_likeness).select(query)
+        chosen = OwnFirst(seen, others, settings.own_examples, shown, settings.example_likeness).select(query)
+        chosen = foremost(chosen, asked) if asked else chosen
         _print((Found(example_id(example), example) for example in chosen), as_json)
 
 

@@ -75,8 +75,7 @@ def export(
     db: DbOption,
     knowledge: KnowledgeOption = None,
     form: Annotated[
-        Literal["yaml", "json", "ossie"],
-        typer.Option("--form", help="A knowledge file in YAML or JSON, or an Ossie (OSI) semantic model."),
+        Literal["yaml", "json"], typer.Option("--form", help="A knowledge file in YAML or in JSON.")
     ] = "yaml",
     allow: AllowOption = None,
     deny: DenyOption = None,
@@ -84,16 +83,15 @@ def export(
     user: UserOption = None,
     schemas: SchemasOption = None,
 ) -> None:
-    """Print all valid entries of all files as one file, for review or for other tools."""
+    """Print all valid entries of all files as one file, for review or for programs."""
     from ...tools.knowledge.export import to_file
-    from ...tools.knowledge.ossie import to_ossie
 
     asker = Asker(allow, deny, permissions, user)
     with asker.open(located(db, schemas)) as database:
         known = _knowledge(knowledge, database)
     for problem in known.problems:
         warn(f"left out: {problem}")
-    content = to_ossie(known.entries, known.schema) if form == "ossie" else to_file(known.entries)
+    content = to_file(known.entries)
     if form == "json":
         say(json.dumps(content, ensure_ascii=False, indent=2))
     else:
@@ -178,7 +176,7 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
     if not is_made(place):
         return
     with ExampleStore.open(place, make_embedding(embedding)) as opened:
-        for hit in opened.visible(database_identity(database)):
+        for hit in opened.seen_by(database).visible(database_identity(database)):
             if hit.example.owner == database_identity(database):
                 try:
                     database.execute(hit.example.sql)

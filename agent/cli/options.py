@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from ...tools.database import Access, Database, Identity
+    from ...tools.database import Access, Database, Identity, PermissionsFile
 
 DbOption = Annotated[
     str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
@@ -128,7 +128,7 @@ class Asker:
 
     allow: list[str] | None = None
     deny: list[str] | None = None
-    permissions: Path | None = None
+    permissions: Path | PermissionsFile | None = None
     user: str | None = None
 
     def access(self) -> Access:
@@ -139,7 +139,7 @@ class Asker:
         """
         from ...tools.database import Access
 
-        return Access.of(self.allow or (), self.deny or (), self.permissions)
+        return Access.of(self.allow or None, self.deny or (), self.permissions)
 
     def identity(self) -> Identity:
         """The person."""

@@ -10,6 +10,10 @@ It is loaded for `tableturn --help`, too: what a command needs is better importe
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar
 from weakref import WeakSet
@@ -17,13 +21,17 @@ from weakref import WeakSet
 import typer
 from rich.markup import escape
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
+from ...tools.deprecation import Deprecated
 from ...tools.errors import TableturnError
 from ...tools.terminal import warn
 from .config import Defaults
 
 GROUP = "tableturn.commands"
 USAGE_ERROR = 2
+FAULT = 70
+"""The exit code of a fault of ours, as sysexits.h has it."""
 
 
 class Root(TyperGroup):
@@ -39,10 +47,19 @@ class Root(TyperGroup):
         """Runs a command; an error of ours is one line on standard error and exit code 2."""
         ctx.default_map = Defaults()
         try:
-            return super().invoke(ctx)
+            with _deprecations_on_stderr():
+                return super().invoke(ctx)
         except TableturnError as error:
             warn(f"tableturn: {error}")
             raise typer.Exit(USAGE_ERROR) from error
+        except (TyperException, typer.Exit, typer.Abort, EOFError, BrokenPipeError):
+            raise
+        except Exception as error:
+            if sys.flags.dev_mode:
+                raise
+            fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            warn(f"tableturn: this is a fault of tableturn, not yours ({fault}): PYTHONDEVMODE=1 shows the traceback")
+            raise typer.Exit(FAULT) from error
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The agent's own commands, then those of plug-ins."""
@@ -73,6 +90,24 @@ class Root(TyperGroup):
             else:
                 for name, command in found.items():
                     self.commands.setdefault(name, command)
+
+
+@contextmanager
+def _deprecations_on_stderr() -> Generator[None]:
+    """Shows what is deprecated as lines on standard error, each once."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, Deprecated):
+            usual(message, category, *place, **more)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            warn(f"tableturn: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Deprecated)
+        usual, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def _take_literally(command: Any) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.export import check_target
 from ...tools.terminal import warn
+from ..advice import advise
 from ..settings import Settings, make_settings, read_settings
 from .options import Asker
 from .output import Output, put_out, show_query
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from ..answers.answer import Answer
-    from ..sqlagent import Conversation, SQLAgent
+    from ..conversation import Conversation
+    from ..sqlagent import SQLAgent
 
 ANSWERED, NOT_ANSWERED = 0, 1
 
@@ -94,7 +96,7 @@ def opened(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> G
         embedding=choices.embedding,
         checkpointer=checkpointer,
         base_url=choices.base_url,
-        allow=choices.asker.allow or (),
+        allow=choices.asker.allow or None,
         deny=choices.asker.deny or (),
         permissions=choices.asker.permissions,
         user=choices.asker.user,
@@ -111,7 +113,7 @@ def opened(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> G
 
 def _tell_problems(agent: SQLAgent) -> None:
     """Says which definitions are left out, and why."""
-    knowledge = agent.resources.knowledge.now() if agent.resources.knowledge else None
+    knowledge = advise("knowledge", agent.resources.knowledge.now, None) if agent.resources.knowledge else None
     for problem in knowledge.problems if knowledge else ():
         warn(f"tableturn: left out of the knowledge: {problem}")
 

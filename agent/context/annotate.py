@@ -24,6 +24,9 @@ _TOKENS_A_COLUMN = 80
 _TOKENS_A_TABLE = 600
 """Tokens of a prompt that a column with its samples takes at most, and a table with its columns."""
 
+_CALLS = 10
+"""Requests for descriptions that one turn may make."""
+
 _SHARE = 4
 """Descriptions take a quarter of a turn's calls at most: the question is what the turn is for."""
 
@@ -52,7 +55,7 @@ def annotate(this: Run) -> Body[list[str]]:
         Notes for the answer.
     """
     resources, settings = this.resources, this.settings
-    calls = min(settings.annotation_calls, settings.turn_calls // _SHARE)
+    calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
@@ -12,6 +13,7 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import STAR, PastTurn, requested, widen
 from ...tools.sql import dialect_notes
+from ..advice import advise, advisory
 from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
@@ -45,9 +47,13 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
         schema = run.schema()
         if schema.shown_columns <= MOST_COLUMNS:
             return schema, False
-        return run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept, True
+        return advise("linking", lambda: (_likeliest(question, history, run), True), (schema, False))
 
     return (yield from wait_for(look))
+
+
+def _likeliest(question: str, history: tuple[PastTurn, ...], run: Run) -> Schema:
+    return run.linker().link(question, history, max_columns=MOST_COLUMNS, by_group=True).kept
 
 
 def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
@@ -58,8 +64,18 @@ def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
 def _shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
-        part = widen(schema, part, attempt.sql)
+        part = _widened(schema, part, attempt.sql) or part
     return part
+
+
+@advisory("linking", None)
+def _widened(schema: Schema, part: Schema, sql: str) -> Schema:
+    return widen(schema, part, sql)
+
+
+@advisory("linking", frozenset[str]())
+def _requested(schema: Schema, sqls: Iterable[str]) -> frozenset[str]:
+    return frozenset[str]().union(*(requested(schema, sql) for sql in sqls))
 
 
 def _light(part: Schema, schema: Schema) -> Schema:
@@ -131,7 +147,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         style=settings.prompt_style,
         schema_style=settings.schema_style,
         unshown=unshown,
-        requested=frozenset[str]().union(*(requested(schema, attempt.sql) for attempt in attempts_of(state))),
+        requested=_requested(schema, [attempt.sql for attempt in attempts_of(state)]),
         ranked=settings.link_schema,
         all_columns=turn.all_columns,
         marked=frozenset(turn.marked) if settings.mark_used else frozenset(),

@@ -10,6 +10,7 @@ from ...tools.knowledge.used import used_entries
 from ...tools.linking import unheld_words
 from ...tools.values import ValueMatch
 from ...tools.values.text_words import stems
+from ..advice import advisory
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
 from .history import as_asked
@@ -22,6 +23,7 @@ _CHARACTERS = 3
 ASKED = "I don't know what “{}” means here: it is in no name, value or definition of this database. What does it mean?"
 
 
+@advisory("knowledge", NOTHING)
 def definitions_for(
     turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
 ) -> Selection:
@@ -45,6 +47,7 @@ def definitions_for(
     return knowledge.find(text, linked, budget * _CHARACTERS)
 
 
+@advisory("knowledge", ())
 def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
     """What to say of terms and metrics of the question where the translator reads no definitions.
 
@@ -60,6 +63,7 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
     return (f"not understood: the offline translator reads no definitions, and {', '.join(names)} has one",)
 
 
+@advisory("knowledge", "")
 def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
     """The first word of a question that nothing explains and nobody was asked about; empty where there is none.
 
@@ -82,6 +86,7 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
     return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
 
 
+@advisory("values", ())
 def unheld_in(turn: Turn, values: Sequence[ValueMatch], run: Run) -> tuple[str, ...]:
     """The words of a question that no name, value or definition holds, nor anything that was said beside it.
 
@@ -105,6 +110,7 @@ def unheld_in(turn: Turn, values: Sequence[ValueMatch], run: Run) -> tuple[str, 
     return unheld_words(turn.question, run.schema(), values, knows)
 
 
+@advisory("knowledge", ())
 def problems_note(run: Run) -> tuple[str, ...]:
     """What to say of definitions that are left out, if any."""
     knowledge = run.resources.knowledge.now() if run.resources.knowledge else None
@@ -115,6 +121,7 @@ def problems_note(run: Run) -> tuple[str, ...]:
     return (f"{entries} of the knowledge file left out: `tableturn knowledge check` says why",)
 
 
+@advisory("knowledge", ())
 def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge, ...]:
     """The definitions that an answer rests on."""
     if sql is None or not turn.knowledge:

@@ -7,6 +7,7 @@ import re
 from ...prompts.replies import Rephrasing
 from ...tools.database import Schema
 from ...tools.stemming import english_stem
+from ..advice import advisory
 
 READS_ONLY = "Nothing was changed: this only reads."
 """What an answer says that shows what somebody wanted deleted."""
@@ -30,6 +31,7 @@ _CHOICES = 6
 """Tables that are offered."""
 
 
+@advisory("plain questions", "")
 def about_tables(question: str, schema: Schema) -> str:
     """The answer to `what tables are there?`; empty for any other question, and where a table is called so."""
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
@@ -40,12 +42,14 @@ def about_tables(question: str, schema: Schema) -> str:
     return f"The database has {tables}: {', '.join(names[:_NAMED])}{more}."
 
 
+@advisory("plain questions", "")
 def what_it_is(question: str) -> str:
     """A request to delete something as a request to show it; empty for any other question."""
     found = _CHANGES.match(question)
     return f"Show {question[found.end() :]}" if found else ""
 
 
+@advisory("plain questions", None)
 def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
     """What to ask back where nothing is named but a column that several tables have, as by `Show the names`."""
     found = _BARE.fullmatch(question.strip(" .?!"))

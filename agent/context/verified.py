@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Verified, answered_by, database_identity, readable
+from ...tools.examples import VERIFIED, Verified, answered_by, database_identity, foremost
 from ...tools.examples.verified import Spelt
 from ...tools.values import ValueIndex
+from ..advice import advisory
 from ..records import Turn
 from ..resources import Run
-
-VERIFIED = ("approved", "verified")
-"""Sources of examples that a person found right."""
 
 _LOOKED_THROUGH = 12
 """Most similar questions of the database among which the same one is."""
 
 
+@advisory("examples", None)
 def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
     """The verified query that answers a turn; None where there is none, or the turn may lean on others.
 
@@ -38,15 +37,13 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
         store = run.resources.examples.own()
         if store is None or not store.holds_own(identity):
             return None
-        found = store.nearest("question", question, _LOOKED_THROUGH, identity, shared=False)
+        seen = store.seen_by(database)
+        found = seen.nearest("question", question, _LOOKED_THROUGH, identity, shared=False)
     except ExampleStoreError:
         return None
     own = [hit.example for hit in found if hit.example.source in VERIFIED]
-    may = [
-        example
-        for example in own
-        if readable(example, database) and run.resources.outgoing.level(example.sql) == "values"
-    ]
+    leaves = [example for example in own if run.resources.outgoing.level(example.sql) == "values"]
+    may = foremost(leaves, database)
     return answered_by(question, may, schema, _spelling(run.resources.values)) if may else None
 
 

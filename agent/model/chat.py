@@ -121,8 +121,9 @@ class PromptedTranslator:
         """One request; another without a temperature where the model turns that down, or for a reply in one piece."""
         messages = [_chat_message(message) for message in prompt.messages]
         while True:
+            request = Request(self._tuned_model(tuning), messages, prompt.tokens)
             try:
-                return (yield Request(self._tuned_model(tuning), messages, prompt.tokens))
+                return (yield request)
             except ModelError:
                 raise  # no failure of the model's: a budget was reached, or the reply was late
             except Exception as error:

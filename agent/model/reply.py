@@ -15,6 +15,9 @@ _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_
 _LOOKED_AT: Final = 100_000
 """Characters of a reply whose tokens are counted; the rest is taken to have as many in the same length."""
 
+_MOST_TOKENS: Final = 100_000_000
+"""No request has more: a server that reports more is wrong, and the tokens are estimated."""
+
 _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content"})
 
 
@@ -66,4 +69,5 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _count(record: Mapping[str, Any], *names: str) -> int:
-    return max(next((value for name in names if isinstance(value := record.get(name), int)), 0), 0)
+    counts = (value for name in names if isinstance(value := record.get(name), int))
+    return next((value for value in counts if 0 <= value <= _MOST_TOKENS), 0)

@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from ...tools.errors import ExportError, SettingsError
-from ...tools.export import write_file
+from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
+from ...tools.whole_files import only_writer, write_whole
 
 TRUST_FILE = "trust.json"
 OFF = "off"
@@ -133,12 +133,12 @@ def keep_bound(bound: Bound, path: Path) -> None:
     Raises:
         SettingsError: The file is no file of bounds, or cannot be written.
     """
-    others = [each for each in read_bounds(path) if (each.database, each.model) != (bound.database, bound.model)]
-    text = json.dumps(asdict(_File(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n"
+    place = (bound.database, bound.model)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(text.encode(), path)
-    except (OSError, ExportError) as error:
+        with only_writer(path):
+            others = [each for each in read_bounds(path) if (each.database, each.model) != place]
+            write_whole(path, json.dumps(asdict(_File(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n")
+    except OSError as error:
         raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
 
 

@@ -13,13 +13,14 @@ from ..attempts.assess import assess
 from ..attempts.compare import compare_code
 from ..attempts.convergence import stop_reason
 from ..attempts.effort import MORE_DRAFTS, needs_more
-from ..attempts.feedback import Bounds, bounds, code_csv, contents, problems, result_csv
+from ..attempts.feedback import Bounds, code_csv, contents, problems, result_csv
 from ..context.inputs import generate_task, shown_schema
 from ..effects import Body, Done, ask, do
 from ..model.budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Turn, dump, dump_all
 from ..resources import Run
 from ..state import AgentState, attempts_of, turn_of
+from .updates import end_turn
 
 _WITH_REVISION = 2
 """Calls that an explanation and the revision that reads it take."""
@@ -32,6 +33,9 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     database = run.resources.database
     last, findings = yield from assess(last, state, run)
     attempts = [*earlier, last]
+    if last.error_kind == "locked":
+        # Nothing is wrong with the query that a model could mend.
+        return end_turn(turn, "error", last.error or "", "capped" if any(a.result for a in earlier) else "failed")
     stop = yield from do(lambda: stop_reason(attempts, code, database.schema(), settings))
     if stop and (yield from _was_shown_too_little(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
@@ -42,7 +46,7 @@ def critique(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return {"attempts": dump_all(attempts), "turn": dump(more), "notes": [note], "next": "candidate"}
     if stop:
         return {"attempts": dump_all(attempts), "turn": dump(replace(turn, stop=stop)), "next": "respond"}
-    within = bounds(settings)
+    within = Bounds()
     disagreement = yield from do(lambda: _disagreement(last, code, within))
     meaning = Done(Explanation(""))
     if settings.feedback_explanation:

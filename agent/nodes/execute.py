@@ -12,6 +12,7 @@ from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import set_aside
 from ...tools.sql import Mended, mend_names
+from ..advice import advisory
 from ..answers.approval import Decision, decide, request
 from ..answers.phrasing import explained
 from ..effects import Body, do
@@ -82,6 +83,7 @@ def execute(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
 
+@advisory("checks", None)
 def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
     """A query that failed for misspelt names, with these put right: of the tables shown, none of them set aside."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):

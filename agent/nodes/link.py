@@ -11,6 +11,7 @@ from ...tools.examples import Verified
 from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, latest_base, still_runs
 from ...tools.values import ValueMatch, likely
+from ..advice import advise, advisory
 from ..attempts.effort import drafts
 from ..context.history import leaned_on, window
 from ..context.inputs import MOST_COLUMNS
@@ -47,15 +48,16 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     history = window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
+    @advisory("values", ())
     def find_values(text: str) -> tuple[ValueMatch, ...]:
         return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
     asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
     found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
 
-    def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
+    def link_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        linked = run.linker().link(
+        return run.linker().link(
             question,
             history,
             found,
@@ -63,11 +65,14 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
             max_columns=MOST_COLUMNS,
             by_group=settings.prompt_style == "full",
         )
+
+    def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
+        linked = advise("linking", link_schema, LinkedSchema((), run.schema()))
         base = _base(question, linked, history, run) if settings.base_sql and history else None
         return linked, linked.kept if settings.link_schema else run.schema(), base
 
     linked, shown, base = yield from do(find_schema)
-    values, carried = (_first_of(shown, likely(*told, shown)) for told in ((asked, found), (before, found_before)))
+    values, carried = _meant(asked, found, shown), _meant(before, found_before, shown)
     items = kept_items(linked)
     known, unheld = yield from do(lambda: (definitions_for(turn, items, run, before), unheld_in(turn, found, run)))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
@@ -104,6 +109,13 @@ def link(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     return {"turn": dump(turn), "notes": notes, "next": "retrieve" if turn.candidates == 1 else "candidate"}
 
 
+@advisory("values", ())
+def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema) -> tuple[ValueMatch, ...]:
+    """Return the values that a text likely means, those of the tables shown first at the beginning."""
+    return _first_of(shown, likely(text, found, shown))
+
+
+@advisory("follow-up", None)
 def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
     """The earlier turn whose query this one's starts from."""
 

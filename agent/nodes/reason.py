@@ -9,7 +9,7 @@ from ...prompts.reason import ReasonTask, SQLFromCodeTask
 from ...prompts.replies import CodeDraft, Draft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import seed_programs
-from ..attempts.feedback import bounds, code_csv
+from ..attempts.feedback import Bounds, code_csv
 from ..context.inputs import generate_task
 from ..effects import Body, Done, ask, do
 from ..model.budget import seconds_left
@@ -72,7 +72,6 @@ def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
         seconds=min(limits.seconds, settings.code_seconds),
         rows=min(limits.rows, settings.rows),
         result_bytes=min(limits.result_bytes, settings.result_bytes),
-        code_bytes=min(limits.code_bytes, settings.code_bytes),
     )
     return within, ""
 
@@ -106,6 +105,6 @@ def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) 
         return Done(Draft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = code_csv(code.result, bounds(run.settings)) or code.error
+    shown = code_csv(code.result, Bounds()) or code.error
     result = shown if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

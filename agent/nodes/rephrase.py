@@ -15,6 +15,7 @@ from ...tools.charts import wished
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
+from ..advice import advise
 from ..context.annotate import annotate
 from ..context.history import as_asked, known_turns, unread_note, window
 from ..context.inputs import MOST_COLUMNS, overview
@@ -60,7 +61,7 @@ def rephrase(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 
 def _pictured(turn: Turn) -> Turn:
     """The turn, with the words about a picture apart from its question: SQL answers what is asked, not how it looks."""
-    wish = wished(turn.question)
+    wish = advise("charts", lambda: wished(turn.question), None)
     return turn if wish is None else replace(turn, question=wish.question, asked=turn.question)
 
 
@@ -178,7 +179,9 @@ def _weakness(run: Run) -> Body[str]:
         return ""
     path = record_file(run.resources.settings.record)
     model = run.resources.translator(run.settings).model
-    found = (yield from do(lambda: recorded(model, path))) if path is not None else None
+    if path is None:
+        return ""
+    found = yield from do(lambda: advise("confidence", lambda: recorded(model, path), None))
     if found is None or not found.weak:
         return ""
     return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"

@@ -15,6 +15,7 @@ from ...tools.examples import database_identity
 from ...tools.linking import PastTurn
 from ...tools.outgoing import queries_sent
 from ...tools.sql import Heading
+from ..advice import advise
 from ..answers.basis import basis_for
 from ..answers.learning import save_answer
 from ..answers.phrasing import WITHHELD, explained, headed, phrased, remarks, summary
@@ -89,8 +90,8 @@ def _watched(state: AgentState, turn: Turn, run: Run) -> tuple[AnswerRecord, tup
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     attempts, code = attempts_of(state), turn.code_result
     words = _words(state, turn, run)
-    chosen = _chosen(attempts, words, code, run) if attempts else None
-    discarded = _discarded(attempts, chosen, words, code) if chosen else ""
+    chosen = advise("checks", lambda: _chosen(attempts, words, code, run), attempts[-1]) if attempts else None
+    discarded = advise("checks", lambda: _discarded(attempts, chosen, words, code), "") if chosen else ""
     found = _conclude(turn, chosen, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()

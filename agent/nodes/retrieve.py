@@ -7,6 +7,7 @@ from typing import Any
 
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
+from ..advice import advise
 from ..context.history import leaned_on, window
 from ..context.inputs import shown_schema
 from ..effects import Body, wait_for
@@ -39,23 +40,25 @@ def retrieve(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         database=identity,
     )
 
+    def choose() -> tuple[Example, ...]:
+        found = run.resources.tools.find_examples.call(
+            question=asked,
+            selector=settings.examples,
+            query=query,
+            numbers=selector_numbers(settings),
+            own=settings.own_examples,
+        )
+        sound = (example for example in found if not contradiction(example.question, example.sql))
+        return tuple(map(regular_example, sound) if settings.regular_examples else sound)
+
     def find() -> tuple[tuple[Example, ...], list[str]]:
         run.resources.examples.store()  # one that cannot be opened at all is an error of whoever set it up
         try:
-            found = run.resources.tools.find_examples.call(
-                question=asked,
-                selector=settings.examples,
-                query=query,
-                numbers=selector_numbers(settings),
-                own=settings.own_examples,
-            )
+            return advise("examples", choose, ()), []
         except ExampleStoreError as error:
             return (), [f"answered without examples: {error}"]
-        return tuple(example for example in found if not contradiction(example.question, example.sql)), []
 
     examples, notes = yield from wait_for(find)
-    if settings.regular_examples:
-        examples = tuple(map(regular_example, examples))
     own = sum(example.owner == identity for example in examples)
     run.emit({"event": "retrieved", "examples": len(examples), "own": own})
     if own:

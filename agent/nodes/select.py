@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ...prompts.merge import MergeTask, Proposal
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..attempts.choose import Group, group
-from ..attempts.feedback import Bounds, bounds, result_csv
+from ..attempts.feedback import Bounds, result_csv
 from ..context.inputs import generate_task
 from ..effects import Body, ask
 from ..model.budget import BudgetReached
@@ -59,7 +59,7 @@ def select(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         return update | end_turn(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
-    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], bounds(run.settings)))
+    task = MergeTask((yield from generate_task(state, run)), _proposals(groups[:2], Bounds()))
     try:
         done = yield from ask(task)
     except BudgetReached as error:

@@ -1,6 +1,6 @@
-"""What a reading left out, and how sure it is: a logistic score of what it left open, fitted on training databases.
+"""What a reading left out, and how sure it is: a logistic score of what it left open.
 
-The weights are in `data/confidence.json`; `tableturn train confidence` fits them.
+The weights in `data/confidence.json` were fitted on Spider's and CoSQL's training databases; they are frozen.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import cast
 
 from ...tools.database.table import Cell
 from .mentions import Mention, unused
-from .mentions.lexicon import HARMLESS
 from .reading import Reading
+from .words import HARMLESS
 
 _WEIGHTS = cast(
     "dict[str, float]",
@@ -114,7 +114,7 @@ def signals(reading: Reading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "nested": len(list(frame.nested())) > 1,
-        "combined": frame.combine is not None,
+        "combined": frame.also is not None,
         "rows counted": any(term.column is None and term.aggregate for term in frame.select),
         "limit": bool(frame.limit),
         "conditions": len(frame.where),

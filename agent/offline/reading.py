@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.values.match import ValueMatch
-from .frames import Column, Condition, Frame, Operator, Scalar, Term, Value
+from .frame import Column, Condition, Frame, Operator, Scalar, Term, Value
 from .mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
@@ -40,13 +40,11 @@ class Reading:
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
         base: The query that the conversation is about.
-        fits: Tables that it fits equally, where it names none.
         frame: What the finished reading means.
         editing: Whether that is a change to the base.
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
-        offset: How many it passes over.
         counted: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
@@ -59,7 +57,6 @@ class Reading:
     marks: list[Mention]
     text: str
     base: Frame = NOTHING
-    fits: tuple[str, ...] = ()
     frame: Frame = NOTHING
     editing: bool = False
     terms: dict[int, Term] = field(default_factory=dict[int, Term])
@@ -71,7 +68,6 @@ class Reading:
     order: list[tuple[Term, bool]] = field(default_factory=list[tuple[Term, bool]])
     limit: int | None = None
     several: int = 1
-    offset: int = 0
     counted: str = ""
     per_subject: bool = False
     pending: str = ""

@@ -18,11 +18,9 @@ from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ..effects import Body, Do, Done
-from .frames import give_me
-from .parser import Answer, Engine
-from .pronouns import UnresolvedPronoun
+from .frame import give_me
+from .parser import Answer, Engine, UnresolvedPronoun
 from .reading import CUES
-from .rivals import ask_back
 
 R = TypeVar("R")
 _DECLINE = 0.12
@@ -89,7 +87,7 @@ class OfflineTranslator:
             case GenerateTask():
                 return self._generate(task)
             case ReviseTask():
-                return _draft(self._engine.corrected(self._answer(task.generate)))
+                return _draft(self._answer(task.generate))  # it knows no better: the loop ends
             case ExplainTask():
                 return Explanation(explain(task.sql, task.schema))
             case _:
@@ -103,7 +101,7 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "small_talk", reply)
         base = _base(task.history)
         try:
-            answer = self._engine.answer(task.question, base, task.clarification)
+            answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
             tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
@@ -117,8 +115,6 @@ class OfflineTranslator:
                 del self._read[next(iter(self._read))]
         if _doubtful(answer):
             return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
-        if answer.choices:
-            return Rephrasing(sentence, sentence, "ambiguous", ask_back(answer.choices), answer.choices)
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:

@@ -114,6 +114,6 @@ def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
             "method": settings.clustering,
             "seed": settings.example_seed,
         },
-        "random": {"k": settings.k_random, "seed": settings.example_seed},
+        "random": {"k": settings.n_voted, "seed": settings.example_seed},
     }
     return numbers.get(settings.examples, {"k": settings.k_question})

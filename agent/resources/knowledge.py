@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ...tools.knowledge.read import read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
 
 if TYPE_CHECKING:
-    from ...tools.database import Database
+    from ...tools.database import Database, Schema
     from ...tools.knowledge import Entry, Knowledge
     from ...tools.knowledge.read import Layers
 
@@ -37,7 +38,7 @@ class KnowledgeSource:
         self._given = None if given is None else Path(given)
         self._off = given is not None and str(given) == OFF
         self._lock = threading.Lock()
-        self._held: tuple[Path, tuple[Path, ...], _Stamp, Layers] | None = None
+        self._held: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
         if self._given is not None and not self._off:
             self._read(self._given)
 
@@ -50,45 +51,44 @@ class KnowledgeSource:
         """Where the knowledge of a database is, or would be written; None where it is switched off."""
         return None if self._off else self._given or knowledge_path(database)
 
-    def layers(self, database: Database) -> tuple[_Stamp, Layers] | None:
-        """What the file says now; None where there is none.
+    def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
+        """What a file says now; None where there is none.
 
         Raises:
             KnowledgeError: It is wrong.
         """
-        path = self.path(database)
         return None if path is None or not path.exists() else self._read(path)
-
-    def writer(self, database: Database) -> KnowledgeWriter:
-        """Adds to the file, in the name of whoever asks.
-
-        Raises:
-            KnowledgeError: Knowledge is switched off.
-        """
-        path = self.path(database)
-        if path is None:
-            raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        return KnowledgeWriter(path, database.session.identity.name)
 
     def _read(self, path: Path) -> tuple[_Stamp, Layers]:
         if not path.exists():
             raise KnowledgeError(f"there is no knowledge file {path}")
         with self._lock:
-            if self._held is None or self._held[0] != path or self._held[2] != _stamp(self._held[1]):
+            held = self._held.get(path)
+            if held is None or held[1] != _stamp(held[0]):
                 files: list[Path] = []
                 layers = read_knowledge(path, files)
-                self._held = path, tuple(files), _stamp(files), layers
-            return self._held[2:]
+                held = self._held[path] = tuple(files), _stamp(files), layers
+            return held[1:]
 
 
 class PersonKnowledge:
-    """The same as one person may see it. May be used from several threads."""
+    """The same as one person may see it. May be used from several threads.
 
-    def __init__(self, source: KnowledgeSource, database: Database) -> None:
+    What people with other rights have defined stays as it is, whether this person may see it or not. A definition that
+    would replace or contradict it goes to a file of its own beside the knowledge file, for people with equal rights.
+
+    Args:
+        source: The file.
+        database: As that person sees it.
+        shared: That of somebody with equal rights, who reads the same; None reads it here.
+    """
+
+    def __init__(self, source: KnowledgeSource, database: Database, shared: PersonKnowledge | None = None) -> None:
         self.source = source
         self._database = database
+        self._shared = shared
         self._lock = threading.Lock()
-        self._made: tuple[tuple[_Stamp, str], Knowledge] | None = None
+        self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def now(self) -> Knowledge | None:
         """What is known; None where there is no file. Reads the schema, so call it within an effect.
@@ -98,32 +98,84 @@ class PersonKnowledge:
         """
         from ...tools.knowledge.knowledge import Knowledge
 
-        found = self.source.layers(self._database)
-        if found is None:
+        if self._shared is not None:
+            return self._shared.now()
+        own = self.source.layers(self._path)
+        apart = self.source.layers(self._apart(self._database.rights.key))
+        if own is None and apart is None:
             return None
-        stamp, layers = found
-        key = (stamp, self._database.schema().version)
+        (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
+        above = tuple(tuple(map(self._as_shown, layer)) for layer in above)
+        stamp, layers = (*stamp, *more), (*layers, *above)
+        schema = self._database.schema()
         with self._lock:
-            if self._made is None or self._made[0] != key:
-                self._made = key, Knowledge.of(layers, self._database)
-            return self._made[1]
+            if self._made is None or self._made[0] != stamp or self._made[1] is not schema:
+                self._made = stamp, schema, Knowledge.of(layers, self._database)
+            return self._made[2]
 
-    def hidden(self) -> tuple[Entry, ...]:
-        """Entries of the files that this person may not see: nor may that person replace them or take them out.
+    def add(self, entry: Entry) -> Entry:
+        """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`.
 
         Raises:
-            KnowledgeError: The file is wrong.
+            KnowledgeError: A file is wrong or cannot be written, or knowledge is switched off.
         """
-        if not self._database.session.policy.permissions:
-            return ()
-        found, seen = self.source.layers(self._database), self.now()
-        visible = {(entry.kind, entry.name.lower()) for entry in seen.entries} if seen else set[tuple[str, str]]()
-        layers = found[1] if found else ()
-        return tuple(entry for layer in layers for entry in layer if (entry.kind, entry.name.lower()) not in visible)
+        key, path = self._database.rights.key, self._path
+        if path is None:
+            raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
+        others = [known for known in self._entries(path) if _same(entry, known) and known.rights != key]
+        apart = self._apart(key)
+        if apart is not None and (others or any(_same(entry, known) for known in self._entries(apart))):
+            path = apart
+        else:
+            # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
+            for known in others:
+                if (place := self._apart(known.rights)) is not None:
+                    KnowledgeWriter(place, known.author).add(known)
+        added = KnowledgeWriter(path, self._database.session.identity.name).add(replace(entry, rights=key))
+        return self._as_shown(added)
 
-    def writer(self) -> KnowledgeWriter:
-        """See `KnowledgeSource.writer`."""
-        return self.source.writer(self._database)
+    def remove(self, name: str) -> bool:
+        """Take out a definition that this person may take out; whether it was there.
+
+        Raises:
+            KnowledgeError: It was written under other rights, or a file is wrong or cannot be written.
+        """
+        key, path, apart = self._database.rights.key, self._path, self._apart(self._database.rights.key)
+        if apart is not None and KnowledgeWriter(apart).remove(name):
+            return True
+        if path is None:
+            return False
+        named = [entry for entry in self._entries(path) if entry.name.lower() == name.lower()]
+        if not key or (named and all(entry.rights == key for entry in named)):
+            return KnowledgeWriter(path).remove(name)
+        seen = self.now()
+        if seen is not None and any(entry.name.lower() == name.lower() for entry in seen.entries):
+            raise KnowledgeError(f"{name!r} was defined by people with other permissions: only they can remove it")
+        return False
+
+    @property
+    def _path(self) -> Path | None:
+        return self.source.path(self._database)
+
+    def _apart(self, key: str) -> Path | None:
+        """The file of those with rights of their own; None for all rights."""
+        return self._path.with_suffix(f".{key}.yaml") if self._path and key else None
+
+    def _as_shown(self, entry: Entry) -> Entry:
+        """An entry as of the common file: that it had to be kept apart tells of another one."""
+        return replace(entry, source=self._path.name) if self._path else entry
+
+    def _entries(self, path: Path) -> list[Entry]:
+        found = self.source.layers(path)
+        return [entry for layer in found[1] for entry in layer] if found else []
+
+
+def _same(entry: Entry, other: Entry) -> bool:
+    """Whether two entries define the same, or would contradict each other."""
+    named = {"term", "metric"}
+    if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
+        return True
+    return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
 
 
 def _stamp(paths: Iterable[Path]) -> _Stamp:

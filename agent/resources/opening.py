@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 from ...tools.database import Access, Database, Egress, Identity, Policy, Session
 from ...tools.errors import SettingsError
+from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
@@ -19,7 +20,7 @@ from ..model.resolve import resolve_model
 from ..settings import Settings
 from .examples import AgentExamples
 from .knowledge import KnowledgeSource, PersonKnowledge
-from .resources import Others, Resources
+from .resources import MOST_SESSIONS, Others, Resources
 from .schemas import Schemas
 
 if TYPE_CHECKING:
@@ -112,22 +113,27 @@ class _Shared:
     knowledge: KnowledgeSource
 
 
-class _House:
-    """Makes the resources of one person after the other over what they share."""
+@dataclass(frozen=True)
+class _Reading:
+    """What people share who read the same.
 
-    def __init__(self, shared: _Shared, base: Policy) -> None:
-        self._shared = shared
-        self._base = base
-        self._databases = WeakSet[Database]()
+    Attributes:
+        database: As they read it.
+        values: Its value index.
+        knowledge: The knowledge file, as they may see it.
+        schemas: The schema and the linker for it.
+        offline: Gives the built-in grammar.
+    """
 
-    def session(self, identity: Identity) -> Session:
-        """A person's session."""
-        return self._shared.access.session(identity, self._base).narrowed(self._shared.settings.permissions)
+    database: Database
+    values: ValueIndex
+    knowledge: PersonKnowledge
+    schemas: Schemas
+    offline: Callable[[], OfflineTranslator]
 
-    def furnish(self, database: Database) -> Resources:
-        """The resources over a database under somebody's session."""
-        shared, values = self._shared, ValueIndex.open(database)
-        knowledge = PersonKnowledge(shared.knowledge, database)
+    @classmethod
+    def of(cls, database: Database, source: KnowledgeSource) -> _Reading:
+        values, knowledge = ValueIndex.open(database), PersonKnowledge(source, database)
 
         @lru_cache(maxsize=1)
         def offline() -> OfflineTranslator:
@@ -135,24 +141,55 @@ class _House:
 
             return OfflineTranslator(database, values)
 
+        return cls(database, values, knowledge, Schemas(database, values, knowledge), offline)
+
+
+class _House:
+    """Makes the resources of one person after the other over what they share."""
+
+    def __init__(self, shared: _Shared, base: Policy) -> None:
+        self._shared = shared
+        self._base = base
+        self._databases = WeakSet[Database]()
+        self._readings = KeyedCache[Session, _Reading](MOST_SESSIONS)
+
+    def session(self, identity: Identity) -> Session:
+        """A person's session."""
+        return self._shared.access.session(identity, self._base).narrowed(self._shared.settings.permissions)
+
+    def furnish(self, database: Database) -> Resources:
+        """The resources over a database under somebody's session."""
+        shared = self._shared
+        reading = self._readings.get(database.shared_session, lambda: _Reading.of(database, shared.knowledge))
+        knowledge = PersonKnowledge(shared.knowledge, database, reading.knowledge)
+
         def other(session: Session) -> Resources:
-            opened = database.for_user(session.identity, session.policy)
-            self._databases.add(opened)
-            return self.furnish(opened)
+            return self.furnish(self._opened(database, session))
 
         return Resources(
             database,
-            values,
-            Toolset(database, values, shared.examples.store, shared.sandbox),
-            lambda settings: shared.translator(settings) or offline(),
+            reading.values,
+            Toolset(database, reading.values, shared.examples.store, shared.sandbox),
+            lambda settings: shared.translator(settings) or reading.offline(),
             shared.settings,
-            Schemas(database, values, knowledge),
+            reading.schemas,
             shared.examples,
             Others(database.session, self.session, other),
             shared.audit,
             knowledge,
-            offline,
+            reading.offline,
         )
+
+    def _opened(self, database: Database, session: Session) -> Database:
+        """The database for another session, over the connections of those who read the same."""
+
+        def open_reading() -> _Reading:
+            opened = database.for_user(wanted.identity, wanted.policy)
+            self._databases.add(opened)
+            return _Reading.of(opened, self._shared.knowledge)
+
+        wanted = Database(database.engine, session).shared_session
+        return Database(self._readings.get(wanted, open_reading).database.engine, session)
 
     def close(self) -> None:
         """Closes the databases that were opened for other people."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.basis.newest import Newest
 from ...tools.database import Cancellation, Database, Identity, Permissions, Rights, Schema, Session
+from ...tools.keyed_cache import KeyedCache
 from ...tools.linking import SchemaLinker
 from ...tools.outgoing import Outgoing
 from ...tools.toolset import Toolset
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..offline import OfflineTranslator
     from .knowledge import PersonKnowledge
 
-_OTHERS = 64
+MOST_SESSIONS = 64
 """Sessions kept open beside the agent's own; the one that was used longest ago is let go of first."""
 
 
@@ -95,8 +94,7 @@ class Others:
         self._own = own
         self._rules = rules
         self._furnish = furnish
-        self._lock = threading.Lock()
-        self._made: OrderedDict[Session, Resources] = OrderedDict()
+        self._made = KeyedCache[Session, Resources](MOST_SESSIONS)
 
     def of(self, identity: Identity) -> Resources:
         """Another person's.
@@ -112,12 +110,7 @@ class Others:
         return here if session == self._own else self._under(session)
 
     def _under(self, session: Session) -> Resources:
-        with self._lock:
-            found = self._made.pop(session, None) or self._furnish(session)
-            self._made[session] = found
-            while len(self._made) > _OTHERS:
-                self._made.popitem(last=False)
-            return found
+        return self._made.get(session, lambda: self._furnish(session))
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
 from ...tools.database import Database, Schema
 from ...tools.linking import SchemaLinker
 from ...tools.values import ValueIndex
+from ..advice import advise
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
@@ -18,17 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Made:
-    """What was made of a version of the schema; `annotations` tells whether more was described since."""
+    """What was made of a schema; `annotations` tells whether more was described since."""
 
-    version: str
+    bare: Schema
     annotations: Annotations | None
     schema: Schema
-    linker: SchemaLinker
+    values: ValueIndex
     knowledge: Knowledge | None = None
+
+    @cached_property
+    def linker(self) -> SchemaLinker:
+        """Build it when it is first asked for: linking advises a turn, which has its schema without."""
+        return SchemaLinker(self.schema, self.values)
 
 
 class Schemas:
-    """Gives schemas and linkers, made once a version. May be used from several threads.
+    """Gives schemas and linkers, made once for each reading of the schema. May be used from several threads.
 
     Its methods read the schema, so call them within an effect.
     """
@@ -55,22 +62,24 @@ class Schemas:
 
     def linker(self, annotated: bool) -> SchemaLinker:
         """The linker for that schema."""
-        return self._now(annotated).linker
+        made = self._now(annotated)
+        with self._lock:
+            return made.linker
 
     def _now(self, annotated: bool) -> _Made:
         bare = self._database.schema()
-        knowledge = self._knowledge.now() if self._knowledge else None
+        knowledge = advise("knowledge", self._knowledge.now, None) if self._knowledge else None
         annotations = self.annotations().read() if annotated else None
         with self._lock:
             made = self._made.get(annotated)
             if (
                 made is None
-                or made.version != bare.version
+                or made.bare is not bare
                 or made.annotations is not annotations
                 or made.knowledge is not knowledge
             ):
                 joined = bare if knowledge is None else knowledge.schema
                 schema = joined if annotations is None else annotations.on(joined)
-                made = _Made(bare.version, annotations, schema, SchemaLinker(schema, self._values), knowledge)
+                made = _Made(bare, annotations, schema, self._values, knowledge)
                 self._made[annotated] = made
             return made

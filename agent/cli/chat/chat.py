@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ....tools.knowledge import Entry
     from ...answers.answer import Answer
     from ...answers.why import Why
-    from ...sqlagent import Conversation, SQLAgent
+    from ...conversation import Conversation
+    from ...sqlagent import SQLAgent
 
 
 @dataclass(frozen=True)

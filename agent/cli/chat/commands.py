@@ -1,4 +1,4 @@
-"""Every command of a conversation, in one table: `/help`, completion and docs/chat.md are made of it."""
+"""Every command of a conversation, in one table: `/help`, completion and docs/ask.md are made of it."""
 
 from __future__ import annotations
 

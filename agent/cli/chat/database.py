@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -31,11 +32,12 @@ def tables(chat: Chat, rest: str) -> RenderableType:
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
     grid.add_column()
-    for table in _schema(chat).tables:
+    found = _schema(chat)
+    for table in found.tables:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
         grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
-    return grid
+    return Group(grid, Text(f"rows as of {_minute(found)}", style="dim"))
 
 
 def schema(chat: Chat, rest: str) -> RenderableType:
@@ -56,9 +58,14 @@ def schema(chat: Chat, rest: str) -> RenderableType:
         for column in table.columns
     ]
     kind = "" if table.kind == "table" else f" ({table.kind})"
-    size = "" if table.row_count is None else f", {table.row_count:,} rows"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_minute(found)}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
     return Group(Text(safe(heading), style="bold"), _columns(rows))
+
+
+def _minute(schema: Schema) -> str:
+    """Return when the rows of a schema were counted."""
+    return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
 
 
 def values(chat: Chat, rest: str) -> RenderableType:

@@ -6,14 +6,29 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ....tools.values.match import ValueMatch
-from ..frames.frame import Column, Scalar
-from .lexicon import ADJECTIVES, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES
-from .name_index import Hit, NameIndex
-from .question_words import Word, spelled_out
-from .spelling import corrected
+from ...tools.database.schema import Schema
+from ...tools.values.match import ValueMatch
+from .frame import Column, Frame, Scalar
+from .names import Hit, NameIndex
+from .sql import joined
+from .words import (
+    ADJECTIVES,
+    CHAIN,
+    COMMANDS,
+    COMPARATIVES,
+    GENERIC,
+    NOISE,
+    NUMBERS,
+    PHRASES,
+    SUPERLATIVES,
+    Word,
+    spelled_out,
+)
 
 _LONGEST = 5
+_IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
+"""Words that ask for an identifier itself, not for what it stands for."""
+_TIMES = ("in", "on", "before", "after", "between", "since", "at", "by", "from")
 
 
 @dataclass
@@ -61,7 +76,7 @@ class Mention:
 
 def find_mentions(words: Sequence[Word], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
     """The question as mentions and the words between them, in order; choices among tables are still open."""
-    stems = [corrected(word, names) for word in words]
+    stems = [names.corrected(word) for word in words]
     options = [*_quoted(words), *_values(words, values), *_names(words, stems, names), *_phrases(words)]
     owner: list[Mention | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
@@ -168,17 +183,7 @@ def _noun(words: Sequence[Word], at: int, hit: Hit) -> bool:
         return True
     if lower in spelled_out(hit.column or hit.table):
         return True
-    return at + 1 < len(words) and words[at + 1].lower in (
-        "in",
-        "on",
-        "before",
-        "after",
-        "between",
-        "since",
-        "at",
-        "by",
-        "from",
-    )
+    return at + 1 < len(words) and words[at + 1].lower in _TIMES
 
 
 def _phrases(words: Sequence[Word]) -> list[_Option]:
@@ -251,3 +256,186 @@ def _plain(words: Sequence[Word], at: int) -> str | None:
     if lower in ("?", "!"):
         lower = "."
     return "," if lower == ";" else lower
+
+
+Item = Mention | str
+
+
+def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
+    """Settles the tables, then the columns and values, in place.
+
+    Args:
+        items: A question's mentions and words.
+        names: The schema.
+        context: Tables that the conversation is about.
+    """
+    mentioned = _tables(items, names)
+    anchors = mentioned or list(context) or _implied(items, names)
+    for at, item in enumerate(items):
+        if isinstance(item, Mention) and item.kind in "cx":
+            _settle_column(item, at, items, anchors, names)
+    for at, item in enumerate(items):
+        if isinstance(item, Mention) and item.kind == "v":
+            _settle_value(item, at, items, anchors, names)
+
+
+def _mentions(items: Iterable[Item], kinds: str) -> list[Mention]:
+    return [item for item in items if isinstance(item, Mention) and item.kind in kinds]
+
+
+def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Chooses a table for each mention of one; tables beside other mentioned ones are preferred."""
+    mentions = _mentions(items, "tx")
+    sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
+    chosen: list[str] = []
+    for mention in mentions:
+        options = [hit for hit in mention.hits if hit.column is None]
+
+        def worth(hit: Hit) -> float:
+            near = min((names.distance(hit.table, other) for other in sure if other != hit.table), default=0)
+            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20 - 0.06 * names.is_junction(hit.table)
+
+        mention.table = max(options, key=worth).table
+        at = items.index(mention)
+        before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
+        best = max(hit.score for hit in options)
+        listed = before[0] in ("for", "all") or (
+            before[0] == "of" and isinstance(before[1], Mention) and before[1].kind == "c"
+        )
+        if mention.kind == "x" and listed and best >= 0.8:
+            mention.kind = "t"
+        if best >= 0.5 and (mention.kind == "t" or best >= mention.hits[0].score):
+            chosen.append(mention.table)
+    return list(dict.fromkeys(chosen))
+
+
+def _implied(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Return the table that holds the most of what is mentioned; a key that leads elsewhere weighs less."""
+    weights: dict[str, float] = {}
+    for item in items:
+        if isinstance(item, Mention):
+            best: dict[str, float] = {}
+            for hit in item.hits:
+                leads = hit.column is not None and names.references(Column(hit.table, hit.column)) is not None
+                best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
+            for match in item.matches:
+                best[match.table] = max(best.get(match.table, 0), match.score)
+            for table, score in best.items():
+                weights[table] = weights.get(table, 0) + score
+    most = max(weights.values(), default=0.0)
+    return [table for table, weight in weights.items() if weight > most - 1e-9][:1]
+
+
+def _settle_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+    before = _table_before(at, items)
+    after = _table_after(at, items)
+
+    def worth(hit: Hit) -> float:
+        score = hit.score
+        if before is not None and hit.table == before:
+            score += 0.55
+        elif after is not None:
+            score += 0.5 - 0.2 * min(names.distance(hit.table, after), 4)
+        if hit.table in anchors:
+            score += 0.2
+        near = min((names.distance(hit.table, other) for other in anchors), default=0)
+        score -= 0.12 * min(near, 4)
+        assert hit.column is not None
+        if names.references(Column(hit.table, hit.column)):
+            score -= 0.05
+        return score
+
+    options = [hit for hit in mention.hits if hit.column is not None]
+    best = max(options, key=worth)
+    owner = before or after or (anchors[0] if len(anchors) == 1 else None)
+    if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
+        mention.column = names.title(owner)[0]
+        return
+    if best.column is not None and best.score < 0.9 and mention.text.lower().split()[-1] not in _IDENTIFIERS:
+        column = Column(best.table, best.column)
+        entity = names.references(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None and (entity != column.table or names.references(column) is None):
+            mention.kind, mention.table = "t", entity
+            return
+    assert best.column is not None
+    mention.column = Column(best.table, best.column)
+    if mention.kind == "x" and mention.table != best.table and best.table in (before, after):
+        mention.kind = "c"
+
+
+def _table_before(at: int, items: Sequence[Item]) -> str | None:
+    while at and items[at - 1] in ("#who", "with", "has", "have", "having", "had"):
+        at -= 1
+    item = items[at - 1] if at else None
+    return item.table if isinstance(item, Mention) and item.kind in ("t", "x") else None
+
+
+def _table_after(at: int, items: Sequence[Item]) -> str | None:
+    """The table that a column list such as `name and age of all singers` belongs to."""
+    linked = False
+    for item in items[at + 1 :]:
+        if isinstance(item, str):
+            if item.lstrip("#") not in CHAIN:
+                return None
+            linked = linked or item in ("of", "for", "in", "from", "#each")
+        elif item.kind in ("t", "x") and linked:
+            return item.table
+        elif item.kind not in ("c", "x", "s", "v"):
+            return None
+    return None
+
+
+def _settle_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+    columns = _mentions(items[max(0, at - 4) : at + 3], "cx")
+    next_to = _mentions((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
+    neighbours = [match for item in next_to for match in item.matches]
+    nouns = {item.table for item in _mentions(items[max(0, at - 2) : at + 2], "tx")}
+
+    def worth(match: ValueMatch) -> float:
+        near = min((names.distance(match.table, other) for other in anchors), default=0)
+        score = match.score - 0.12 * min(near, 4) + (0.2 if match.table in anchors else 0.0)
+        for item in columns:
+            fits = [hit.score for hit in item.hits if (hit.table, hit.column) == (match.table, match.column)]
+            score += 0.6 * max(fits, default=0.0)
+        if match.table in nouns and names.title(match.table)[0].name == match.column:
+            score += 0.15
+        column = names.schema.column(match.table, match.column)
+        if column is not None and column.kind == "text" and match.how == "exact":
+            score += 0.05
+        if names.references(Column(match.table, match.column)):
+            score -= 0.03
+        if any((m.table == match.table) and m.column != match.column for m in neighbours):
+            score += 0.12
+        return score
+
+    best = max(mention.matches, key=worth)
+    mention.table, mention.column, mention.literal = best.table, Column(best.table, best.column), best.value
+
+
+_TITLES = ("name", "names", "title", "titles")
+
+
+def unused(mentions: Iterable[Mention], frame: Frame, schema: Schema) -> list[Mention]:
+    """The mentions that contribute nothing to a frame: no table, no column, no literal and no order of it is theirs."""
+    tables = joined(frame, schema)
+    columns = {column for one in frame.nested() for column in one.columns()}
+    literals = [str(literal).lower() for literal in frame.literals()]
+
+    def serves(mark: Mention) -> bool:
+        if mark.kind in ("v", "q", "n"):
+            return mark.literal in (0, 1) or any(text in literal for text in _spellings(mark) for literal in literals)
+        if mark.kind == "s":
+            return frame.ranks()
+        if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
+            return True
+        own = {Column(hit.table, hit.column) for hit in mark.hits if hit.column}
+        return not columns.isdisjoint({*own, mark.column})
+
+    return [mark for mark in {id(mark): mark for mark in mentions}.values() if not serves(mark)]
+
+
+def _spellings(mark: Mention) -> set[str]:
+    """How a literal may come from a mention, in lower case; a year may become the bound after it."""
+    forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
+    after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()
+    return {str(value).lower() for value in forms | after}

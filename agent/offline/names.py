@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
 
-from ....tools.database.schema import ColumnSchema, Schema
-from ....tools.values.schema_words import name_words
-from ....tools.values.synonyms import synonyms
-from ..frames.frame import Column, Scalar
-from .lexicon import GENERIC
-from .question_words import spelled_out, stem
+from rapidfuzz import process
+from rapidfuzz.distance import DamerauLevenshtein
+
+from ...tools.database.schema import ColumnSchema, Schema
+from ...tools.values.schema_words import name_words
+from ...tools.values.synonyms import synonyms
+from .frame import Column, Scalar
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, Word, spelled_out, stem
 
 _VIEW = 0.9
 """What the score of a view's names counts: a table that serves as well comes first."""
+_ALIKE = 0.8
 _MOST = 200
 """Hits that are told of one run of words."""
 _DISTINCTIVE = 0.8
@@ -31,7 +34,6 @@ _NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "em
 _PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
 _YES = frozenset({"1", "y", "yes", "t", "true"})
 _NO = frozenset({"0", "n", "no", "f", "false"})
-_IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
 _KINDS = ("date", "name", "type", "code", "time", "year", "number")
 
 
@@ -123,6 +125,25 @@ class NameIndex:
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [Hit(score, table, column) for (table, column), score in best]
 
+    def corrected(self, word: Word) -> str:
+        """Return the word's stem; for one that looks mistyped, that of the nearest name; for `flight_id`, both."""
+        if "_" in word.text and not word.quoted:
+            return " ".join(stem(part) for part in spelled_out(word.text))
+        if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
+            return word.stem
+        if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
+            return word.stem
+        for size in (4, 3):
+            if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
+                return word.lower[:size]
+        longer = [known for known in self.vocabulary if known.startswith(word.stem)] if len(word.stem) >= 4 else []
+        if len(longer) == 1:
+            return longer[0]
+        near = process.extractOne(
+            word.stem, self.vocabulary, scorer=DamerauLevenshtein.normalized_similarity, score_cutoff=_ALIKE
+        )
+        return near[0] if near and len(near[0]) > 4 and near[0][0] == word.stem[0] else word.stem
+
     def column(self, column: Column) -> ColumnSchema:
         """The schema's own entry of a column."""
         found = self.schema.column(column.table, column.name)
@@ -138,11 +159,6 @@ class NameIndex:
         schema = self.column(column)
         texts = [sample for sample in schema.samples if isinstance(sample, str)]
         return schema.kind in ("number", "time") or bool(schema.samples and all(map(_QUANTITY.match, texts)))
-
-    @staticmethod
-    def says_key(text: str) -> bool:
-        """Whether words ask for an identifier itself, not for what it stands for."""
-        return text.lower().split()[-1] in _IDENTIFIERS
 
     def yes(self, column: Column) -> Scalar | None:
         """What a column of yes and no holds for yes; None for other columns."""
@@ -181,7 +197,7 @@ class NameIndex:
                 named.append((len(others), Column(found.name, column.name)))
         people = [c for _, c in named if {"first", "last"} & set(spelled_out(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or spelled_out(plain[0].name)[-1] == "name"):
+        if plain and (len(people) < 2 or spelled_out(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
@@ -209,19 +225,10 @@ class NameIndex:
         keys = {column for key in self.schema.foreign_keys if key.table == table for column in key.columns}
         return found is not None and len(keys) >= 2 and len(found.columns) - len(keys) <= 2
 
-    def called(self, hints: Sequence[str], tables: Sequence[str]) -> Column | None:
-        """The first column of these tables, of any kind, that one of these words names."""
-        for hint in hints:
-            for name in tables:
-                table = self.schema.table(name)
-                for column in table.columns if table else ():
-                    if hint in spelled_out(column.name):
-                        return Column(name, column.name)
-        return None
-
     def named(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        return any(c.table == table and spelled_out(c.name)[-1] in _NAMES for c in self.title(table))
+        titles = (c.name for c in self.title(table) if c.table == table)
+        return any(word in _NAMES for title in titles for word in spelled_out(title)[-1:])
 
     def distinctive(self, table: str) -> bool:
         """Whether the title says which row is meant: a status, that many rows share, does not."""

@@ -1,4 +1,4 @@
-"""From a finished reading to its frame: what is shown, which tables are joined, what is grouped."""
+"""From a finished reading to its frame: what is shown, joined and grouped, alone or as a change to the query before."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frames import Column, Frame, Term, meeting, rows_of
-from .mentions.lexicon import ASKED
-from .reading import Reading
+from .frame import Aggregate, Column, Frame, Term, counted, meeting, narrowed, picked, rows_of
+from .names import NameIndex
+from .reading import CUES, Reading, read_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
 _AND = (",", "and", "#and", "#both")
-_OWN = ("their", "its", "respective", "corresponding", "associated")
+_OWN = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
-def select_terms(reading: Reading) -> tuple[Term, ...]:
+def _select_terms(reading: Reading) -> tuple[Term, ...]:
     """The columns and aggregates asked for, in order."""
     terms: list[Term] = []
     for sentence in reading.text.split(" . "):
@@ -33,29 +33,17 @@ def select_terms(reading: Reading) -> tuple[Term, ...]:
 def _listed(reading: Reading, words: list[str], more: bool) -> list[Term]:
     """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
     terms: list[Term] = []
-    is_open, added, before, head = True, False, "", ""
-    for word, after in zip(words, [*words[1:], ""], strict=False):
-        is_table, is_named = word[:2] in ("@t", "@x"), word[:2] in ("@c", "@x", "@t")
-        if before in ("their", "its") and head and is_named and not (terms or more):
-            terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
-            is_open = added = True
-        if word[:2] == "@a" and before in ("and", "their") and head and not (terms or more) and not reading.group:
-            # `authors and the number of books`: of each.
-            terms.extend(Term(column) for column in reading.names.title(reading.table(head)))
-            reading.per_subject = True
+    is_open, before = True, ""
+    for word in words:
         if word in _AND:
-            is_open = added = True
+            is_open = True
         elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_entity(word):
             terms.extend(_shown(reading, word))
-        elif is_table:
-            if added and terms and is_open and after[:2] not in ("@c", "@a"):
-                terms.extend(Term(column) for column in reading.names.title(reading.table(word)))
-            head = head or word
+        elif word[:2] in ("@t", "@x"):
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
-        added = added and word in (*_AND, *_OWN)
-        before = word if word not in _OWN[2:] else before
+        before = word if word not in _OWN else before
     return terms
 
 
@@ -72,7 +60,7 @@ def to_frame(reading: Reading) -> Frame:
     _join_alternatives(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
     head = next(iter(heads), None)
-    terms = list(select_terms(reading))
+    terms = list(_select_terms(reading))
     for table in (*heads, *reading.group_tables):
         reading.tables.append(table)
     group: list[Column] = []
@@ -85,7 +73,7 @@ def to_frame(reading: Reading) -> Frame:
     terms[:0] = [Term(c) for c in dict.fromkeys(reversed(reading.group)) if Term(c) not in terms]
     terms = terms or _implied(reading, head)
     if reading.per_subject and not group:
-        group = subject_key(reading, terms, head)
+        group = _subject_key(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     frame = Frame(
@@ -94,13 +82,12 @@ def to_frame(reading: Reading) -> Frame:
         where=tuple(reading.where),
         group=tuple(dict.fromkeys(group)),
         having=tuple(reading.having),
-        order=order_of(reading, terms),
+        order=_order_of(reading, terms),
         limit=reading.limit,
-        offset=reading.offset if reading.limit else 0,
         distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
+    return _combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
 def _join_alternatives(reading: Reading) -> None:
@@ -115,16 +102,12 @@ def _join_alternatives(reading: Reading) -> None:
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
             named = any(first[0].term.column in reading.names.title(table) for table in reading.near()[:1])
-            kinds = re.search(rf"@w{one} and @w{other} (@t\d+)", reading.text)
             column = first[0].term.column
-            of_kinds = kinds and column and reading.table(kinds[1]) == column.table
             # A row has one such value: `customers from Germany and France` come from either.
             own = column and f"@w{one} and @w{other}" in reading.text and _has_one(reading, column.table)
-            if (named or of_kinds or own) and first[0].operator == "=" and "#both" not in reading.text:
-                # Rows are listed by their names, `the ages of Ann and Ben`, or by their kinds: `red and green apples`.
+            if (named or own) and first[0].operator == "=" and "#both" not in reading.text:
+                # Rows are listed by their names: `the ages of Ann and Ben`.
                 reading.where[one] += second
-                if of_kinds and column and reading.markers("a"):
-                    reading.group.append(column)
             else:
                 reading.combine = second[0]
     reading.where = [group for group in reading.where if group]
@@ -138,20 +121,17 @@ def _has_one(reading: Reading, table: str) -> bool:
 
 
 def _implied(reading: Reading, head: str | None) -> list[Term]:
-    """What is shown where nothing is named: what answers the question word, else what the rows are called."""
+    """What is shown where nothing is named: what the rows are called."""
     if "#all" in reading.text:
         return [Term()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
-    hinted = [hints for words, hints in ASKED.items() if re.search(rf"(?:^|\. ){words}\b", reading.text)]
-    about = [table] if table else reading.near()[:1]
-    answers = [found for hints in hinted if (found := reading.names.called(hints, about))]
-    if table and not answers and not reading.names.distinctive(table):
+    if table and not reading.names.distinctive(table):
         return [Term()]
-    return [Term(column) for column in answers[:1] or (reading.names.title(table) if table else ())]
+    return list(reading.titled(table)) if table else []
 
 
-def order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool], ...]:
+def _order_of(reading: Reading, terms: Sequence[Term]) -> tuple[tuple[Term, bool], ...]:
     """The order that is asked for; one without a key is that of what is shown."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
@@ -168,7 +148,7 @@ def _count_groups(frame: Frame, reading: Reading, head: str | None) -> Frame:
     return rows_of(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
+def _subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[Column]:
     """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
@@ -182,8 +162,111 @@ def subject_key(reading: Reading, terms: list[Term], head: str | None) -> list[C
     return [key] if head == table != reading.counted and others - {table} else plain
 
 
-def combined(frame: Frame, reading: Reading) -> Frame:
+def _combined(frame: Frame, reading: Reading) -> Frame:
     """The frame narrowed by what none of its rows can meet at once, as a second set, if the reading found that."""
     if reading.combine is None:
         return frame
     return meeting(frame, reading.combine, reading.names.key((*frame.tables, *frame.used())[0]))
+
+
+def follows(reading: Reading) -> bool:
+    """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
+    if "pointed" in reading.fired or reading.says("leans") or _points(reading):
+        return True
+    if (reading.group or reading.group_tables) and reading.base.aggregates() and not _select_terms(reading):
+        return True
+    if reading.says("all_there_is") or reading.markers("tx") or reading.tables:
+        return False
+    own = _select_terms(reading)
+    if own and all(term.column and term.column.table not in reading.base.used() for term in own):
+        return False
+    return not own or not (reading.where or reading.having or reading.limit or reading.group)
+
+
+def _points(reading: Reading) -> bool:
+    """Whether a cue points out of the question: any does, unless what the question is about comes before it."""
+    question, cues = reading.asked.text, CUES["points"].finditer(reading.asked.text)
+    own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
+    if not own or not reading.says("asks"):
+        return reading.says("points")
+    first = question.lower().find(own[0].text.lower())
+    whole = (reading.where or reading.order) and _select_terms(reading)
+    within = [match.span() for match in CUES["points_within"].finditer(question)]
+    return any(
+        not any(start <= cue.start() < end for start, end in within)
+        or (cue.start() < first and not (whole and CUES["adds"].fullmatch(cue[0])))
+        for cue in cues
+    )
+
+
+def edited(reading: Reading) -> Frame:
+    """The frame that the follow-up asks for."""
+    names, base = reading.names, reading.base
+    read_stages(reading, "ellipsis")
+    terms = _select_terms(reading)
+    if reading.says("about"):
+        return _swapped(reading, terms)
+    frame = _combined(_changed(reading), reading)
+    computes = tuple(term for term in terms if term.aggregate)
+    if reading.group or reading.group_tables:
+        return _per_group(frame, reading, computes)
+    if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
+        return counted(frame, names.key(frame.used()[0]))
+    if (base.limit or base.having) and (key := _beyond(base, terms, names)):
+        where = ((picked(base, key),), *reading.where)
+        return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
+    if terms and reading.says("adds"):
+        kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
+        frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
+    elif terms:
+        frame = replace(frame, select=terms, distinct=reading.distinct)
+        if computes:
+            frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
+        elif any(term.aggregate for term in base.select) and not frame.aggregates():
+            frame = replace(frame, group=())
+    elif base.computed() and (reading.says("shows") or reading.limit or reading.order):
+        heads = [reading.table(marker) for marker in reading.markers("tx")] or base.used()
+        frame = replace(frame, select=reading.titled(heads[0]))
+    return frame
+
+
+def _changed(reading: Reading, swap: bool = False) -> Frame:
+    """The base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
+    base = reading.base
+    return replace(
+        narrowed(base, reading.where, swap=swap),
+        tables=(*base.tables, *reading.tables, *map(reading.table, reading.markers("t"))),
+        having=tuple(reading.having) or base.having,
+        order=_order_of(reading, base.select) or base.order,
+        limit=reading.limit or base.limit,
+        distinct=base.distinct or reading.distinct,
+    )
+
+
+def _per_group(frame: Frame, reading: Reading, computes: tuple[Term, ...]) -> Frame:
+    """Return what was computed of all rows, or their number, of each group."""
+    tables = reading.group_tables
+    keys = (*reading.group, *map(reading.names.identity, tables))
+    shown = (*map(Term, reading.group), *(term for table in tables for term in reading.titled(table)))
+    computed = computes or tuple(term for term in frame.select if term.aggregate) or (Term(None, "count"),)
+    return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
+
+
+def _beyond(base: Frame, terms: tuple[Term, ...], names: NameIndex) -> Column | None:
+    """What the rows that the base picked are known by, where terms say of them what has no one value for each."""
+    plain = [term.column for term in terms if term.column]
+    groups = [column for column in base.group if column != names.key(column.table) and not names.references(column)]
+    many = any(c.table not in base.used() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
+    return (base.group[0] if base.group else names.key(base.used()[0])) if many else None
+
+
+def _swapped(reading: Reading, terms: tuple[Term, ...]) -> Frame:
+    """`what about Spain?` puts the new value in the old one's place; `what about the age?` the column."""
+    base = reading.base
+    frame = _changed(reading, swap=True)
+    if not terms or reading.where:
+        return frame
+    old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
+    fresh = tuple(Term(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
+    kept = tuple(t for t in base.select if not t.aggregate) if base.group else ()
+    return replace(frame, select=tuple(dict.fromkeys((*kept, *fresh))))

@@ -1,0 +1,272 @@
+"""The meaning of a question as frozen data, edited by follow-ups, and told in one plain sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ...tools.errors import NotUnderstood
+from ...tools.stemming import plural
+from ...tools.values.schema_words import name_words
+
+Aggregate = Literal["", "count", "sum", "avg", "min", "max"]
+Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between", "in", "not in", "null", "not null"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, both named as the schema spells them."""
+
+    table: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column or an aggregate of one; without a column, every row (`count(*)`) or every column (`*`)."""
+
+    column: Column | None = None
+    aggregate: Aggregate = ""
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison of a term with a literal, a pair of them (`between`), a query, or nothing (`null`)."""
+
+    term: Term
+    operator: Operator
+    value: Value = None
+
+    def excludes(self, other: Condition) -> bool:
+        """Tell whether no row can meet both: two values of one column, or bounds with nothing between them."""
+        if self.operator.startswith("<"):
+            return other.operator.startswith(">") and other.excludes(self)
+        if self.term != other.term or isinstance(self.value, Frame) or isinstance(other.value, Frame):
+            return False
+        if isinstance(self.value, int | float) and isinstance(other.value, int | float) and self.operator[0] == ">":
+            return other.operator[0] == "<" and self.value > other.value
+        return self.operator == other.operator == "=" and self.value != other.value
+
+
+Group = tuple[Condition, ...]
+"""Conditions of which one holds."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One query.
+
+    Attributes:
+        select: What is shown, in order.
+        tables: Tables that must be joined even where none of their columns is used.
+        where: Groups of conditions: one of each group holds.
+        group: Grouping columns.
+        having: Conditions on groups, all of which hold.
+        order: Terms, each with whether it descends.
+        limit: Number of rows; None for all.
+        distinct: Whether equal rows are shown once.
+        also: A query that must give the same rows too.
+    """
+
+    select: tuple[Term, ...] = ()
+    tables: tuple[str, ...] = ()
+    where: tuple[Group, ...] = ()
+    group: tuple[Column, ...] = ()
+    having: Group = ()
+    order: tuple[tuple[Term, bool], ...] = ()
+    limit: int | None = None
+    distinct: bool = False
+    also: Frame | None = None
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return every column that this query's own FROM has to offer, in order of appearance."""
+        where = (condition.term for group in self.where for condition in group)
+        terms = (*self.select, *where, *map(Term, self.group), *self._of_groups())
+        return tuple(dict.fromkeys(term.column for term in terms if term.column is not None))
+
+    def _of_groups(self) -> tuple[Term, ...]:
+        return *(condition.term for condition in self.having), *(term for term, _ in self.order)
+
+    def used(self) -> tuple[str, ...]:
+        """Return every table that FROM has to join, in order of appearance."""
+        return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
+
+    def computed(self) -> bool:
+        """Tell whether it gives one row of aggregates."""
+        return not self.group and bool(self.select) and all(term.aggregate for term in self.select)
+
+    def aggregates(self) -> bool:
+        """Tell whether it shows, orders by or compares an aggregate."""
+        return any(term.aggregate for term in (*self.select, *self._of_groups()))
+
+    def nested(self) -> Iterator[Frame]:
+        """Yield this query and all that are inside it."""
+        yield self
+        inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, Frame)]
+        for one in (*inner, *([self.also] if self.also else ())):
+            yield from one.nested()
+
+    def literals(self) -> tuple[Scalar, ...]:
+        """Return every number and text that this query and those inside it hold."""
+        found: list[Value] = [one.limit for one in self.nested()]
+        for one in self.nested():
+            for condition in (*(c for group in one.where for c in group), *one.having):
+                found += condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        return tuple(value for value in found if isinstance(value, int | float | str))
+
+    def ranks(self) -> bool:
+        """Tell whether this query or one inside it orders its rows or looks for a highest or lowest value."""
+        return any(one.order or any(term.aggregate in ("min", "max") for term in one.select) for one in self.nested())
+
+    def repeats(self) -> bool:
+        """Tell whether all that it shows is what its conditions fix: the names of those that have one name."""
+        fixed = {
+            g[0].term for g in self.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)
+        }
+        return self.also is None and bool(self.select) and fixed.issuperset(self.select)
+
+
+Scalar: TypeAlias = int | float | str
+Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None
+
+
+def picked(frame: Frame, key: Column) -> Condition:
+    """Return the condition that a row's key is among those of the frame's rows."""
+    return Condition(Term(key), "in", replace(frame, select=(Term(key),)))
+
+
+def rows_of(frame: Frame, key: Column) -> Frame:
+    """Return the number of the key's rows that a frame picks."""
+    return Frame((Term(key, "count", True),), (key.table,), ((picked(frame, key),),))
+
+
+def counted(frame: Frame, key: Column | None) -> Frame:
+    """Return how many rows the frame has, or groups where it has groups.
+
+    Args:
+        frame: Any frame.
+        key: What tells the rows of its first table apart.
+
+    Raises:
+        NotUnderstood: It cannot be counted in place, and there is no key.
+    """
+    alone = len(frame.select) == 1 and frame.distinct
+    of = frame.group[0] if frame.group else frame.select[0].column if alone else None
+    if not (frame.having or frame.limit or frame.also):
+        return replace(frame, select=(Term(of, "count", of is not None),), order=(), group=(), distinct=False)
+    if (key := of or key) is None:
+        raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
+    return rows_of(frame, key)
+
+
+def meeting(frame: Frame, condition: Condition, key: Column | None) -> Frame:
+    """Return what the frame gives that also meets a condition which no row can meet at once with one of its own.
+
+    Args:
+        frame: Any frame.
+        condition: The other condition, on a term that the frame compares too.
+        key: What tells the rows of its first table apart, by which a count of them is narrowed.
+    """
+    count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
+    if count and (key := count.column or key):
+        other = picked(Frame(tables=frame.tables, where=((condition,),)), key)
+        return replace(frame, select=(Term(key, "count", True),), where=(*frame.where, (other,)))
+    kept = (
+        g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
+    )
+    also = Frame(frame.select, frame.tables, (*kept, (condition,)), frame.group, frame.having)
+    return replace(frame, order=(), limit=None, also=also)
+
+
+def narrowed(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Frame:
+    """Return the frame with more conditions; one on a column that is compared already takes the old one's place.
+
+    Args:
+        frame: Any frame.
+        where: Groups of conditions to add.
+        swap: Whether a new condition replaces any old one on its column, not only one that it contradicts.
+    """
+    added = tuple(where)
+    kept = (old for old in frame.where if not any(_replaces(new, old, swap) for new in added))
+    return replace(frame, where=tuple(dict.fromkeys((*kept, *added))))
+
+
+def _replaces(new: Group, old: Group, swap: bool) -> bool:
+    """Tell whether a new condition on a column takes the old one's place: no row can equal two values."""
+    if {c.term for c in new} != {c.term for c in old}:
+        return False
+    equals = any(c.operator in ("=", "like") for c in (*new, *old))
+    return swap or equals or {c.operator for c in new} == {c.operator for c in old}
+
+
+_AGGREGATES = {"sum": "the total {}", "avg": "the average {}", "min": "the lowest {}", "max": "the highest {}"}
+_OPERATORS = {
+    "=": "is", "!=": "is not", ">": "is more than", ">=": "is at least", "<": "is less than", "<=": "is at most",
+    "like": "is like", "not like": "is not like", "in": "is among", "not in": "is not among",
+    "null": "is missing", "not null": "is not missing",
+}  # fmt: skip
+
+
+def give_me(frame: Frame) -> str:
+    """Return one self-contained sentence that asks for the frame: "Give me ..." (CREDIT-SQL 3.1)."""
+    return f"Give me {_query(frame)}."
+
+
+def _query(frame: Frame) -> str:
+    tables = frame.used()
+    shown = " and ".join(_term(term, tables) for term in frame.select) or "everything"
+    parts = [f"the different values of {shown}" if frame.distinct else shown]
+    # A table that is only counted is named by that already.
+    counted_alone = tables[-1:] if frame.select[:1] == (Term(None, "count"),) else ()
+    subjects = [table for table in tables if (table,) != counted_alone]
+    if subjects:
+        parts.append("of " + " with ".join(_plural(table) for table in subjects))
+    if frame.group:
+        parts.append("for each " + " and ".join(_plain(column.name) for column in frame.group))
+    conditions = [" or ".join(_condition(c, tables) for c in group) for group in frame.where]
+    conditions += [_condition(condition, tables) for condition in frame.having]
+    if conditions:
+        parts.append("where " + " and ".join(conditions))
+    sentence = " ".join(parts)
+    if frame.order:
+        keys = " and ".join(f"{_term(t, tables)} {'from highest' if d else 'from lowest'}" for t, d in frame.order)
+        sentence += f", sorted by {keys}"
+    if frame.limit is not None:
+        sentence += ", only the first" if frame.limit == 1 else f", only the first {frame.limit}"
+    return f"{sentence}, that are also in: {_query(frame.also)}" if frame.also else sentence
+
+
+def _term(term: Term, tables: tuple[str, ...]) -> str:
+    if term.column is None:
+        if term.aggregate != "count":
+            return "everything"
+        return f"the number of {_plural(tables[-1])}" if tables else "the number of rows"
+    name = _plain(term.column.name)
+    if term.aggregate == "count":
+        return f"the number of {'different ' if term.distinct else ''}{name}"
+    form = _AGGREGATES.get(term.aggregate, "the {}")
+    return f"the {name}" if term.aggregate == "sum" and name.startswith("total") else form.format(name)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name_words(name)) or name
+
+
+def _plural(table: str) -> str:
+    return plural(_plain(table))
+
+
+def _condition(condition: Condition, tables: tuple[str, ...]) -> str:
+    term = _term(condition.term, tables)
+    if condition.operator == "between":
+        low, high = condition.value if isinstance(condition.value, tuple) else ("", "")
+        return f"{term} is between {low} and {high}"
+    return f"{term} {_OPERATORS[condition.operator]} {_value(condition.value)}".rstrip()
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, Frame):
+        return _query(value)
+    return f"'{value}'" if isinstance(value, str) else "" if value is None else str(value)
