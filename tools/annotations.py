@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import cast
 
 from .database import ColumnSchema, Database, Schema, TableSchema
-from .database.session import Identity
 from .folders import cache_folder
+from .whole_files import only_writer, write_whole
 
 ColumnName = tuple[str, str]
 """A table's and a column's name."""
@@ -86,16 +85,14 @@ def annotations_key(database: Database) -> str:
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
     """
-    session = database.session
-    shared = session if getattr(database.engine, "rows_by_person", True) else replace(session, identity=Identity())
-    return schema_key(database.schema()) + shared.key
+    return schema_key(database.schema()) + database.shared_session.key
 
 
 class AnnotationStore:
     """The annotations of one schema, in a file of the cache folder.
 
     What is added is there at once and survives the process; where the folder cannot be written, it lasts as long as
-    this object. May be used from several threads; of processes that add at the same time, the last one wins.
+    this object. May be used from several threads and processes.
     """
 
     def __init__(self, key: str, folder: Path | None = None) -> None:
@@ -122,8 +119,12 @@ class AnnotationStore:
             All that is known now.
         """
         with self._lock:
-            self._held |= _read(self.path) | found
-            self._write()
+            try:
+                with only_writer(self.path):
+                    self._held |= _read(self.path) | found
+                    self._write()
+            except OSError:
+                self._held |= found
             return self._held
 
     def afresh(self) -> AnnotationStore:
@@ -151,13 +152,7 @@ class AnnotationStore:
         columns: dict[str, dict[str, str]] = {}
         for (table, column), text in self._held.columns.items():
             columns.setdefault(table, {})[column] = text
-        unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(json.dumps({"tables": dict(self._held.tables), "columns": columns}), "utf-8")
-            os.replace(unfinished, self.path)
-        except OSError:
-            return
+        write_whole(self.path, json.dumps({"tables": dict(self._held.tables), "columns": columns}))
 
 
 def _read(path: Path) -> Annotations:

@@ -20,6 +20,7 @@ QueryErrorKind = Literal[
     "rejected",
     "other",
     "too_costly",
+    "locked",
 ]
 """What went wrong with a query, in the terms that feedback to a model is written in.
 
@@ -29,7 +30,7 @@ several columns. `aggregate_misuse`: an aggregate is in the wrong place, or a co
 `unknown_function`: it calls a function that the database lacks. `type_mismatch`: a value has a type that does not fit.
 `timeout`: it exceeded its time limit. `too_large`: a value, the result or its memory exceeded a limit. `rejected`: it
 asked for what is not allowed. `other`: anything else; the message says what. `too_costly`: it was expected to read more
-than it may.
+than it may. `locked`: another program holds a lock on what it reads.
 """
 
 ReplyErrorKind = Literal["empty", "refused", "cut", "malformed"]
@@ -51,6 +52,13 @@ class DatabaseUnavailable(TableturnError):
     """The database cannot be used at all: no such file, not a database, empty, locked, or an unsupported URL.
 
     What to do: check the path, URL, server or extra that the message names, or run `tableturn doctor`.
+    """
+
+
+class NothingReadable(DatabaseUnavailable):
+    """The database has no table that this person may read.
+
+    What to do: have the permissions changed, or name another person.
     """
 
 
@@ -109,6 +117,15 @@ class QueryTooCostly(QueryError):
     """
 
     kind: QueryErrorKind = "too_costly"
+
+
+class TableLocked(QueryError):
+    """Another program holds a lock on a table that the query reads; nothing is wrong with the query.
+
+    What to do: ask again when the other program has finished.
+    """
+
+    kind: QueryErrorKind = "locked"
 
 
 class SQLParseError(TableturnError):
@@ -194,6 +211,13 @@ class NothingToDecide(TableturnError):
     """A decision about a query was given, but no query waits for one.
 
     What to do: ask a question in words.
+    """
+
+
+class ConversationTooNew(TableturnError):
+    """A saved conversation was written by a newer version of tableturn.
+
+    What to do: install that version or a newer one, or start a new conversation.
     """
 
 

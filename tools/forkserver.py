@@ -29,6 +29,11 @@ _PROGRAM = (
 _INHERITED = "LD_LIBRARY_PATH"
 
 
+def available() -> bool:
+    """Whether this system can hold a process to the limits."""
+    return sys.platform == "linux" and hasattr(os, "pidfd_open") and bool(sys.executable)
+
+
 class NotStarted(OSError):
     """It does not start, and why."""
 

@@ -24,7 +24,7 @@ from .masking import mask
 from .sql.parse import parse
 from .sql.reads import may_read
 
-_SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly"})
+_SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly", "locked"})
 """Kinds of errors whose messages are our own."""
 
 
@@ -54,7 +54,7 @@ class Outgoing:
         if not leaving.levels:
             return "values"
         found = may_read(sql, leaving.schema, leaving.levels)
-        return leaving.egress.strictest if found is None else strictest_of(found)
+        return leaving.strictest if found is None else strictest_of(found)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
         """The query's result as far as it may leave.

@@ -118,7 +118,7 @@ class Toolset:
             """See the database's tables, columns, types, keys and sample values."""
             schema = self._database.schema()
             missing: list[str] = []
-            if tables:
+            if tables is not None:
                 found = [table for table in map(schema.table, tables) if table is not None]
                 missing = [name for name in tables if schema.table(name) is None]
                 schema = schema.part([(table.name, [column.name for column in table.columns]) for table in found])
@@ -154,20 +154,20 @@ class Toolset:
             own: Annotated[int, InjectedToolArg] = 3,
         ) -> tuple[str, Any]:
             """Find earlier questions of the same form, with the SQL that answered them."""
-            from .examples import ExampleQuery, OwnFirst, database_identity, make_selector, readable
+            from .examples import ExampleQuery, OwnFirst, database_identity, foremost, make_selector, readable
 
             assert self._store is not None
             asked = query or ExampleQuery(
                 question, schema=self._database.schema(), database=database_identity(self._database)
             )
-            store = self._store()
+            store = self._store().seen_by(self._database)
             others = make_selector(selector, store, **(numbers or {}))
             least = float((numbers or {}).get("least", 0.0))
             chosen = OwnFirst(store, others, own, partial(readable, database=self._database), least)
             own_name = database_identity(self._database)
             examples = tuple(
                 example
-                for example in chosen.select(asked)
+                for example in foremost(chosen.select(asked), self._database)
                 if example.owner != own_name or self._outgoing.level(example.sql) == "values"
             )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)

@@ -15,7 +15,7 @@ from .engines import open_engine
 from .estimate import Estimate, within_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
-from .session import Identity, Permissions, Policy, Session
+from .session import Identity, Permissions, Policy, Rights, Session
 from .table import Cell, Limits, Table
 
 if TYPE_CHECKING:
@@ -50,6 +50,22 @@ class Database:
         self._leaving: Leaving | None = None
 
     @property
+    def rights(self) -> Rights:
+        """Under which rights examples and notes are kept: the person counts only if the engine's rows depend on it."""
+        rights = self.session.rights
+        return rights if self.rows_by_person else replace(rights, person="")
+
+    @property
+    def rows_by_person(self) -> bool:
+        """Whether the engine may show each person other rows."""
+        return getattr(self.engine, "rows_by_person", True)
+
+    @property
+    def shared_session(self) -> Session:
+        """The session in which all read what is read here: without the person where rows do not depend on that."""
+        return self.session if self.rows_by_person else replace(self.session, identity=Identity())
+
+    @property
     def limits_note(self) -> str:
         """Which of `Limits` are not kept by the kernel or by a server here; empty where all are."""
         return getattr(self.engine, "limits_note", "")
@@ -59,7 +75,7 @@ class Database:
         cls,
         path_or_url: DatabaseSource,
         *,
-        allow: Iterable[str] = (),
+        allow: Iterable[str] | None = None,
         deny: Iterable[str] = (),
         egress: Egress | Mapping[str, object] | None = None,
         session: Session | None = None,
@@ -71,7 +87,7 @@ class Database:
                 `sales.csv`, a folder or a pattern of them; a data frame, or a dict of them by the names of their
                 tables; or LangChain's `SQLDatabase`.
             allow: What may be seen: `table` or `table.column` entries in any case, `*` for any run of characters.
-                Empty: everything.
+                None: everything. Empty: nothing.
             deny: What may not; wins over `allow`. What is hidden can neither be read nor is it listed anywhere; a view
                 that reads it is hidden with it, and so are generated columns and search indexes made from it. Not
                 promised: the order of rows without ORDER BY, and time, which can depend on what is hidden.

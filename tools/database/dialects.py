@@ -2,14 +2,101 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+_DEEPEST = 150
+"""Of brackets, CASEs and types within each other."""
+_DEEPEST_TWICE = 12
+"""Of what the parser reads in two ways at each level: lists, types' names as functions, joins that await their ON."""
+_LONGEST_CHAIN = 50
+"""Of calls and places of lists, as in `a.f(1).g(2)[3]`: the parser goes through all before it at each one."""
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+_FOLLOWING = {TokenType.DOT, TokenType.L_BRACKET, TokenType.L_BRACE}
+_ENDS_CHAIN = {TokenType.COMMA, TokenType.AND, TokenType.OR}
+_WITHOUT_ON = {TokenType.CROSS, TokenType.NATURAL}
+_JOINED = {TokenType.ON, TokenType.USING}
+
+
+@dataclass
+class _Level:
+    """What was counted since a bracket: what is read twice around it, links of a chain, joins that await their ON."""
+
+    twice: int = 0
+    chain: int = 0
+    joins: int = 0
+
+
+def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Expr | None]:
+    """Return the syntax trees of a text that is not trusted.
+
+    Raises:
+        SqlglotError: It cannot be read, whatever the parser stumbles over.
+        RecursionError: It is nested too deeply.
+    """
+    _check_depth(tokens, grammar)
+    try:
+        return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
+    except (SqlglotError, RecursionError):
+        raise
+    except Exception as error:
+        raise ParseError(f"the parser fails at it ({type(error).__name__})") from error
+
+
+def parse_statement(sql: str, dialect: str) -> exp.Expr:
+    """Return the syntax tree of the first statement of a text; see `parse_tokens`."""
+    grammar = grammar_of(dialect)
+    tree = next(iter(parse_tokens(grammar.tokenize(sql), sql, grammar)), None)
+    if tree is None:
+        raise ParseError("there is no statement")
+    return tree
+
+
+def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
+    """Raise an error for tokens that would end the process of a compiled parser, or keep it busy for hours."""
+    types, nested = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
+    levels = [_Level()]
+    cases = angles = froms = 0
+    before: Token | None = None
+    for token in tokens:
+        kind, last = token.token_type, before and before.token_type
+        level = levels[-1]
+        if last in _CLOSING and kind in _FOLLOWING:
+            level.chain += 1
+        elif kind in _ENDS_CHAIN:
+            level.chain = 0
+        if kind == TokenType.JOIN and last not in _WITHOUT_ON:
+            level.joins += 1
+        elif kind in _JOINED:
+            level.joins = max(level.joins - 1, 0)
+        if kind in _OPENING:
+            twice = kind == TokenType.L_BRACKET or last in types
+            levels.append(_Level(level.twice + level.joins + twice))
+        elif kind in _CLOSING and len(levels) > 1:
+            levels.pop()
+        if kind == TokenType.HINT:
+            for hint in token.comments:  # the parser parses it apart
+                _check_depth(grammar.tokenize(hint), grammar)
+        cases = max(cases + (kind == TokenType.CASE) - (kind == TokenType.END), 0)
+        froms += kind == last == TokenType.FROM
+        angles = max(angles + (kind == TokenType.LT and last in nested) - (kind == TokenType.GT), 0)
+        if len(levels) + cases + angles + froms > _DEEPEST or levels[-1].twice + levels[-1].joins > _DEEPEST_TWICE:
+            raise RecursionError("brackets within brackets")
+        if level.chain > _LONGEST_CHAIN:
+            raise RecursionError("calls of calls")
+        before = token
 
 
 def grammar_of(dialect: str) -> Dialect:
     """Tokenizer, parser and generator of a dialect, by sqlglot's name; one that it does not know is standard SQL."""
     if dialect == "spark":
         # Whoever reads other dialects has no need of it.
-        from .spark.dialect import Spark4
+        from .spark.statements import Spark4
 
         return Spark4()
     return (Dialect.get(dialect) or Dialect)()

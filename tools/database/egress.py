@@ -18,6 +18,7 @@ from ..errors import SettingsError
 from .column_kinds import column_kind
 from .patterns import matches
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .secret_columns import secret_columns
 
 Level = Literal["values", "statistics", "none"]
 """What of a column may leave: its values; counts and its kind, but no value; or nothing but its name and type."""
@@ -120,7 +121,8 @@ class Leaving:
 
     What is made from other columns has no lower level than these, unless an entry names it: a view and a virtual table
     (a search index, say) take the strictest level of all rules, since no engine says for certain what they read; a
-    generated column takes the strictest of its table, and a column with a declared foreign key that of its target.
+    generated column takes the strictest of its table, and a column with a declared foreign key that of its target. Of
+    a column that holds secrets (see `secret_columns`), no value leaves either, unless an entry names it.
 
     Attributes:
         egress: The rules.
@@ -133,14 +135,19 @@ class Leaving:
     @cached_property
     def levels(self) -> Mapping[tuple[str, str], Level]:
         """The columns whose values may not leave, `(table, column)`, with their levels."""
-        if not self.egress.restricts:
+        found: dict[tuple[str, str], Level] = {
+            place: "statistics" for place in secret_columns(self.schema) if self.egress.named(*place) is None
+        }
+        if not self.egress.restricts and not found:
             return {}
-        found: dict[tuple[str, str], Level] = {}
+        secret = set(found)
         for table in self.schema.tables:
             own: list[Level] = [self._own(table, column) for column in table.columns]
             for column, level in zip(table.columns, own, strict=True):
                 named = self.egress.named(table.name, column.name)
-                found[table.name, column.name] = strictest_of(own) if column.generated and named is None else level
+                level = strictest_of(own) if column.generated and named is None else level
+                place = table.name, column.name
+                found[place] = strictest_of([level, "statistics"]) if place in secret else level
         self._follow_keys(found)
         return {place: level for place, level in found.items() if level != "values"}
 
@@ -161,6 +168,11 @@ class Leaving:
             for place, target in pairs:
                 known: list[Level] = [levels[end] for end in (place, target) if end in levels]
                 levels[place] = strictest_of(known)
+
+    @property
+    def strictest(self) -> Level:
+        """The strictest level of the rules and of the columns."""
+        return strictest_of([self.egress.strictest, *self.levels.values()])
 
     @cached_property
     def key(self) -> str:
@@ -193,7 +205,8 @@ class Leaving:
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.unread(table.name, column.name) for column in table.columns)
         # A view's query may name values that were taken from what may not leave.
-        return replace(table, columns=columns, row_count=None if silent else table.row_count, definition="")
+        definition = "" if self.egress.restricts else table.definition
+        return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
     def _column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
         level = self.levels.get((table.name, column.name), "values")

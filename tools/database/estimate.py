@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from .dialects import grammar_of
+from .dialects import parse_statement
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         rows: Rows that are fetched at most.
     """
     try:
-        tree = parse_one(sql, read=grammar_of(dialect))
+        tree = parse_statement(sql, dialect)
     except (SqlglotError, RecursionError):
         return estimate
     if not isinstance(tree, exp.Select) or not _only_takes(tree):

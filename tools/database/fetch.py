@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 from ..errors import ResultTooLarge
@@ -30,6 +31,18 @@ class Cursor(Protocol):
     def fetchmany(self, size: int, /) -> list[Any]:
         """At most so many further rows."""
         ...
+
+
+class RowCursor:
+    """Rows that an iterator gives, as a cursor."""
+
+    def __init__(self, columns: Sequence[str], rows: Iterator[Row]) -> None:
+        self.description = [(name,) for name in columns]
+        self._rows = rows
+
+    def fetchmany(self, size: int, /) -> list[Row]:
+        """Return at most so many further rows."""
+        return list(islice(self._rows, size))
 
 
 class Sink(Protocol):

@@ -30,7 +30,7 @@ _Entry = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, s
 class _Lists(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    allow: tuple[_Entry, ...] = ()
+    allow: tuple[_Entry, ...] | None = None
     deny: tuple[_Entry, ...] = ()
 
     def permissions(self) -> Permissions:
@@ -88,16 +88,20 @@ class PermissionsFile:
         users = {name: lists.permissions() for name, lists in content.users.items()}
         return cls(path, default, users, Egress.of(content.egress))
 
+    def naming_everybody(self) -> PermissionsFile:
+        """Return these rules for a program that names everybody who asks, and that may itself read everything."""
+        return replace(self, users={**self.users, "": Permissions()})
+
     def of(self, name: str) -> Permissions:
         """What a person may read; the default where the name is empty or has no table.
 
         Raises:
             SettingsError: There is neither a table for the name nor a default. Nobody is given more than was written.
         """
-        found = self.users.get(name, self.default) if name else self.default
+        found = self.users.get(name, self.default)
         if found is None:
             what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
-            known = f"; it names {', '.join(sorted(self.users))}" if self.users else ""
+            known = f"; it names {', '.join(sorted(filter(None, self.users)))}" if self.users else ""
             raise SettingsError(f"the permissions file {self.path} has {what}{known}")
         return found
 
@@ -117,7 +121,7 @@ class Access:
     @classmethod
     def of(
         cls,
-        allow: Iterable[str] = (),
+        allow: Iterable[str] | None = None,
         deny: Iterable[str] = (),
         permissions: PermissionsFile | str | Path | None = None,
     ) -> Access:

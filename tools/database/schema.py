@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeVar
 
@@ -137,6 +137,7 @@ class Schema:
         version: Changes whenever the schema does; a key for caches.
         total_tables: How many tables the whole database has; more than `len(tables)` in a part.
         dialect: The SQL of its engine, by sqlglot's name.
+        counted_at: When rows were counted and samples taken, in Unix seconds; 0 where they were not.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Schema:
     version: str = ""
     total_tables: int = 0
     dialect: str = "sqlite"
+    counted_at: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
         if self.total_tables < len(self.tables):
@@ -187,12 +189,7 @@ class Schema:
         """The same without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
-            replace(
-                table,
-                columns=tuple(replace(column, likely_key=False, codes=None) for column in table.columns),
-                definition="",
-            )
-            for table in self.tables
+            replace(table, columns=tuple(map(_stated, table.columns)), definition="") for table in self.tables
         )
         keys = tuple(
             key for key in self.foreign_keys if not (key.inferred and (key.ref_table, key.ref_columns[0]) in likely)
@@ -211,7 +208,8 @@ class Schema:
             if table is None:
                 continue
             kept = tuple(column for column in map(table.column, columns) if column is not None)
-            tables.append(replace(table, columns=kept))
+            # Copies of hundreds of tables take time.
+            tables.append(table if kept == table.columns else replace(table, columns=kept))
         held = {(table.name.lower(), column.name.lower()) for table in tables for column in table.columns}
         keys = tuple(
             key
@@ -221,6 +219,12 @@ class Schema:
         )
         total = max(self.total_tables, len(self.tables))
         return replace(self, tables=tuple(tables), foreign_keys=keys, total_tables=total)
+
+
+def _stated(column: ColumnSchema) -> ColumnSchema:
+    # Most columns of a large schema have neither, and copies take time.
+    unstated = column.likely_key or column.codes is not None
+    return replace(column, likely_key=False, codes=None) if unstated else column
 
 
 _Named = TypeVar("_Named", ColumnSchema, TableSchema)

@@ -31,9 +31,10 @@ class Permissions:
     within: Permissions | None = None
 
     @classmethod
-    def of(cls, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> Permissions:
-        """The permissions that these lists mean."""
-        return cls(_entries(allow), _entries(deny))
+    def of(cls, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> Permissions:
+        """Return the permissions that these lists mean: without `allow` everything, with an empty one nothing."""
+        allowed = None if allow is None else _entries(allow)
+        return cls((), ("*",)) if allowed == () else cls(allowed or (), _entries(deny))
 
     def __bool__(self) -> bool:
         return any(layer.allow or layer.deny for layer in self.layers())
@@ -142,6 +143,16 @@ class Rights:
 
     person: str = ""
     policy: Policy = Policy()
+
+    @property
+    def key(self) -> str:
+        """A key for what people with other rights keep apart; empty if everything may be read."""
+        permissions = self.policy.permissions
+        return _digest(self.person, permissions) if self.person or permissions else ""
+
+    def read_all_of(self, made: Rights) -> bool:
+        """Whether whoever has these rights may read everything that others may; what may leave does not count."""
+        return self.person == made.person and self.policy.permissions.covers(made.policy.permissions)
 
     def cover(self, made: Rights | None) -> bool:
         """Whether what was made under other rights may be read under these: they are equal, or wider.

@@ -12,6 +12,8 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -92,6 +94,15 @@ class Watchdog:
         """The query has ended."""
         query.end()
         self._running.pop(query, None)
+
+    @contextmanager
+    def watching(self, query: RunningQuery) -> Generator[RunningQuery]:
+        """Look after a query while a block runs."""
+        self.watch(query)
+        try:
+            yield query
+        finally:
+            self.release(query)
 
     def _start(self) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ from .chroma_backend import default_location, is_made
 from .compact_schema import regular_example
 from .contradictions import contradiction
 from .embedding import Embedding, HashedEmbedding, embed
-from .entry import Verify, example_id
+from .entry import Verify, example_id, meaning_of
 from .example import Added, Example, Found, Near, Refusal, Stats
 from .from_use import database_identity, example_of, runs_on
 from .importing import DatabaseFolder, read_examples
@@ -19,7 +19,7 @@ from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
 from .payload import to_json
 from .query import ExampleQuery, Selector
-from .rights import approval_of, readable
+from .rights import VERIFIED, approval_of, foremost, gives_way, may_remove, readable
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
@@ -37,6 +37,7 @@ from .store import ExampleStore
 from .verified import Verified, answered_by
 
 __all__ = [
+    "VERIFIED",
     "Added",
     "ChromaEmbedding",
     "DatabaseFolder",
@@ -67,10 +68,14 @@ __all__ = [
     "embed",
     "example_id",
     "example_of",
+    "foremost",
+    "gives_way",
     "is_made",
     "make_embedding",
     "make_selector",
     "mask",
+    "may_remove",
+    "meaning_of",
     "open_existing",
     "open_with_seeds",
     "read_examples",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..errors import SQLParseError
-from .entry import example_id, skeleton_of
+from .entry import meaning_of, skeleton_of
 from .example import Example, Near
 from .masking import mask
 from .query import ExampleQuery, Selector
@@ -43,7 +43,7 @@ class BySkeleton:
 
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
-    (`tableturn bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
+    (`evals.lab bench examples-skeleton` has both ways). Without a simplified form all k1 + k2 go by the question.
     The paper's own way is `ByPlainSkeleton`.
 
     Attributes:
@@ -127,7 +127,7 @@ class OwnFirst:
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         chosen: dict[str, Example] = {}
         for example in (*self._shown(self._own(query))[: self.k], *self._shown(self.others.select(query))):
-            chosen.setdefault(_meaning(example), example)
+            chosen.setdefault(meaning_of(example), example)
         return tuple(chosen.values())
 
     def _own(self, query: ExampleQuery) -> list[Example]:
@@ -139,17 +139,12 @@ class OwnFirst:
             key = mask(query.question, query.schema, query.values)
             alike = self.store.near("skeleton", key, looked_at, query.database, shared=False)
             near += [hit for hit in alike if hit.similarity >= self.least]
-        return list({_meaning(hit.example): hit.example for hit in self.store.fetch(near)}.values())
+        return list({meaning_of(hit.example): hit.example for hit in self.store.fetch(near)}.values())
 
     def _shown(self, examples: Iterable[Example]) -> list[Example]:
         if self.readable is None:
             return list(examples)
         return [shown for example in examples if (shown := self.readable(example)) is not None]
-
-
-def _meaning(example: Example) -> str:
-    """The same for an example that is its database's own and for its shared twin."""
-    return example_id(replace(example, shared=True))
 
 
 def by_votes(hits: Sequence[Near]) -> list[Near]:

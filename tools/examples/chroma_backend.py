@@ -30,7 +30,7 @@ A change of `mask` or `sql_skeleton` needs another number here, and one of `embe
 made by other rules are not near each other. A test holds what they give to these numbers.
 """
 
-# Many neighbours and a wide search keep recall over 0.98 with a million pairs (`tableturn bench examples-scale`) and
+# Many neighbours and a wide search keep recall over 0.98 with a million pairs (`evals.lab bench examples-scale`) and
 # where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
 # indexed again when the store is opened.
 _HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}

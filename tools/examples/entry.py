@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from ..errors import ExampleRefused, SQLParseError, TableturnError
 from ..sql import sql_skeleton
+from .approval import read_approval
 from .contradictions import contradiction
 from .example import Example
 from .masking import mask
@@ -164,12 +165,19 @@ def _digest(*parts: str) -> str:
 
 
 def example_id(example: Example) -> str:
-    """The same for the same question with the same SQL on the same database, whatever the spacing of either.
+    """The same for the same question, SQL, database and rights, whatever the spacing of question and SQL.
 
     Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
     """
     own = (example.owner,) if example.owner and not example.shared else ()
+    # What was approved without restrictions keeps the identifier that it had before rights counted.
+    own += (rights,) if (rights := read_approval(example.rights).rights.key) else ()
     return _digest(*own, example.database, " ".join(example.question.split()), _spaced(example.sql))
+
+
+def meaning_of(example: Example) -> str:
+    """Return a text that is the same for an example, its shared twin and those approved under other rights."""
+    return example_id(replace(example, shared=True, rights=""))
 
 
 def _spaced(sql: str) -> str:

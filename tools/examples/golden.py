@@ -142,7 +142,7 @@ def _differs(
     """Whether the same question is there with a query that gives something else."""
     asked = tuple(stems(example.question))
     others = [results[asked]] if asked in results else []
-    near = store.nearest("question", example.question, 3, example.owner, shared=False)
+    near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
     for hit in near if not others else ():
         if tuple(stems(hit.example.question)) == asked and hit.example.sql != example.sql:
             try:

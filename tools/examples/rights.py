@@ -1,34 +1,19 @@
-"""Under which rights an example was approved, and to whom it may be shown since."""
+"""Under which rights an example was approved, to whom it may be shown since, and to which others it gives way."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ..database import Database, Rights, Schema, render_schema
 from ..errors import SQLParseError
 from ..sql import ALL_COLUMNS, used_items
+from .approval import Approval, read_approval
 from .example import Example
 from .from_use import database_identity
 
-
-@dataclass(frozen=True)
-class Approval:
-    """What is kept beside an example as `Example.rights`.
-
-    Attributes:
-        rights: Of the session in which its SQL was run.
-        columns: The tables and columns that the SQL reads, `*` spelled out; the column is empty for a table itself.
-    """
-
-    rights: Rights
-    columns: tuple[tuple[str, str], ...]
-
-
-_APPROVAL = TypeAdapter(Approval)
+VERIFIED = ("approved", "verified")
+"""Sources of examples that a person found right."""
 
 
 def approval_of(database: Database, sql: str) -> str:
@@ -44,8 +29,7 @@ def approval_of(database: Database, sql: str) -> str:
         found = schema.table(table)
         names = [column] if column != ALL_COLUMNS or found is None else [each.name for each in found.columns]
         columns.update((table, name) for name in names)
-    approval = Approval(database.session.rights, tuple(sorted(columns)))
-    return json.dumps(asdict(approval), ensure_ascii=False)
+    return Approval(database.rights, tuple(sorted(columns))).to_json()
 
 
 def readable(example: Example, database: Database) -> Example | None:
@@ -56,18 +40,78 @@ def readable(example: Example, database: Database) -> Example | None:
     of the schema that is shown beside it written anew. Where there is no record, it counts as approved under all
     rights.
     """
-    if database_identity(database) != example.owner and (example.owner or example.database != database.name):
+    if not _is_own(example, database):
         return example
-    approval, now = _approval(example.rights), database.session.rights
-    made = approval.rights if approval else Rights()
-    if not getattr(database.engine, "rows_by_person", True):
-        made = replace(made, person=now.person)
+    made, now = _made(example, database), database.rights
     if now.cover(made):
         return example
     schema = database.schema()
-    if approval is None or made.person != now.person or not _shows(schema, approval.columns):
+    if made.person != now.person or not _shows(schema, read_approval(example.rights).columns):
         return None
     return replace(example, schema=_part(example.sql, schema))
+
+
+def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
+    """Return the examples with one answer per question, the one that counts most for whoever asks.
+
+    An answer approved under equal rights counts more than one under wider rights, and that one more than one under
+    narrower rights; of several, the latest counts. Questions keep their order. Examples of other databases all stay.
+    """
+    best: dict[object, Example] = {}
+    for number, example in enumerate(examples):
+        question: object = " ".join(example.question.split())
+        if not _is_own(example, database) or example.source not in VERIFIED:
+            question = number
+        known = best.get(question)
+        if known is None or _weight(example, database) > _weight(known, database):
+            best[question] = example
+    return list(best.values())
+
+
+def may_remove(example: Example, database: Database) -> bool:
+    """Whether whoever asks a database may take out an example: they may read it, and all that its approver might."""
+    return readable(example, database) is not None and database.rights.read_all_of(_made(example, database))
+
+
+def gives_way(old: Example, new: Example, database: Database) -> bool:
+    """Whether an approved answer is replaced by a new one to the same question, approved by whoever asks a database.
+
+    People with narrower rights keep theirs if they may not read the new one: its absence would tell of the new one.
+    """
+    if not may_remove(old, database):
+        return False
+    made = _made(old, database)
+    return made.read_all_of(database.rights) or _reads_only(new, made, database.schema())
+
+
+def _is_own(example: Example, database: Database) -> bool:
+    return example.owner == database_identity(database) or (not example.owner and example.database == database.name)
+
+
+def _made(example: Example, database: Database) -> Rights:
+    """Under which rights an example was approved; the person counts as in `Database.rights`."""
+    made = read_approval(example.rights).rights
+    return made if database.rows_by_person else replace(made, person="")
+
+
+def _weight(example: Example, database: Database) -> tuple[bool, bool, str]:
+    made, now = _made(example, database), database.rights
+    wider = made.read_all_of(now)
+    return wider and now.read_all_of(made), wider, example.added.isoformat() if example.added else ""
+
+
+def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
+    """Whether all that an example reads may certainly be read under rights; what a view reads is not known here."""
+    shows = rights.policy.permissions.shows
+
+    def certain(table: str, column: str) -> bool:
+        found = schema.table(table)
+        part = found.column(column) if found is not None and column else None
+        plain = found is not None and found.kind == "table" and not (part is not None and part.generated)
+        return plain and (not column or shows(table, column))
+
+    columns = read_approval(example.rights).columns
+    return bool(columns) and all(certain(table, column) for table, column in columns)
 
 
 def _shows(schema: Schema, columns: tuple[tuple[str, str], ...]) -> bool:
@@ -84,11 +128,3 @@ def _part(sql: str, schema: Schema) -> str:
     tables = [table for table in schema.tables if table.name in used]
     shown = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
     return render_schema(shown, samples=0)
-
-
-def _approval(text: str) -> Approval | None:
-    try:
-        record: Any = json.loads(text) if text else None
-        return None if record is None else _APPROVAL.validate_python(record)
-    except (ValueError, RecursionError, ValidationError):
-        return None

@@ -5,21 +5,27 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
 from .backend import Backend, Row, VectorTable
 from .chroma_backend import ChromaBackend
 from .embedding import Embedding, HashedEmbedding
-from .entry import SHARED, Entry, Verify, example_id, make_entry, room_of, sound
+from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Near, Refusal, Stats
 from .payload import from_json
+from .rights import readable
 from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
+from .seen import seen_keys, seen_pairs
+
+if TYPE_CHECKING:
+    from ..database import Database
 
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
 _FORMS = ("simplified", "rephrased", "database_schema")
@@ -55,10 +61,11 @@ class ExampleStore:
                 has few of its own; see `open_with_seeds`.
         """
         self._backend = backend
-        self._make_fallback = fallback
+        self._make_fallback = cache(fallback) if fallback else None
         self.embedding: Embedding = embedding or HashedEmbedding()
         self._lock = threading.Lock()
-        self._changes = 0
+        self._changes = [0]
+        self._reader: Database | None = None
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
@@ -74,6 +81,12 @@ class ExampleStore:
         """
         chosen = embedding or HashedEmbedding()
         return cls(ChromaBackend(location, chosen.name), chosen)
+
+    def seen_by(self, database: Database) -> ExampleStore:
+        """Return this store with only those of a database's own examples that whoever opened it may read."""
+        seen = copy(self)
+        seen._reader = database
+        return seen
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
         """Adds examples; those that are there already are left as they are, but for what `_FORMS` names.
@@ -143,7 +156,7 @@ class ExampleStore:
             if row is not None:
                 one = _found(row, hit.similarity)
                 # Under its owner's name or shared, to a prompt it is one example.
-                found.setdefault(example_id(replace(one.example, shared=True)), one)
+                found.setdefault(meaning_of(one.example), one)
         return list(found.values())
 
     def _other_with_key(self, hit: Near) -> Row | None:
@@ -233,7 +246,9 @@ class ExampleStore:
         Of what other processes change, the number of those examples tells.
         """
         tables = [self._backend.table(room, PAIRS) for room in dict.fromkeys((SHARED, database))]
-        state = (self._changes, *(table.count() if table else 0 for table in tables))
+        if self._reader is not None:
+            key = (key, self._reader.rights, self._reader.schema().version)
+        state = (*self._changes, *(table.count() if table else 0 for table in tables))
         with self._lock:
             known = self._cache.get(key)
             if known is None or known[0] != state:
@@ -270,8 +285,10 @@ class ExampleStore:
             unknown += [example for id_, example in held.items() if id_ not in there]
             for id_, row in there.items():
                 kept = from_json(row.fields["example"])
+                if example_id(kept) != id_:  # of before rights counted, and approved under others
+                    kept = replace(held[id_], added=kept.added)
                 forms = {name: form for name in _FORMS if (form := getattr(held[id_], name))}
-                if (changed := replace(kept, **forms)) != kept:
+                if (changed := replace(kept, **forms)) != from_json(row.fields["example"]):
                     simplified.append(replace(make_entry(changed), id=id_))
         return unknown, simplified
 
@@ -308,12 +325,15 @@ class ExampleStore:
     def _visible_table(self, room: str, name: str) -> VectorTable | None:
         """A table to look things up in."""
         if room == _FALLBACK:
-            return self._fallback.table(SHARED, name) if self._fallback else None
-        return self._backend.table(room, name)
-
-    @cached_property
-    def _fallback(self) -> Backend | None:
-        return self._make_fallback() if self._make_fallback else None
+            return self._make_fallback().table(SHARED, name) if self._make_fallback else None
+        table, reader = self._backend.table(room, name), self._reader
+        if table is None or reader is None or room == SHARED:
+            return table
+        if name == PAIRS:
+            return seen_pairs(table, partial(readable, database=reader))
+        pairs = self._visible_table(room, PAIRS)
+        names = next(names for index, names in _KEY_FIELDS.items() if TABLES[index] == name)
+        return seen_keys(table, pairs, names) if pairs else None
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._visible_table(room, PAIRS)
@@ -325,7 +345,7 @@ class ExampleStore:
 
     def _changed(self) -> None:
         with self._lock:
-            self._changes += 1
+            self._changes[0] += 1
 
 
 def _passing(

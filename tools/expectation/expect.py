@@ -2,7 +2,7 @@
 
 One logistic regression a trait, over the words and word pairs of the question and, in a conversation, the traits of the
 query before it: "and their ages?" asks for one more column of whatever came before. The weights are fitted by
-`tableturn train expectation` on training questions only.
+`evals.lab train expectation` on training questions only.
 """
 
 from __future__ import annotations

@@ -7,11 +7,10 @@ wanted, which takes its place once every row is in it. Rows are held a part at a
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -22,6 +21,7 @@ from ..database import Database, Limits
 from ..database.cancellation import Cancellation
 from ..database.fetch import Row
 from ..errors import ExportError, TableturnError
+from ..whole_files import written_whole
 from .formats import Format, check_installed
 from .parquet import ParquetWriter
 from .text import CSVWriter, JSONWriter, MarkdownWriter
@@ -101,7 +101,7 @@ def export_query(
     """
     _spare(database, target)
     with _opened(target) as file:
-        sink = _Sink(file, form)
+        sink = _Sink(file, form, target)
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
         sink.close()
     return Exported(sink.rows, table.truncated, form)
@@ -110,7 +110,7 @@ def export_query(
 def export_rows(columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format) -> Exported:
     """Writes rows that are at hand; see `export_query`."""
     with _opened(target) as file:
-        sink = _Sink(file, form)
+        sink = _Sink(file, form, target)
         sink.start(tuple(columns))
         sink.take(list(rows))
         sink.close()
@@ -135,23 +135,24 @@ def write_file(data: bytes, path: str | Path) -> None:
     Raises:
         ExportError: It cannot be written.
     """
-    with _opened(path) as file, _told(f"cannot write {path}: "):
+    with _opened(path) as file, _told(path):
         file.write(data)
 
 
 class _Sink:
     """Gives a writer the rows of a query; starts over where the query does."""
 
-    def __init__(self, file: BinaryIO, form: Format) -> None:
+    def __init__(self, file: BinaryIO, form: Format, target: Target) -> None:
         self._file = file
         self._form: Format = form
+        self._target = target
         self._writer: Writer | None = None
         self.rows = 0
 
     def start(self, columns: tuple[str, ...]) -> None:
         """See `Sink`."""
         check_installed(self._form)
-        with _told():
+        with _told(self._target):
             self._file.seek(0)
             self._file.truncate()
             self.rows = 0
@@ -160,14 +161,14 @@ class _Sink:
     def take(self, rows: Sequence[Row]) -> None:
         """See `Sink`."""
         assert self._writer is not None
-        with _told():
+        with _told(self._target):
             self._writer.write(rows)
         self.rows += len(rows)
 
     def close(self) -> None:
         """After the last row."""
         assert self._writer is not None
-        with _told():
+        with _told(self._target):
             self._writer.close()
 
 
@@ -177,23 +178,18 @@ def _opened(target: Target) -> Generator[BinaryIO]:
     if not isinstance(target, str | Path):
         with tempfile.SpooledTemporaryFile(_MEMORY_FILE) as spooled:
             yield spooled  # pyright: ignore[reportReturnType] - it is one in all but its declared type
-            spooled.seek(0)
-            shutil.copyfileobj(spooled, target)
+            with _told(target):
+                spooled.seek(0)
+                shutil.copyfileobj(spooled, target)
+                target.flush()
         return
     path = _place(target)
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-    with _told(f"cannot write {target}: "):
-        file = open(beside, "xb")  # noqa: SIM115 - closed before it takes its place
-    try:
-        with file:
-            yield file
-        with _told(f"cannot write {target}: "):
-            if path.exists():
-                shutil.copymode(path, beside)
-            os.replace(beside, path)
-    finally:
-        with suppress(OSError):
-            beside.unlink()
+    with ExitStack() as stack:
+        with _told(target):
+            file = stack.enter_context(written_whole(path))
+        yield file
+        with _told(target):  # the last bytes reach the disk here, if it has room for them
+            stack.pop_all().close()
 
 
 def _place(target: str | Path) -> Path:
@@ -211,11 +207,12 @@ def _place(target: str | Path) -> Path:
 
 
 @contextmanager
-def _told(what: str = "cannot write the rows: ") -> Generator[None]:
+def _told(target: Target) -> Generator[None]:
     """Errors of files and of the libraries that write them, as ours."""
+    what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
     try:
         yield
-    except TableturnError:
+    except (TableturnError, BrokenPipeError):  # the latter is who reads a pipe and has had enough
         raise
     except OSError as error:
         raise ExportError(f"{what}{error.strerror or error}") from None

@@ -12,7 +12,8 @@ from typing import BinaryIO
 from ..database.fetch import Row
 from ..database.table import Cell, plain_cell
 
-_FORMULA = re.compile(r"[=+\-@\t\r]")
+# Spreadsheets pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
+_FORMULA = re.compile(r"[\s\x00-\x1f\u200b\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
@@ -20,10 +21,11 @@ _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 def guarded(text: str) -> str:
     """A text that no spreadsheet takes for a formula.
 
-    One that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets an apostrophe before it, unless it is
-    nothing but a number (OWASP, CSV injection). Numbers that are no texts are never touched.
+    One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
+    gets an apostrophe before it, unless it is nothing but a number (OWASP, CSV injection). Numbers that are no texts
+    are never touched.
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
 
 
 def unique_names(columns: Sequence[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from ..database.fetch import Row
 from ..database.table import Cell, plain_cell
@@ -54,7 +55,11 @@ class ExcelWriter:
 
     def close(self) -> None:
         """See `Writer`."""
-        self._book.save(self._file)
+        from openpyxl.writer.excel import ExcelWriter as BookWriter
+
+        # `Workbook.save` leaves its archive open where the disk is full, which is told again when it is forgotten.
+        with ZipFile(self._file, "w", ZIP_DEFLATED) as archive:
+            BookWriter(self._book, archive).save()
 
     def _value(self, cell: Cell) -> Any:
         plain = plain_cell(cell)

@@ -54,7 +54,7 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Chec
     is not visible is left out without a word: why would tell that it is there.
     """
     schema = database.schema()
-    restricted = bool(database.session.policy.permissions)
+    restricted = bool(database.rights.key)
     problems: list[Problem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
@@ -67,7 +67,8 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> Chec
     if restricted:
         problems = [problem for problem in problems if problem.why.startswith(_CONTRADICTS)]
         unseen -= {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
-        fitting = [entry for entry in fitting if not _names_unseen(entry, schema, unseen)]
+        own = database.rights.key  # what is written under these rights tells nothing that is hidden from them
+        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, schema, unseen)]
     fitting = [entry for entry in fitting if _may_leave(entry, database)]
     kept = _without_conflicts(fitting, problems)
     keys = tuple(key for entry in kept if entry.kind == "join" for key in [_key(entry, schema)])

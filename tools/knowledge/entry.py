@@ -29,6 +29,7 @@ class Entry:
         values: Coded values of a column, each with its meaning.
         author: Who wrote it.
         added: When, in ISO 8601.
+        rights: The key of the rights under which it was written (`Rights.key`); empty for all rights.
         source: The file that it comes from.
         fault: Why it cannot be used, where that shows while its source is read.
     """
@@ -42,6 +43,7 @@ class Entry:
     values: tuple[tuple[str, str], ...] = ()
     author: str = ""
     added: str = ""
+    rights: str = ""
     source: str = ""
     fault: str = ""
 

@@ -25,8 +25,8 @@ never:
   - {use: orders.old_total, instead: orders.total}
 
 A text in the place of a term, a table, a column or a convention is its meaning. `extends` names files under this one:
-a dbt `schema.yml`, an Ossie (OSI) model, Markdown notes, another knowledge file, or `database` for the comments that
-the database itself holds.
+a dbt `schema.yml`, Markdown notes, another knowledge file, or `database` for the comments that the database itself
+holds.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class _Part(BaseModel):
 class _Written(_Part):
     author: str = Field("", description="Who wrote it; the file's author without.")
     added: str = Field("", description="When, in ISO 8601.")
+    rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
 def _shorthand(field: str) -> BeforeValidator:

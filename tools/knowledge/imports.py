@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from ..errors import KnowledgeError
 from .entry import Entry
 from .file_text import text_of
 
@@ -13,18 +14,17 @@ _DBT = ("models", "sources", "semantic_models", "seeds", "snapshots")
 
 
 def import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
-    """The entries of a dbt `schema.yml`, an Ossie model or Markdown notes; None for a knowledge file of our own.
+    """The entries of a dbt `schema.yml` or Markdown notes; None for a knowledge file of our own.
 
     Args:
         path: The file.
         content: As `load_yaml` reads it; None for Markdown.
 
     Raises:
-        KnowledgeError: It cannot be read.
+        KnowledgeError: It cannot be read, or is an Ossie model.
     """
     from .dbt import from_dbt
     from .markdown import from_markdown
-    from .ossie import from_ossie
 
     if content is None and path.suffix.lower() in (".md", ".markdown"):
         return from_markdown(text_of(path), path.name)
@@ -32,7 +32,10 @@ def import_file(path: Path, content: object) -> tuple[Entry, ...] | None:
         return None
     fields = cast("Mapping[str, Any]", content)
     if "semantic_model" in fields:
-        return from_ossie(fields, path.name)
+        raise KnowledgeError(
+            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
+            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
+        )
     if any(isinstance(fields.get(key), list) for key in _DBT) or isinstance(fields.get("metrics"), list):
         return from_dbt(fields, path.name)
     return None

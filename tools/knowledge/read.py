@@ -108,7 +108,8 @@ def entries_of(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     """The file's entries, in its order."""
 
     def entry(kind: Any, name: str, part: Any, text: str, **more: Any) -> Entry:
-        return Entry(kind, name, text, author=part.author or file.author, added=part.added, source=source, **more)
+        written = {"author": part.author or file.author, "added": part.added, "rights": part.rights}
+        return Entry(kind, name, text, source=source, **written, **more)
 
     for name, term in file.terms.items():
         items = tuple(map(item_of, term.about))

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import stat
-import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ..errors import KnowledgeError
+from ..whole_files import only_writer, write_whole
 from .entry import Entry
 from .file_text import text_of
 from .imports import import_file
 from .read import parse_file
 from .yaml_text import load_yaml
-
-_lock = threading.Lock()
 
 
 class KnowledgeWriter:
@@ -49,6 +45,8 @@ class KnowledgeWriter:
         stamped = {"added": datetime.now(UTC).isoformat(timespec="seconds")}
         if self._author:
             stamped["author"] = self._author
+        if entry.rights:
+            stamped["rights"] = entry.rights
         self._changed(lambda content: _put(content, entry, stamped))
         return replace(entry, author=self._author, added=stamped["added"], source=self.path.name)
 
@@ -69,7 +67,7 @@ class KnowledgeWriter:
         yaml: Any = YAML()
         yaml.preserve_quotes = True
         yaml.width = 120
-        with _alone(self.path):
+        with _writing(self.path):
             before = text_of(self.path) if self.path.exists() else ""
             _check_ours(self.path, before)
             try:
@@ -85,33 +83,22 @@ class KnowledgeWriter:
             else:
                 yaml.dump(content, stream)
             parse_file(load_yaml(stream.getvalue(), str(self.path)), str(self.path))
-            _write(self.path, stream.getvalue())
+            write_whole(self.path, stream.getvalue())
         return True
 
 
 @contextmanager
-def _alone(path: Path) -> Generator[None]:
-    """Holds back others who add to a file of the same folder, between reading and writing.
-
-    The folder is locked: the file itself is another one after each change, and a lock file would be left in Git.
+def _writing(path: Path) -> Generator[None]:
+    """Hold back others who write, and tell what cannot be written.
 
     Raises:
-        KnowledgeError: The folder cannot be made or opened.
+        KnowledgeError: The file cannot be written.
     """
-    with _lock:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            folder = os.open(path.resolve().parent, os.O_RDONLY)
-        except OSError as error:
-            raise _unwritable(path, error) from None
-        try:
-            with suppress(ImportError):  # not a POSIX system: threads alone are held back
-                import fcntl
-
-                fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        with only_writer(path):
             yield
-        finally:
-            os.close(folder)
+    except OSError as error:
+        raise KnowledgeError(f"cannot write {path}: {error.strerror}; name another file with --knowledge") from None
 
 
 def _check_ours(path: Path, text: str) -> None:
@@ -231,21 +218,3 @@ def _take_out(content: Any, name: str) -> bool:
                 del content[kind][number]
                 return True
     return False
-
-
-def _write(path: Path, text: str) -> None:
-    # What a link points to is written, not the link; whoever may read the file may go on doing so.
-    path = path.resolve()
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(text, "utf-8")
-        with suppress(FileNotFoundError):
-            unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
-        os.replace(unfinished, path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> KnowledgeError:
-    return KnowledgeError(f"cannot write {path}: {error.strerror}; name another file with --knowledge")

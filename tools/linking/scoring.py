@@ -2,7 +2,7 @@
 
 Tables are scored first, columns given their tables. The net reads all of this and the schema's keys: what joins
 two probable tables becomes probable, the weaker of two alternatives improbable (Track-SQL reaches the same by letting a
-transformer read all items at once). Both are fitted by `tableturn train linker`, on training databases only.
+transformer read all items at once). Both are fitted by `evals.lab train linker`, on training databases only.
 
 In a large schema both are asked only about items that an index finds worth it; the others get a low probability of
 their own, so that every item has one.

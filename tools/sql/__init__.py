@@ -24,7 +24,6 @@ from .ordering import is_ordered
 from .parse import parse_select
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
-from .transpile import transpile
 from .vectors import FEATURES, vectorize
 
 __all__ = [
@@ -61,7 +60,6 @@ __all__ = [
     "searched_literals",
     "skeleton_similarity",
     "sql_skeleton",
-    "transpile",
     "used_items",
     "vectorize",
 ]

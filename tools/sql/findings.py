@@ -48,7 +48,7 @@ class Finding:
         place: The part of the query that it is about; empty for the whole.
         suggestion: What to write instead; empty if there is none.
         proof: Whether it is evidence enough to have the query written again: such findings are rare on right queries
-            (`tableturn bench alarms`, `grain` and `check` count them) and frequent on wrong ones. An error always is.
+            (`evals.lab bench alarms`, `grain` and `check` count them) and frequent on wrong ones. An error always is.
             Every other finding is a doubt, which a reader may wish to know of and for which no good query should have
             to be written again.
     """

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ..database.dialects import parse_tokens
 from ..errors import SQLParseError
 from .dialects import Rules, rules_of
 from .untrusted import analysis
@@ -102,7 +103,7 @@ def _read(sql: str, dialect: str) -> Parsed:
         if any(token.token_type is TokenType.PIPE_GT for token in tokens):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        trees = rules.grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
+        trees = parse_tokens(tokens, text, rules.grammar)
     except SqlglotError as error:
         raise SQLParseError(_one_line(error)) from None
     statements = [tree for tree in trees if tree is not None]

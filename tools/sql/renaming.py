@@ -46,8 +46,9 @@ def rename(parsed: Parsed, resolution: Resolution) -> Edits:
     for scope in resolution.scopes:
         for source in scope.sources:
             _drop_alias(source, kept, edits)
-            if naming.tables_exact and isinstance(source.node, exp.Table) and "start" in source.node.this.meta:
-                edits.text[source.node.this.meta["start"]] = _own_name(source, naming)
+            named = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
+            if naming.tables_exact and named is not None and "start" in named.meta:
+                edits.text[named.meta["start"]] = _own_name(source, naming)
     for reference in resolution.references:
         _write_reference(reference, kept, edits, naming)
     return edits

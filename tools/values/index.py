@@ -82,7 +82,7 @@ class ValueIndex:
             DatabaseUnavailable: The database's file is gone or damaged.
         """
         known = self._ask(lambda store: store.knows(word))
-        return known or not self._complete or bool(self._database.leaving().levels)
+        return known or not self._complete or self._database.session.policy.egress.restricts
 
     def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
         """Values that begin with a text in whatever case: table, column, value.

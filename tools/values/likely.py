@@ -37,7 +37,8 @@ def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[Valu
 
     Args:
         text: The question.
-        found: What it may mention, best first; see `ValueIndex.find`.
+        found: What it may mention, best first; see `ValueIndex.find`. Where it is the beginning of the text in which
+            values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
     reader = _Reader(read(text), schema, found)
@@ -111,6 +112,8 @@ class _Reader:
         words = [word for word in self.question.words if match.start <= word.start and word.end <= match.end]
         if match.how == "flag":
             return self._likeliest_flag(match)
+        if not words:
+            return False  # found further on
         if self.question.fills_quotes(match.start, match.end):
             return True
         if self._inside(match) or self._within_number(match):

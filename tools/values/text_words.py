@@ -36,20 +36,21 @@ class Word:
 
 @lru_cache(maxsize=1_000)
 def words(text: str) -> tuple[Word, ...]:
-    """The words of a text: runs of letters and digits. A possessive `'s` is not one.
+    """The words of a text: runs of letters and digits. Neither a possessive `'s` nor an accent alone is one.
 
     Questions of a conversation are read again at each of its turns.
     """
     blanked = _POSSESSIVE.sub("  ", text)
     return tuple(
-        Word(match.group(), match.start(), match.end(), folded := fold(match.group()), stem(folded))
+        Word(match.group(), match.start(), match.end(), folded, stem(folded))
         for match in _WORD.finditer(blanked)
+        if (folded := fold(match.group()))
     )
 
 
 def stems(text: str) -> list[str]:
     """The stems of a text's words."""
-    return [stem(fold(word)) for word in _WORD.findall(_POSSESSIVE.sub("  ", text))]
+    return [stem(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
 
 
 def key(stemmed: Sequence[str]) -> str:

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlglot import TokenType, exp, parse_one, tokenize
+from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import SqlglotError
 
 from ...errors import DatabaseUnavailable
+from ..dialects import parse_statement
 from ..quoting import quoted
 from ..schema import ForeignKey
+from ..server.lists import read_lists
 from .entries import Entry, column
 from .failures import failure
-from .functions import FUNCTIONS
 from .text_files import literal
 
 _COLUMNS = """
@@ -48,8 +49,8 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> N
     try:
         connection.execute(f"ATTACH {literal(str(path))} AS {quoted(private)} (READ_ONLY)")
     except duckdb.Error as error:
-        if "lock" in str(error):
-            raise DatabaseUnavailable(f"the database {path} is in use: another program writes to it") from None
+        if "Could not set lock" in str(error) or "Conflicting lock" in str(error):
+            raise DatabaseUnavailable(f"the database {path} is locked by another program: try again later") from None
         raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
 
 
@@ -115,14 +116,16 @@ def _shown(schema: str, table: str) -> str:
 def _reads(sql: str, schema: str, macros: set[str]) -> frozenset[str] | None:
     """The tables that a view reads; None where it may read others, by a function or a macro."""
     try:
-        tree = parse_one(sql, read="duckdb")
+        tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
         return None
     body = tree.args.get("expression")
     if not isinstance(tree, exp.Create) or not isinstance(body, exp.Query):
         return None
     called = {node.name.lower() for node in body.find_all(exp.Anonymous)}
-    if called - FUNCTIONS or any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) for name in macros):
+    if called - read_lists(__package__ or "").functions or any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) for name in macros
+    ):
         return None
     local = {cte.alias.lower() for cte in body.find_all(exp.CTE)}
     read: set[str] = set()
@@ -142,7 +145,7 @@ def _anew(sql: str, names: Sequence[str]) -> str:
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
     """
-    tree = parse_one(sql, read="duckdb")
+    tree = parse_statement(sql, "duckdb")
     body: exp.Expr = tree.args["expression"]
     sources = {node.alias_or_name.lower() for node in body.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)}
     if (
@@ -169,7 +172,7 @@ def _computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
         return {}
     everything = frozenset(name.lower() for name in names)
     try:
-        tree = parse_one(sql, read="duckdb")
+        tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
         return dict.fromkeys(everything, everything)
     found: dict[str, frozenset[str]] = {}

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import threading
 
-from ..quoting import quoted
-from ..server.catalogue import Catalogue, Relation
-from ..server.connection import ServerConnection
+from ..schema import ColumnSchema
+from ..server.catalogue import Catalogue
+from ..server.connection import Backend, ServerConnection
 from ..session import Session
 from .connection import DuckDBConnection
 from .grammar import GRAMMAR
 from .instance import Contents, Instance
 
-_CUT = 1_000
 
-
-class DuckDBBackend:
-    """See `Backend`."""
+class DuckDBBackend(Backend):
+    """Files of tables, DuckDB's own files, or data frames."""
 
     name = "DuckDB"
     dialect = "duckdb"
     grammar = GRAMMAR
+    keeps_permissions = True
 
     def __init__(self, database: str, location: str, contents: Contents, session: Session) -> None:
         """Opens the files.
@@ -64,47 +63,29 @@ class DuckDBBackend:
         return self._contents.state()
 
     def under(self, session: Session) -> DuckDBBackend:
-        """See `Backend`."""
         return DuckDBBackend(self.database, self.location, self._contents, session)
 
     def connect(self) -> DuckDBConnection:
-        """See `Backend`."""
         return DuckDBConnection(self.instance(), self._is_current, self._reread)
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """See `Backend`."""
         del connection
         return self.instance().catalogue
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """See `Backend`."""
         return self.catalogue(connection).version
 
     def state(self, connection: ServerConnection) -> str:
-        """See `Backend`."""
         del connection
         return self.state_of_contents()
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """See `Backend`: files are open for reading only, but some may have been meant otherwise than they are read."""
+        # Files are open for reading only, but some may have been meant otherwise than they are read.
         del connection
         return self.instance().remarks
 
-    def quoted(self, name: str) -> str:
-        """See `Backend`."""
-        return quoted(name)
-
-    def source(self, relation: Relation) -> str:
-        """See `Backend`."""
-        return f"{quoted(relation.schema)}.{quoted(relation.name)}"
-
-    def sample(self, relation: Relation, rows: int) -> str:
-        """See `Backend`."""
-        listed = ", ".join(
-            f"left({quoted(column.name)}, {_CUT})" if column.type == "VARCHAR" else quoted(column.name)
-            for column in relation.columns
-        )
-        return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
+    def cut(self, column: ColumnSchema) -> str:
+        return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
     def _is_current(self, instance: Instance) -> bool:
         return self.instance() is instance

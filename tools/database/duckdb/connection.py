@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import duckdb
@@ -12,13 +14,12 @@ import duckdb
 from ...errors import QueryRejected, QueryTimeout, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost
+from ..server.connection import ConnectionLost, ServerConnection
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
 from .cells import cell
 from .failures import failure
 from .instance import Instance
-from .plan import estimate
 
 
 class Rows:
@@ -39,12 +40,10 @@ class Rows:
         return rows
 
 
-class DuckDBConnection:
-    """See `ServerConnection`."""
+class DuckDBConnection(ServerConnection):
+    """A connection to an instance, which ends what runs too long by itself."""
 
-    errors: tuple[type[Exception], ...] = (duckdb.Error, MemoryError)
-    version = duckdb.__version__
-    usable = True
+    errors = (duckdb.Error, MemoryError)
 
     def __init__(self, instance: Instance, is_current: Callable[[Instance], bool], reread: Callable[[], bool]) -> None:
         """Use `DuckDBBackend.connect`.
@@ -61,32 +60,29 @@ class DuckDBConnection:
         self._seconds = 0.0
         self._timer: RunningQuery | None = None
 
+    def read_version(self) -> str:
+        return duckdb.__version__
+
     def begin(self, seconds: float) -> None:
-        """See `ServerConnection`: a connection to what the files held before is given up."""
+        # A connection to what the files held before is given up.
         if not self._is_current(self.instance):
             raise ConnectionLost("the files have changed")
         self._seconds = seconds
         self._connection.execute("BEGIN TRANSACTION READ ONLY")
 
     def end(self) -> None:
-        """See `ServerConnection`."""
         self._stop_timer()
         with contextlib.suppress(duckdb.Error):
             self._connection.rollback()
 
     def query(self, sql: str, limits: Limits) -> Rows:
-        """See `ServerConnection`: DuckDB's own parser has to call it one SELECT, whatever the check before it did."""
+        # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
         statement = _single(sql)
         self._start_timer()
         self._connection.execute(statement)
         return Rows(self._connection, limits)
 
-    def notes(self) -> tuple[str, ...]:
-        """See `ServerConnection`: there are none."""
-        return ()
-
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """See `ServerConnection`."""
         self._start_timer()
         try:
             self._connection.execute(sql)
@@ -95,19 +91,17 @@ class DuckDBConnection:
             self._stop_timer()
 
     def compile(self, sql: str) -> None:
-        """See `ServerConnection`."""
         _single(sql)
         self._start_timer()
         self._connection.execute(f"EXPLAIN {sql}")
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """See `ServerConnection`."""
         _single(sql)
         ((_, told),) = self.rows(f"EXPLAIN (FORMAT JSON) {sql}")
         return estimate(str(told), catalogue)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """See `ServerConnection`: where a file's later rows don't fit the types of its first ones, it is read anew."""
+        # Where a file's later rows don't fit the types of its first ones, it is read anew.
         if _misfits(error) and self._reread():
             return ConnectionLost("the types of a file's columns have to be found again")
         failed = failure(error, self.instance.private)
@@ -116,11 +110,9 @@ class DuckDBConnection:
         return failed
 
     def interrupt(self) -> None:
-        """See `ServerConnection`."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """See `ServerConnection`."""
         self._stop_timer()
         with contextlib.suppress(duckdb.Error):
             self._connection.close()
@@ -149,4 +141,40 @@ def _misfits(error: Exception) -> bool:
     return "CSV Error" in text or "JSON transform error" in text or "Failed to parse" in text
 
 
-__all__ = ["DuckDBConnection", "Rows"]
+_CARDINALITY = "Estimated Cardinality"
+
+
+def estimate(told: str, catalogue: Catalogue) -> Estimate | None:
+    """What a statement will cost; None where the plan does not say how many rows a step gives.
+
+    Args:
+        told: EXPLAIN's answer, as JSON.
+        catalogue: Knows how many rows a table has, where a filter at its scan hides that from the plan.
+    """
+    sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
+    try:
+        return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(told))))
+    except LookupError:
+        return None
+
+
+def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Rows that a step and those below it read and join, and rows that it gives.
+
+    Raises:
+        LookupError: It does not say.
+    """
+    below = [_cost(child, sizes) for child in step["children"]]
+    read, told = sum(cost for cost, _ in below), step["extra_info"]
+    if not below:
+        if "Table" not in told and "Function" not in told:
+            return 0.0, float(told.get(_CARDINALITY, 1))
+        given = float(told[_CARDINALITY])
+        whole = sizes.get(".".join(str(told.get("Table", "")).lower().split(".")[-2:]), 0)
+        return max(given, float(whole)), given
+    joins = len(below) > 1 and "UNION" not in step["name"]
+    # A cross product says nothing of its own.
+    pairs = prod(rows for _, rows in below)
+    given = float(told.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
+    compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
+    return read + (compared if joins else 0.0), given

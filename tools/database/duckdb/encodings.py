@@ -74,6 +74,17 @@ def opened(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
+def unpacked_size(path: Path, enough: int) -> int:
+    """The size of a file, unpacked; anything larger than `enough` where it is larger."""
+    if path.suffix != ".gz":
+        return path.stat().st_size
+    size = 0
+    with opened(path) as file:
+        while size <= enough and (part := file.read(_COPIED_BYTES)):
+            size += len(part)
+    return size
+
+
 def _likeliest(start: bytes, end: bytes) -> str:
     """Of what is not UTF-8: by statistics of languages, over the lines that tell."""
     import chardet

@@ -29,7 +29,6 @@ _PART_ROWS = 200_000
 class DuckDBEngine(ServerEngine):
     """One DuckDB file, some files of tables, or data frames, under one session; see `Engine`."""
 
-    keeps_permissions = True
     rows_by_person = False
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:

@@ -10,26 +10,20 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.generator import Generator
 
 from ...errors import ResultTooLarge
+from ..server.lists import read_lists
 from ..server.reading import Grammar
 from .failures import TOO_LONG
-from .functions import FUNCTIONS
 
 # The texts and lists that a single step makes are in nobody's books: DuckDB's limit on memory doesn't count them. A
 # step works on 2,048 rows.
 _TEXT = 20_000
 _LIST = 100_000
-_KINDS = frozenset(
-    {"Qualify", "PropertyEQ", "Lambda", "Comprehension", "Columns", "Transform", "Struct", "ToMap", "ArrayFilter"}
-)
+_LISTS = read_lists(__package__ or "")
 
 
 def _repeat(writer: Generator, node: exp.Repeat) -> str:
-    text = writer.sql(node.this)
-    return writer.func(
-        "REPEAT",
-        node.this,
-        _bounded(writer, node.args["times"], lambda times: f"STRLEN(CAST({text} AS TEXT)) * ({times})"),
-    )
+    length = f"{writer.normalize_func('STRLEN')}(CAST({writer.sql(node.this)} AS TEXT))"
+    return writer.func("REPEAT", node.this, _bounded(writer, node.args["times"], lambda times: f"{length} * ({times})"))
 
 
 def _pad(writer: Generator, node: exp.Pad) -> str:
@@ -41,13 +35,14 @@ def _pad(writer: Generator, node: exp.Pad) -> str:
 def _bounded(writer: Generator, value: exp.Expr, size: Callable[[str], str]) -> str:
     """A number, or an error where it makes a text too long. What was written so is written the same again."""
     inner = value.args.get("default") if isinstance(value, exp.Case) else None
-    if isinstance(inner, exp.Expr) and _guarded(writer.sql(inner), size) == writer.sql(value):
+    if isinstance(inner, exp.Expr) and _guarded(writer, inner, size) == writer.sql(value):
         value = inner
-    return _guarded(writer.sql(value), size)
+    return _guarded(writer, value, size)
 
 
-def _guarded(value: str, size: Callable[[str], str]) -> str:
-    return f"CASE WHEN {size(value)} > {_TEXT} THEN CAST(ERROR('{TOO_LONG}') AS INT) ELSE {value} END"
+def _guarded(writer: Generator, value: exp.Expr, size: Callable[[str], str]) -> str:
+    number, error = writer.sql(value), writer.normalize_func("ERROR")
+    return f"CASE WHEN {size(number)} > {_TEXT} THEN CAST({error}('{TOO_LONG}') AS INT) ELSE {number} END"
 
 
 def _series(writer: Generator, node: exp.GenerateSeries) -> str:
@@ -78,9 +73,9 @@ def _number(node: Any) -> int | None:
 
 GRAMMAR = Grammar(
     DuckDB(),
-    FUNCTIONS,
+    _LISTS.functions,
     fold=str.lower,
     writes=((exp.Repeat, _repeat), (exp.Pad, _pad), (exp.GenerateSeries, _series)),
-    kinds=_KINDS,
+    kinds=_LISTS.syntax,
 )
 """DuckDB's names ignore case, with quotes too."""

@@ -8,7 +8,6 @@ files, which are read and never written, extensions stay unloaded, and the setti
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import shutil
 import weakref
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from ...errors import DatabaseUnavailable
+from ...errors import DatabaseUnavailable, NothingReadable
 from ..quoting import quoted
 from ..schema import ForeignKey
 from ..server.catalogue import Catalogue, Relation
@@ -28,20 +27,16 @@ from ..session import Permissions
 from .attached import attach, attached_tables
 from .entries import Entry, column, keys_between, visible
 from .failures import failure
+from .files import settings
 from .identifiers import column_names, table_name, told_apart
 from .named_files import NamedFiles
-from .sources import File, Sources, is_known
-from .tables import hold, sheets
-from .text_files import literal, read_text_file
+from .reading import read_files
+from .sources import Sources
+from .tables import hold
+from .text_files import literal
 
 if TYPE_CHECKING:
     import pandas
-
-_MEMORY_BYTES = 400_000_000
-_DISK_BYTES = 4_000_000_000
-_THREADS = 4
-# Reading all of such a file takes seconds where it has to be taken apart.
-_SLOW_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -85,13 +80,16 @@ class Instance:
         self._folder = Path(mkdtemp(prefix="tableturn-"))
         self._clear = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._thorough = thorough
-        self._root = duckdb.connect(":memory:", config=_settings(self._folder, contents))
+        self._root = duckdb.connect(":memory:", config=settings(self._folder, _held(contents.frames)))
         self._files = NamedFiles()
         self._files.serve(self._root)
         try:
             entries, keys = self._found(contents)
-            self.entries = self._made(visible(entries, permissions))
-            self._lock()
+            shown = visible(entries, permissions)
+            # Before any of what was read from files is declared.
+            self._close_files(shown)
+            self.entries = self._made(shown)
+            self._root.execute("SET lock_configuration = true")
         except duckdb.Error as error:
             self._root.close()
             raise DatabaseUnavailable(f"the database cannot be opened: {failure(error, self.private)}") from None
@@ -120,70 +118,14 @@ class Instance:
         if contents.sources.database is not None:
             attach(self._root, contents.sources.database, self.private)
             return attached_tables(self._root, self.private)
-        return self._of_files(contents.sources.files()), ()
-
-    def _of_files(self, files: Iterable[File]) -> list[Entry]:
-        entries: list[Entry] = []
-        for file in files:
-            try:
-                entries.extend(self._of_file(file))
-            except duckdb.Error as error:
-                raise DatabaseUnavailable(f"the file {file.path} cannot be read: {failure(error)}") from None
+        entries = list(read_files(contents.sources.files(), self._folder / "read", thorough=self._thorough))
         names = told_apart([entry.name for entry in entries])
-        return [replace(entry, name=name) for entry, name in zip(entries, names, strict=True)]
-
-    def _of_file(self, file: File) -> Iterable[Entry]:
-        if file.kind == "workbook":
-            for sheet in list(sheets(file.path)):
-                yield replace(_of_frame(table_name(sheet.name), sheet.frame), comment=sheet.title)
-            return
-        yield self._of_text(file) if file.kind == "text" else self._of_records(file)
-
-    def _of_text(self, file: File) -> Entry:
-        text = read_text_file(self._root, self._files, file.path, self._folder, thorough=self._thorough)
-        if len(text.columns) == 1 and not is_known(file.path):
-            raise DatabaseUnavailable(
-                f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
-                " a table with one column, name it .csv"
-            )
-        renamed = dict(text.columns)
-        columns = tuple(
-            (name, column(renamed[name], declared, comment=text.dated.get(name, "")))
-            for name, declared in self._described(text.scan)
-        )
-        comment = "; ".join(filter(None, (*text.remarks, text.title)))
-        slow = file.path.stat().st_size > _SLOW_BYTES
-        return Entry(file.table, columns, text.scan, comment=comment, slow=slow, path=text.path, remarks=text.remarks)
-
-    def _of_records(self, file: File) -> Entry:
-        """A file of Parquet or JSON."""
-        address = literal(self._files.address(file.path))
-        if file.kind == "parquet":
-            scan, estimate, slow = f"read_parquet({address})", self._rows_of_parquet(file.path), False
-            described = self._described(scan)
-        else:
-            slow, estimate = file.path.stat().st_size > _SLOW_BYTES, None
-            whole = ", sample_size = -1" if self._thorough or not slow else ""
-            # Other dates would be found, but not read: they stay text.
-            described = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
-            listed = ", ".join(f"{literal(name)}: {literal(declared)}" for name, declared in described)
-            scan = f"read_json({address}, columns = {{{listed}}})"
-        names = column_names([name for name, _ in described])
-        columns = tuple((own, column(shown, declared)) for shown, (own, declared) in zip(names, described, strict=True))
-        return Entry(file.table, columns, scan, estimate=estimate, slow=slow, path=file.path)
-
-    def _described(self, scan: str) -> list[tuple[str, str]]:
-        """Names and types of the columns."""
-        return [(str(row[0]), str(row[1])) for row in self._root.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()]
-
-    def _rows_of_parquet(self, path: Path) -> int:
-        asked = f"SELECT sum(num_rows) FROM parquet_file_metadata({literal(self._files.address(path))})"
-        return int(self._root.execute(asked).fetchall()[0][0])
+        return [replace(entry, name=name) for entry, name in zip(entries, names, strict=True)], ()
 
     def _made(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """Makes the tables; without those views of a file that cannot be read any more."""
         if not entries:
-            raise DatabaseUnavailable("the database has no tables that you may read")
+            raise NothingReadable("the database has no tables that you may read")
         made: dict[str, Entry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
@@ -216,30 +158,14 @@ class Instance:
         columns = tuple((str(row[0]), column(str(row[0]), str(row[1]))) for row in described)
         return Entry(entry.name, columns, quoted(entry.name), comment=entry.comment, estimate=len(frame))
 
-    def _lock(self) -> None:
-        self._files.keep(entry.path for entry in self.entries if entry.path is not None)
-        listed = ", ".join(map(literal, self._files.addresses()))
+    def _close_files(self, entries: Iterable[Entry]) -> None:
+        listed = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
         self._root.execute(f"SET allowed_paths = [{listed}]")
         self._root.execute("SET enable_external_access = false")
-        self._root.execute("SET lock_configuration = true")
 
 
-def _settings(folder: Path, contents: Contents) -> dict[str, str | bool | int | float | list[str]]:
-    held = sum(int(frame.memory_usage(deep=True).sum()) for frame in (contents.frames or {}).values())
-    return {
-        "memory_limit": f"{_MEMORY_BYTES + 2 * held}B",
-        "threads": min(_THREADS, os.cpu_count() or 1),
-        "temp_directory": str(folder / "temporary"),
-        "max_temp_directory_size": f"{_DISK_BYTES}B",
-        "extension_directory": str(folder / "extensions"),
-        "secret_directory": str(folder / "secrets"),
-        "allow_persistent_secrets": "false",
-        "allow_community_extensions": "false",
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "python_enable_replacements": "false",
-        "preserve_insertion_order": "true",
-    }
+def _held(frames: Mapping[str, pandas.DataFrame] | None) -> int:
+    return sum(int(frame.memory_usage(deep=True).sum()) for frame in (frames or {}).values())
 
 
 def _of_frame(name: str, frame: pandas.DataFrame) -> Entry:

@@ -6,9 +6,9 @@ addresses that only this knows, and it opens files for reading.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,20 +45,11 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
 
     def address(self, path: Path) -> str:
         """The address of a file, which ends as its name does: by that, DuckDB knows what is compressed."""
-        known = next((address for address, held in self._paths.items() if held == path), None)
-        if known is None:
-            known = f"{len(self._paths)}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
-            self._paths[known] = path
-        return _PREFIX + known
-
-    def keep(self, paths: Iterable[Path]) -> None:
-        """Forgets all files but these."""
-        kept = set(paths)
-        self._paths = {address: path for address, path in self._paths.items() if path in kept}
-
-    def addresses(self) -> list[str]:
-        """All of them."""
-        return [_PREFIX + address for address in self._paths]
+        # The same in every process, so that one can tell another how a file is read.
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
+        self._paths[address] = path
+        return _PREFIX + address
 
     def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
         if mode != "rb":

@@ -132,6 +132,8 @@ def sources(text: str) -> Sources:
             )
     if not path.exists() and not glob.has_magic(str(path)):
         raise DatabaseUnavailable(f"there is no file {path}")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DatabaseUnavailable(f"{path} cannot be read: it is neither a file nor a folder")
     name = _stem(path) if path.is_file() else _folder_of(path).name
     location = path.resolve() if path.exists() else path
     found = Sources(_shown(table_name(name)), _shown(str(location)), asked=str(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
@@ -22,7 +22,9 @@ from .identifiers import column_names
 if TYPE_CHECKING:
     import pandas
 
-_UNPACKED_BYTES = 1_000_000_000
+_UNPACKED_BYTES = 500_000_000
+_MOST_ROWS = 1_048_576
+"""What a sheet holds."""
 _INCOMING = "tableturn_incoming"
 
 
@@ -53,24 +55,40 @@ def sheets(path: Path) -> Iterator[Sheet]:
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
+    for name, rows in _cells(path, openpyxl.load_workbook):
+        if rows:
+            at = header_at(rows)
+            yield Sheet(name, pandas.DataFrame(_table(rows[at:])), titles(rows[:at]))
+
+
+def _cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    """The sheets' names and rows."""
+    advice = "save it anew as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > _UNPACKED_BYTES:
                 raise DatabaseUnavailable(f"the workbook {path} is too large: save its sheets as CSV files")
+            # Reads it all: a part that is larger than it says is damaged.
+            damaged = packed.testzip()
+            if damaged is not None:
+                raise DatabaseUnavailable(f"the workbook {path} is damaged at {damaged!r}: {advice}")
         with warnings.catch_warnings():
             # What openpyxl drops, such as rules for entering data, is nothing that is read here.
             warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            book = load(path, read_only=True, data_only=True)
             try:
                 for sheet in book.worksheets:
-                    rows = [row for row in sheet.iter_rows(values_only=True) if any(map(is_filled, row))]
-                    if rows:
-                        at = header_at(rows)
-                        yield Sheet(sheet.title, pandas.DataFrame(_table(rows[at:])), titles(rows[:at]))
+                    # What a sheet says of its size need not be true.
+                    sheet.reset_dimensions()
+                    rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
+                    yield sheet.title, [row for row in rows if any(map(is_filled, row))]
             finally:
                 book.close()
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise DatabaseUnavailable(f"the workbook {path} cannot be read: {error}") from None
+    except (DatabaseUnavailable, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise DatabaseUnavailable(f"the workbook {path} cannot be read: {told}: {advice}") from None
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:

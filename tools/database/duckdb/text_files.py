@@ -12,18 +12,23 @@ from typing import Any, cast
 
 import duckdb
 
+from ...errors import DatabaseUnavailable
 from ..quoting import quoted
 from .dates import ORDERS, READ_AS, is_open, options, shapes
-from .encodings import Encoding, copied, encoding_of, opened
+from .encodings import Encoding, copied, encoding_of, opened, unpacked_size
 from .headers import header_at, titles
 from .identifiers import column_names
 from .named_files import NamedFiles
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
-_WHOLE_BYTES = 32_000_000
-_FIRST_ROWS = 200_000
+WHOLE_BYTES = 32_000_000
+FIRST_ROWS = 200_000
 _WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_WHOLE_NUMBERS, "FLOAT", "DOUBLE")
+# Beyond that, a schema is of no use, and describing it takes minutes.
+MOST_COLUMNS = 4_000
+# As DuckDB reads them.
+_LINE_BYTES = 2_000_000
 # So much of a file is looked at for titles above its header, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
 _HEAD_ROWS = 30
@@ -75,13 +80,15 @@ def read_text_file(
 
     Raises:
         duckdb.Error: It cannot be read as a table.
+        DatabaseUnavailable: A line is too long, or has too many columns.
     """
     encoding = encoding_of(path)
     remarks = (f"not UTF-8, read as {encoding.name}: a guess",) if encoding.is_guess else ()
     if not encoding.is_native:
         path, encoding = copied(path, private, encoding), Encoding("utf-8")
-    whole = thorough or path.stat().st_size <= _WHOLE_BYTES
-    look = _Look(connection, files.address(path), f", sample_size = {-1 if whole else _FIRST_ROWS}")
+    _check_lines(path, encoding)
+    whole = thorough or unpacked_size(path, WHOLE_BYTES) <= WHOLE_BYTES
+    look = _Look(connection, files.address(path), f", sample_size = {-1 if whole else FIRST_ROWS}")
     first, title = _laid_out(look, _head(path, encoding), f"encoding = '{encoding.name}'")
     best, dated = _dated(look, _numbered(look, first))
     names = [name for name, _ in best.columns]
@@ -227,6 +234,25 @@ def _dated(look: _Look, best: _Sniffed) -> tuple[_Sniffed, dict[str, str]]:
     # Where another column fits in one order only, that is the file's.
     is_told = day_first.typed != month_first.typed
     return read[order], dict.fromkeys(() if is_told else set.intersection(*both), READ_AS[ORDERS[order]])
+
+
+def _check_lines(path: Path, encoding: Encoding) -> None:
+    """Looks at the first lines before DuckDB does, which takes long over what it cannot read."""
+    with opened(path) as file:
+        lines = file.read(2 * _LINE_BYTES).decode(encoding.name, "replace").split("\n")
+    if max(map(len, lines)) > _LINE_BYTES:
+        raise DatabaseUnavailable(
+            f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: see that its rows end with"
+            " the end of a line, and that no quote is left open"
+        )
+    width = max(map(lines[0].count, _SEPARATORS)) + 1
+    if width > MOST_COLUMNS:
+        raise DatabaseUnavailable(too_wide(path, width))
+
+
+def too_wide(path: Path, width: int) -> str:
+    """What is said of a file with too many columns."""
+    return f"{path} cannot be read: it has {width:,} columns, and at most {MOST_COLUMNS:,} are read: leave some out"
 
 
 def _head(path: Path, encoding: Encoding) -> list[str]:

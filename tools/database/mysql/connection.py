@@ -8,13 +8,14 @@ from typing import Any
 
 import pymysql
 from pymysql.connections import MAX_PACKET_LEN
+from pymysql.constants import FIELD_TYPE
 from pymysql.converters import escape_string
 from pymysql.cursors import DictCursor, SSCursor
 
 from ...errors import TableturnError
 from ..estimate import Estimate
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost
+from ..server.connection import ConnectionLost, ServerConnection
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
 from .diagnostics import diagnostics
@@ -67,8 +68,8 @@ class Rows:
         return part
 
 
-class MySQLConnection:
-    """See `ServerConnection`."""
+class MySQLConnection(ServerConnection):
+    """A connection whose rows come one by one."""
 
     errors = (pymysql.err.Error, OSError)
 
@@ -90,15 +91,16 @@ class MySQLConnection:
         self._interrupter = Interrupter(lambda: kill(number), self._hang_up)
         told = str(driver.server_version)
         self.is_mariadb = "mariadb" in told.lower()
-        self.version = told.removeprefix("5.5.5-").split("-")[0]
+        self._version = told.removeprefix("5.5.5-").split("-")[0]
+
+    def read_version(self) -> str:
+        return self._version
 
     @property
     def usable(self) -> bool:
-        """See `ServerConnection`."""
         return bool(self._connection.open)
 
     def begin(self, seconds: float) -> None:
-        """See `ServerConnection`."""
         # In seconds on MariaDB, which knows fractions, in milliseconds on MySQL.
         milliseconds = max(1, round(seconds * 1_000))
         name = "max_statement_time" if self.is_mariadb else "max_execution_time"
@@ -109,7 +111,6 @@ class MySQLConnection:
         self._do("START TRANSACTION READ ONLY")
 
     def end(self) -> None:
-        """See `ServerConnection`."""
         try:
             if self._result is not None and not self._result.complete:
                 # There may be any number of further rows: hang up rather than hear them all.
@@ -121,7 +122,6 @@ class MySQLConnection:
         self._result = None
 
     def query(self, sql: str, limits: Limits) -> Rows:
-        """See `ServerConnection`."""
         self._limits = limits
         self._limit_rows(limits.rows + 1)
         self._connection.largest_row = limits.result_bytes
@@ -131,38 +131,29 @@ class MySQLConnection:
         return self._result
 
     def notes(self) -> tuple[str, ...]:
-        """See `ServerConnection`: its warnings, where it has sent all rows."""
+        # Its warnings, where it has sent all rows.
         told = self._result
         return diagnostics(told.warnings, self.rows) if told is not None and told.complete else ()
 
     def rows(self, sql: str) -> list[Row]:
-        """See `ServerConnection`."""
         with self._connection.cursor() as cursor:
             cursor.execute(self._remark() + sql)
             return [tuple(row) for row in cursor.fetchall()]
 
     def compile(self, sql: str) -> None:
-        """See `ServerConnection`."""
         self._do(f"PREPARE tableturn FROM '{escape_string(self._remark() + sql)}'")
         self._do("DEALLOCATE PREPARE tableturn")
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """See `ServerConnection`."""
         del catalogue
         with self._connection.cursor(DictCursor) as cursor:
             cursor.execute(f"{self._remark()}{EXPLAIN[self.is_mariadb]} {sql}")
             return estimate(cursor.fetchall())
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """See `ServerConnection`."""
         return failure(error, self._limits.cell_bytes)
 
-    def interrupt(self) -> None:
-        """See `ServerConnection`."""
-        self._interrupter.interrupt()
-
     def close(self) -> None:
-        """See `ServerConnection`."""
         # The driver's own `close` would hear all rows that are left.
         connected: Any = self._connection
         if connected._result is not None:
@@ -184,3 +175,37 @@ class MySQLConnection:
     def _hang_up(self) -> None:
         connected: Any = self._connection
         connected._sock.shutdown(socket.SHUT_RDWR)
+
+
+_INTEGERS = (
+    FIELD_TYPE.TINY,
+    FIELD_TYPE.SHORT,
+    FIELD_TYPE.LONG,
+    FIELD_TYPE.LONGLONG,
+    FIELD_TYPE.INT24,
+    FIELD_TYPE.YEAR,
+)
+
+
+def _decimal(text: str) -> int | float:
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _bits(data: bytes) -> int:
+    return int.from_bytes(data, "big")
+
+
+DECODERS = {
+    **dict.fromkeys(_INTEGERS, int),
+    FIELD_TYPE.FLOAT: float,
+    FIELD_TYPE.DOUBLE: float,
+    FIELD_TYPE.DECIMAL: _decimal,
+    FIELD_TYPE.NEWDECIMAL: _decimal,
+    FIELD_TYPE.BIT: _bits,
+}
+"""How to load the values of each type, as MySQL and MariaDB write them.
+
+Integers and whole decimals are exact integers, other decimals the nearest float, bit fields integers, binary strings
+bytes. Everything else, times and JSON, enumerations and sets, is the text that the server writes, timestamps in the
+session's zone, which is the server's.
+"""

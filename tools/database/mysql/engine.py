@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -12,20 +13,18 @@ from sqlglot.generator import Generator
 
 from ...errors import DatabaseUnavailable, SettingsError
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, Relation
-from ..server.connection import ServerConnection
+from ..server.catalogue import Catalogue
+from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
+from ..server.lists import read_lists
 from ..server.reading import Grammar
 from ..server.remarks import remark
 from ..session import Session
-from .catalogue import catalogue_version, read_catalogue, readable
-from .functions import FUNCTIONS
-from .grants import warnings
+from .catalogue import Asks, catalogue_version, read_catalogue, readable
 
 if TYPE_CHECKING:
     from .connection import BoundedConnection, MySQLConnection
 
-_CUT = 1_000
 _CONNECT_SECONDS = 10
 _TEXTS = frozenset(
     {"ssl_ca", "ssl_cert", "ssl_key", "ssl_key_password", "unix_socket", "read_default_file", "read_default_group"}
@@ -77,13 +76,13 @@ def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
 
 GRAMMAR = Grammar(
     MySQL(),
-    FUNCTIONS,
+    read_lists(__package__ or "").functions,
     writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, _version)),
 )
 
 
-class MySQLBackend:
-    """See `Backend`."""
+class MySQLBackend(Backend):
+    """A database of a MySQL or MariaDB server."""
 
     dialect = "mysql"
     grammar = GRAMMAR
@@ -126,11 +125,9 @@ class MySQLBackend:
         connection.close()
 
     def under(self, session: Session) -> MySQLBackend:
-        """See `Backend`."""
         return MySQLBackend(self._address, session)
 
     def connect(self) -> MySQLConnection:
-        """See `Backend`."""
         import pymysql
 
         from .connection import MySQLConnection
@@ -146,49 +143,24 @@ class MySQLBackend:
         return MySQLConnection(connection, self._kill, partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """See `Backend`."""
         return read_catalogue(connection, self._readable, self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """See `Backend`."""
         return catalogue_version(connection, self._readable, self._session.key)
 
     def state(self, connection: ServerConnection) -> str:
-        """See `Backend`: how many rows were written since the server was started."""
+        # How many rows were written since the server was started.
         counters = f"SHOW GLOBAL STATUS WHERE Variable_name IN {_CHANGES[self.name]}"
         return " ".join(str(told) for _, told in connection.rows(counters))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """See `Backend`."""
-        return warnings(connection)
+        return _warnings(connection)
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        """See `ServerEngine.query_log`."""
-        from .query_log import read_log
-
-        return read_log(connection, most)
-
-    def quoted(self, name: str) -> str:
-        """See `Backend`."""
-        return "`" + name.replace("`", "``") + "`"
-
-    def source(self, relation: Relation) -> str:
-        """See `Backend`."""
-        return f"{self.quoted(relation.schema)}.{self.quoted(relation.name)}"
-
-    def sample(self, relation: Relation, rows: int) -> str:
-        """See `Backend`."""
-        listed = ", ".join(
-            self.quoted(column.name)
-            if column.kind in ("number", "time", "boolean")
-            else f"LEFT({self.quoted(column.name)}, {_CUT})"
-            for column in relation.columns
-        )
-        return f"SELECT {listed} FROM {self.source(relation)} LIMIT {rows}"
+        return _read_log(connection, most)
 
     def _connected(self) -> BoundedConnection:
-        from .cells import DECODERS
-        from .connection import BoundedConnection
+        from .connection import DECODERS, BoundedConnection
 
         options: dict[str, Any] = {
             **self._options,
@@ -234,3 +206,54 @@ def _options(query: dict[str, Any]) -> dict[str, Any]:
         elif name not in _IGNORED:
             raise DatabaseUnavailable(f"MySQL's driver knows no parameter {name!r} in a URL")
     return options
+
+
+_GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)
+_COLUMNS = re.compile(r"\([^)]*\)")
+_READING = {"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "PROXY"}
+
+
+def _warnings(connection: Asks) -> tuple[str, ...]:
+    """One line for each grant of more than reading, and one with the remedy."""
+    found: list[str] = []
+    for (grant,) in connection.rows("SHOW GRANTS"):
+        given = _GRANT.match(str(grant))
+        if given is None:
+            continue
+        powers = {power.strip().upper() for power in _COLUMNS.sub("", given["powers"]).split(",")} - _READING
+        if powers:
+            files = (
+                "; with FILE, it reads and writes files on the server" if powers & {"FILE", "ALL PRIVILEGES"} else ""
+            )
+            listed = ", ".join(sorted(powers)[:6])
+            found.append(f"the login may do more than read: {listed} on {given['where']}{files}")
+    if found:
+        found.append(
+            "create one that can only read: CREATE USER reader IDENTIFIED BY '...';"
+            " GRANT SELECT ON my_database.* TO reader;"
+        )
+    return tuple(found)
+
+
+_QUERIES = """
+    SELECT DIGEST_TEXT FROM performance_schema.events_statements_summary_by_digest
+    WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL ORDER BY COUNT_STAR DESC LIMIT {}
+"""
+
+
+def _read_log(connection: Asks, most: int) -> tuple[str, ...]:
+    # The server may keep no queries, or the login may not read them.
+    import pymysql
+
+    ((kept,),) = connection.rows("SELECT @@performance_schema")
+    if not int(str(kept)):
+        raise DatabaseUnavailable(
+            "the server records no queries: set performance_schema = ON in its configuration and restart it; or give a "
+            "file of SQL to --from"
+        )
+    try:
+        return tuple(str(query) for (query,) in connection.rows(_QUERIES.format(int(most))))
+    except pymysql.err.OperationalError:
+        raise DatabaseUnavailable(
+            "this login may not read the server's queries: GRANT SELECT ON performance_schema.* to it"
+        ) from None

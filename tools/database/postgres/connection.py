@@ -5,53 +5,54 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Generator, Sequence
-from itertools import islice
+from math import isfinite
 from typing import Any, cast
 
 import psycopg
 from psycopg import pq
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.types.string import ByteaLoader
 
 from ...errors import TableturnError
 from ..estimate import Estimate
+from ..fetch import Row, RowCursor
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost
+from ..server.connection import ConnectionLost, ServerConnection
 from ..server.interrupting import Interrupter
-from ..table import Cell, Limits
-from .bounds import bounded
-from .failures import failure
+from ..table import Limits
+from .failures import TOO_LARGE, failure
 from .plan import ALONE, estimate
 
 _CHUNK = 100
 _LOCK_MILLISECONDS = 1_000
 _CANCEL_SECONDS = 2.0
 
-Row = tuple[Cell, ...]
 
-
-class Rows:
-    """The rows that the server sends; a cursor for `fetch`."""
+class Rows(RowCursor):
+    """The rows that the server sends, which it hears all of."""
 
     def __init__(self, columns: Sequence[str], rows: Generator[Row], most: int) -> None:
-        self.description = [(column,) for column in columns]
-        self._rows = rows
+        super().__init__(columns, rows)
+        self._sent = rows
         self._left = most
 
-    def fetchmany(self, size: int) -> list[Row]:
-        """The next rows; the last column tells only that the row was not too large."""
-        part = [row[:-1] for row in islice(self._rows, size)]
+    def fetchmany(self, size: int, /) -> list[Row]:
+        # The last column tells only that the row was not too large.
+        part = [row[:-1] for row in super().fetchmany(size)]
         self._left -= len(part)
         if self._left <= 0:
             # Hear the server out: closing a result that has not ended would need a second connection.
-            next(self._rows, None)
+            next(self._sent, None)
         return part
 
     def close(self) -> None:
         """Takes no more of them."""
-        self._rows.close()
+        self._sent.close()
 
 
-class PostgresConnection:
-    """See `ServerConnection`."""
+class PostgresConnection(ServerConnection):
+    """A connection whose statements the server bounds."""
 
     errors = (psycopg.Error, OSError)
 
@@ -69,8 +70,10 @@ class PostgresConnection:
         self._result: Rows | None = None
         self._longest = Limits().cell_bytes
         self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._hang_up)
-        version = connection.info.server_version
-        self.version = f"{version // 10_000}.{version % 10_000}"
+
+    def read_version(self) -> str:
+        version = self._connection.info.server_version
+        return f"{version // 10_000}.{version % 10_000}"
 
     @property
     def info(self) -> psycopg.ConnectionInfo:
@@ -79,20 +82,19 @@ class PostgresConnection:
 
     @property
     def usable(self) -> bool:
-        """See `ServerConnection`."""
         return self._connection.info.transaction_status == pq.TransactionStatus.IDLE
 
     def begin(self, seconds: float) -> None:
-        """See `ServerConnection`."""
-        limit = max(1, round(seconds * 1_000))
+        limit = max(2, round(seconds * 1_000))
+        # Shorter than the statement's own limit, so that the server says which of the two passed.
+        lock = min(_LOCK_MILLISECONDS, limit // 2)
         self._connection.execute(
             f"{self._remark()}BEGIN READ ONLY;"
-            f" SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {_LOCK_MILLISECONDS};"
+            f" SET LOCAL statement_timeout = {limit}; SET LOCAL lock_timeout = {lock};"
             f" SET LOCAL idle_in_transaction_session_timeout = {limit + 30_000}{self._session}".encode()
         )
 
     def end(self) -> None:
-        """See `ServerConnection`."""
         try:
             if self._result is not None:
                 self._result.close()
@@ -103,7 +105,6 @@ class PostgresConnection:
         self._result = None
 
     def query(self, sql: str, limits: Limits) -> Rows:
-        """See `ServerConnection`."""
         self._longest = limits.cell_bytes
         described = self._described(sql)
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
@@ -115,34 +116,21 @@ class PostgresConnection:
         self._result = Rows(columns, rows, limits.rows + 1)
         return self._result
 
-    def notes(self) -> tuple[str, ...]:
-        """See `ServerConnection`: there are none."""
-        return ()
-
     def rows(self, sql: str) -> list[Row]:
-        """See `ServerConnection`."""
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
 
     def compile(self, sql: str) -> None:
-        """See `ServerConnection`."""
         self._described(sql)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """See `ServerConnection`."""
         del catalogue
         self._connection.execute((self._remark() + ALONE).encode())
         return estimate(sql, self.rows)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """See `ServerConnection`."""
         return failure(error, self._longest) if isinstance(error, psycopg.Error) else ConnectionLost(str(error))
 
-    def interrupt(self) -> None:
-        """See `ServerConnection`."""
-        self._interrupter.interrupt()
-
     def close(self) -> None:
-        """See `ServerConnection`."""
         self._connection.close()
 
     def _described(self, sql: str) -> Any:
@@ -156,3 +144,101 @@ class PostgresConnection:
     def _hang_up(self) -> None:
         with socket.socket(fileno=os.dup(self._connection.fileno())) as connected:
             connected.shutdown(socket.SHUT_RDWR)
+
+
+# Types whose values have a few bytes, or a few thousand digits: truth values, integers, floats, numerics, times, UUIDs.
+_SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 2278, 19})
+_MEASURED = frozenset({17, 25, 1042, 1043})
+
+
+def bounded(sql: str, types: Sequence[int], limits: Limits) -> str:
+    """Return the statement, cut after the rows that are wanted, and refusing to send what is too large.
+
+    Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
+    on a row that is too large, before it sends it.
+
+    Args:
+        sql: One SELECT, as it was checked.
+        types: The types of its columns, by their numbers in the server's catalogue.
+        limits: What it may give.
+
+    Returns:
+        A statement with the same columns and, last, one that is always null.
+    """
+    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    sizes = [
+        f"coalesce(octet_length({name if kind in _MEASURED else f'{name}::text'}), 0)"
+        for name, kind in zip(names, types, strict=True)
+        if kind not in _SHORT
+    ]
+    listed = ", ".join(names)
+    told = "NULL::integer"
+    if sizes:
+        too_large = f"greatest({', '.join(sizes)}) > {int(limits.cell_bytes)}"
+        if len(sizes) > 1:
+            too_large += f" OR {' + '.join(f'{size}::bigint' for size in sizes)} > {int(limits.result_bytes)}"
+        # A text that depends on a row, for the server computes casts of constants before it looks at a condition.
+        told = f"CASE WHEN {too_large} THEN concat('{TOO_LARGE}', {sizes[0]})::integer END"
+    return (
+        f"SELECT {listed}, {told} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1})"
+        f" AS r({listed})"
+    )
+
+
+_INTEGERS = (20, 21, 23, 26)
+_FLOATS = (700, 701)
+_NUMERIC = 1700
+_BOOLEAN = 16
+_BYTEA = 17
+_ANY = 0
+
+
+class _Text(Loader):
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode("utf-8", "replace")
+
+
+class _Integer(Loader):
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data))
+
+
+class _Float(Loader):
+    def load(self, data: Buffer) -> float | str:
+        value = float(bytes(data))
+        return value if isfinite(value) else bytes(data).decode()
+
+
+class _Numeric(Loader):
+    def load(self, data: Buffer) -> int | float | str:
+        text = bytes(data).decode()
+        if text.lstrip("-").isdigit():
+            return int(text) if len(text) < 1_000 else text
+        value = float(text)
+        return value if isfinite(value) else text
+
+
+class _Boolean(Loader):
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data) == b"t")
+
+
+class CellAdapters:
+    """What psycopg asks for: how to load the values of each type, as PostgreSQL writes them.
+
+    Integers and whole numerics are exact integers, other numerics the nearest float, truth values 1 and 0, bytea bytes.
+    Everything else, times and arrays, JSON and UUIDs, ranges and values of types that the database defines, is the text
+    that the server writes, times with the zone that it has; so are numbers that are none (`NaN`, `Infinity`).
+    """
+
+    def __init__(self) -> None:
+        self.connection = None
+        self.adapters = AdaptersMap()
+        self.adapters.register_loader(_ANY, _Text)
+        for oid in _INTEGERS:
+            self.adapters.register_loader(oid, _Integer)
+        for oid in _FLOATS:
+            self.adapters.register_loader(oid, _Float)
+        self.adapters.register_loader(_NUMERIC, _Numeric)
+        self.adapters.register_loader(_BOOLEAN, _Boolean)
+        self.adapters.register_loader(_BYTEA, ByteaLoader)

@@ -13,22 +13,21 @@ from sqlglot.generator import Generator
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quoted
+from ..schema import ColumnSchema
 from ..server.address import Address, parted, scrubbed, without_password
-from ..server.catalogue import Catalogue, Relation
-from ..server.connection import ServerConnection
+from ..server.catalogue import Catalogue
+from ..server.connection import CUT, SHORT, Backend, ServerConnection
 from ..server.engine import ServerEngine
+from ..server.lists import read_lists
 from ..server.reading import Grammar
 from ..server.remarks import remark
 from ..session import Session
-from .catalogue import catalogue_version, read_catalogue, readable
-from .functions import FUNCTIONS
-from .role import warnings
+from .catalogue import Asks, catalogue_version, read_catalogue, readable
 
 if TYPE_CHECKING:
     from .connection import PostgresConnection
 
 _CONNECT_SECONDS = 10
-_CUT = 1_000
 _SCHEME = re.compile(r"^postgres(?:ql)?(?:\+\w+)?://")
 _PARAMETER = re.compile(r'invalid URI query parameter: "[\w ]+"')
 
@@ -39,7 +38,13 @@ def _version(writer: Generator, node: exp.CurrentVersion) -> str:
     return writer.func("VERSION")
 
 
-GRAMMAR = Grammar(Postgres(), FUNCTIONS, str.lower, writes=((exp.CurrentVersion, _version),), reserved="pg_")
+GRAMMAR = Grammar(
+    Postgres(),
+    read_lists(__package__ or "").functions,
+    str.lower,
+    writes=((exp.CurrentVersion, _version),),
+    reserved="pg_",
+)
 
 # What a statement's text means, and how values are written, must not depend on how the server or the role is set up.
 _SETTINGS = (
@@ -52,8 +57,8 @@ _CHANGES = """
 """
 
 
-class PostgresBackend:
-    """See `Backend`."""
+class PostgresBackend(Backend):
+    """A database of a PostgreSQL server, as the session's person."""
 
     name = "PostgreSQL"
     dialect = "postgres"
@@ -76,15 +81,12 @@ class PostgresBackend:
         self._locate()
 
     def under(self, session: Session) -> PostgresBackend:
-        """See `Backend`."""
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
-        """See `Backend`."""
         import psycopg
 
-        from .cells import CellAdapters
-        from .connection import PostgresConnection
+        from .connection import CellAdapters, PostgresConnection
 
         path = ", ".join(map(quoted, self._address.schemas))
         try:
@@ -98,47 +100,26 @@ class PostgresBackend:
         return PostgresConnection(connection, self._person(), partial(remark, self._session.identity))
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """See `Backend`."""
-        return read_catalogue(connection, self._readable, self._owner)
+        return read_catalogue(connection, self._readable, self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """See `Backend`."""
-        return catalogue_version(connection, self._readable, self._owner)
+        return catalogue_version(connection, self._readable, self._session.key)
 
     def state(self, connection: ServerConnection) -> str:
-        """See `Backend`: how many rows were ever written, by the server's statistics."""
+        # How many rows were ever written, by the server's statistics.
         return "".join(str(told) for (told,) in connection.rows(_CHANGES))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """See `Backend`."""
-        return warnings(connection)
+        return _warnings(connection)
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        """See `ServerEngine.query_log`."""
-        from .query_log import read_log
+        return _read_log(connection, most)
 
-        return read_log(connection, most)
-
-    def quoted(self, name: str) -> str:
-        """See `Backend`."""
-        return quoted(name)
-
-    def source(self, relation: Relation) -> str:
-        """See `Backend`."""
-        return f"{quoted(relation.schema)}.{quoted(relation.name)}"
-
-    def sample(self, relation: Relation, rows: int) -> str:
-        """See `Backend`."""
-        listed = ", ".join(
-            quoted(column.name) if column.kind in ("number", "time", "boolean") else _cut(column.name, column.type)
-            for column in relation.columns
-        )
-        return f"SELECT {listed} FROM {self.source(relation)} LIMIT {rows}"
-
-    @property
-    def _owner(self) -> str:
-        """What is kept for this session, told apart from what is kept for another."""
-        return self._session.key
+    def cut(self, column: ColumnSchema) -> str:
+        name = quoted(column.name)
+        if column.kind in SHORT:
+            return name
+        return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
 
     @property
     def _secret(self) -> str:
@@ -200,13 +181,92 @@ def _conninfo(url: str) -> str:
         ) from None
 
 
-def _cut(name: str, declared: str) -> str:
-    column = quoted(name)
-    if declared == "bytea":
-        return f"substring({column} FROM 1 FOR {_CUT})"
-    return f"left({column}::text, {_CUT})"
-
-
 def _text(value: str) -> str:
     """A text as a literal; standard_conforming_strings is on."""
     return "'" + value.replace("'", "''") + "'"
+
+
+_GROUPS = {
+    "pg_read_server_files": "read files on the server",
+    "pg_write_server_files": "write files on the server",
+    "pg_execute_server_program": "run programs on the server",
+    "pg_write_all_data": "write to every table",
+    "pg_signal_backend": "end other people's queries",
+}
+
+_POWERS = """
+    SELECT rolname, rolsuper, rolcreaterole OR rolcreatedb OR rolreplication, rolbypassrls
+    FROM pg_catalog.pg_roles WHERE rolname = current_user
+"""
+
+_WRITES = """
+    SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+      AND pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+"""
+
+_UNBOUND = """
+    SELECT count(*) FROM pg_catalog.pg_class c
+    WHERE c.relrowsecurity AND NOT row_security_active(c.oid) AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+"""
+
+_REMEDY = (
+    "create one that can only read: CREATE ROLE reader LOGIN PASSWORD '...';"
+    " GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;"
+)
+
+
+def _warnings(connection: Asks) -> tuple[str, ...]:
+    """Return one line for each thing that the role may do beside reading, and one with the remedy."""
+    ((role, super_, manages, _),) = connection.rows(_POWERS)
+    found: list[str] = []
+    if super_:
+        found.append(f"the role {role} is a superuser")
+    else:
+        if manages:
+            found.append(f"the role {role} may create roles or databases, or replicate")
+        groups = connection.rows(
+            "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname IN "
+            f"({', '.join(map(repr, _GROUPS))}) AND pg_has_role(oid, 'USAGE') ORDER BY rolname"
+        )
+        found += [f"the role {role} may {_GROUPS[str(group)]} ({group})" for (group,) in groups]
+        ((tables,),) = connection.rows(_WRITES)
+        if tables:
+            found.append(f"the role {role} may write to {tables} tables")
+    ((unbound,),) = connection.rows(_UNBOUND)
+    if unbound:
+        found.append(f"row-level policies of {unbound} tables do not apply to the role {role}")
+    return (*found, _REMEDY) if found else ()
+
+
+_WHERE = """
+    SELECT format('%I.%I', n.nspname, c.relname)
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname = 'pg_stat_statements' ORDER BY c.relkind = 'v' DESC LIMIT 1
+"""
+_QUERIES = """
+    SELECT s.query FROM {} s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+    WHERE d.datname = current_database() ORDER BY s.calls DESC LIMIT {}
+"""
+_LOAD = (
+    "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server; "
+    "or give a file of SQL to --from"
+)
+
+
+def _read_log(connection: Asks, most: int) -> tuple[str, ...]:
+    # The extension may not be there, or not loaded, or the login may not read it.
+    import psycopg
+
+    found = connection.rows(_WHERE)
+    if not found:
+        raise DatabaseUnavailable(
+            "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if that "
+            f"is not enough, {_LOAD}"
+        )
+    try:
+        return tuple(str(query) for (query,) in connection.rows(_QUERIES.format(found[0][0], int(most))))
+    except psycopg.errors.ObjectNotInPrerequisiteState:
+        raise DatabaseUnavailable(f"pg_stat_statements is not loaded: {_LOAD}") from None
+    except psycopg.errors.InsufficientPrivilege:
+        raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None

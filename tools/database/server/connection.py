@@ -2,147 +2,167 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
-from ...errors import TableturnError
+from ...errors import DatabaseUnavailable, TableturnError
 from ..estimate import Estimate
 from ..fetch import Cursor
+from ..quoting import quoted
+from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
 from .catalogue import Catalogue, Relation
+from .interrupting import Interrupter
 from .reading import Grammar
+
+CUT = 1_000
+"""Characters of a value that samples are taken of."""
+
+SHORT = ("number", "time", "boolean")
+"""Kinds of columns whose values samples show whole."""
 
 
 class ConnectionLost(Exception):
     """The server hung up, or went away, before it had answered."""
 
 
-class ServerConnection(Protocol):
-    """One connection, used by one thread at a time; only `interrupt` may be called from another."""
+class ServerConnection(ABC):
+    """One connection, used by one thread at a time; only `interrupt` may be called from another.
 
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        """What the driver raises."""
-        ...
+    Attributes:
+        errors: What the driver raises.
+    """
 
-    @property
-    def version(self) -> str:
-        """The server's version."""
-        ...
+    errors: tuple[type[Exception], ...] = ()
+    _interrupter: Interrupter
 
     @property
     def usable(self) -> bool:
         """Whether another transaction may be begun on it."""
-        ...
+        return True
 
+    @abstractmethod
+    def read_version(self) -> str:
+        """Return the server's version."""
+
+    @abstractmethod
     def begin(self, seconds: float) -> None:
-        """Begins a read-only transaction as the session's person, each statement of which may take so long."""
-        ...
+        """Begin a read-only transaction as the session's person, each statement of which may take so long."""
 
+    @abstractmethod
     def end(self) -> None:
-        """Rolls the transaction back; never raises."""
-        ...
+        """Roll the transaction back; never raises."""
 
+    @abstractmethod
     def query(self, sql: str, limits: Limits) -> Cursor:
-        """Runs a statement that was read and written by `Reader`, which gives one row more than `limits.rows` at most.
+        """Run a statement that was read and written by `Reader`, which gives one row more than `limits.rows` at most.
 
         No value longer than `limits.cell_bytes` is taken from the server.
         """
-        ...
 
     def notes(self) -> tuple[str, ...]:
-        """What the server remarks on the query that ran last, once its rows are taken; often nothing."""
-        ...
+        """Return what the server remarks on the query that ran last, once its rows are taken; often nothing."""
+        return ()
 
+    @abstractmethod
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """All rows of a statement of our own."""
-        ...
+        """Return all rows of a statement of our own."""
 
+    @abstractmethod
     def compile(self, sql: str) -> None:
-        """Has the server read a statement without running it; raises what `query` would."""
-        ...
+        """Have the server read a statement without running it; raises what `query` would."""
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """What the server's plan of a statement tells of its cost; None where that is not known."""
-        ...
+        """Return what the server's plan of a statement tells of its cost; None where that is not known."""
+        del sql, catalogue
 
+    @abstractmethod
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """What one of `errors` means."""
-        ...
+        """Return what one of `errors` means."""
 
     def interrupt(self) -> None:
-        """Ends what runs, from another thread; returns at once."""
-        ...
+        """End what runs, from another thread; returns at once."""
+        self._interrupter.interrupt()
 
+    @abstractmethod
     def close(self) -> None:
-        """Closes it; never raises."""
-        ...
+        """Close it; never raises."""
 
 
-class Backend(Protocol):
-    """A kind of server, one database of it, and who is asking."""
+class Backend(ABC):
+    """A kind of server, one database of it, and who is asking.
 
-    @property
-    def name(self) -> str:
-        """See `Engine`."""
-        ...
+    Attributes:
+        name: See `Engine`.
+        database: See `Engine`.
+        location: See `Engine`.
+        grammar: What its dialect allows.
+        dialect: Sqlglot's name of it.
+        patience: How many times as long as on a usual server our own questions may take.
+        keeps_permissions: Whether it keeps allow and deny lists itself.
+    """
 
-    @property
-    def database(self) -> str:
-        """See `Engine`."""
-        ...
+    name: str
+    database: str
+    location: str
+    grammar: Grammar
+    dialect: str
+    patience = 1.0
+    keeps_permissions = False
 
-    @property
-    def location(self) -> str:
-        """See `Engine`."""
-        ...
-
-    @property
-    def grammar(self) -> Grammar:
-        """What its dialect allows."""
-        ...
-
-    @property
-    def dialect(self) -> str:
-        """Sqlglot's name of it."""
-        ...
-
+    @abstractmethod
     def under(self, session: Session) -> Backend:
-        """The same for another session."""
-        ...
+        """Return the same for another session."""
 
+    @abstractmethod
     def connect(self) -> ServerConnection:
-        """A new connection.
+        """Open a new connection.
 
         Raises:
             DatabaseUnavailable: The server cannot be reached, or refuses.
         """
-        ...
 
+    @abstractmethod
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """What the session may read."""
-        ...
+        """Return what the session may read."""
 
+    @abstractmethod
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """Changes whenever the catalogue does; cheap."""
-        ...
+        """Return what changes whenever the catalogue does; cheap."""
 
     def state(self, connection: ServerConnection) -> str:
-        """See `Engine`; cheap."""
-        ...
+        """See `Engine`; cheap. Without a common way to tell, it never changes."""
+        del connection
+        return ""
 
+    @abstractmethod
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """What the login may do that it should not."""
-        ...
+        """Return what the login may do that it should not."""
+
+    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+        """See `ServerEngine.query_log`."""
+        del connection, most
+        raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
+
+    def check_text(self, statement: str) -> None:
+        """Raise `QueryRejected` for a statement that the server would make something else of than what was checked."""
+        del statement
 
     def quoted(self, name: str) -> str:
-        """A name as an SQL identifier."""
-        ...
+        """Return a name as an SQL identifier."""
+        return quoted(name, self.dialect)
 
     def source(self, relation: Relation) -> str:
-        """A table's name with its schema's, as SQL."""
-        ...
+        """Return a table's name with its schema's, as SQL."""
+        name = self.quoted(relation.name)
+        return f"{self.quoted(relation.schema)}.{name}" if relation.schema else name
 
     def sample(self, relation: Relation, rows: int) -> str:
-        """A query for the first rows of a table, all columns, with long values cut."""
-        ...
+        """Return a query for the first rows of a table, all columns, with long values cut."""
+        listed = ", ".join(map(self.cut, relation.columns))
+        return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
+
+    def cut(self, column: ColumnSchema) -> str:
+        """Return a column as SQL, of long values the beginning."""
+        name = self.quoted(column.name)
+        return name if column.kind in SHORT else f"left({name}, {CUT})"

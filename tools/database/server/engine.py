@@ -7,19 +7,79 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryTimeout, SettingsError
+from ...errors import (
+    DatabaseUnavailable,
+    NothingReadable,
+    QueryError,
+    QueryFailed,
+    QueryTimeout,
+    SettingsError,
+    TableLocked,
+)
 from ..cancellation import Cancellation
 from ..estimate import Estimate
 from ..fetch import Sink, fetch
 from ..schema import Schema, TableSchema
+from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, RunningQuery
 from .catalogue import Catalogue
 from .connection import Backend, ConnectionLost, ServerConnection
-from .pool import Pool
 from .profile import read_schema
 from .reading import Reader
+
+# Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
+_IDLE_CONNECTIONS = 4
+
+
+class Pool:
+    """Connections to a server, for any number of threads: one thread at a time each."""
+
+    def __init__(self, connect: Callable[[], ServerConnection]) -> None:
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._idle: list[ServerConnection] = []
+        self._closed = False
+
+    def take(self) -> ServerConnection:
+        """A connection for one piece of work; give it back with `give`.
+
+        Raises:
+            DatabaseUnavailable: The server cannot be reached, or the pool is closed.
+        """
+        self.check_open()
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def check_open(self) -> None:
+        """Raises `DatabaseUnavailable` where the pool was closed."""
+        if self._closed:
+            raise DatabaseUnavailable("the database was closed: open it again")
+
+    def give(self, connection: ServerConnection, *, usable: bool) -> None:
+        """Takes a connection back, or closes it."""
+        with self._lock:
+            if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def drop_idle(self) -> None:
+        """Closes the idle connections: after one was found dropped, the others are likely to be."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        """Closes every idle connection; those in use are closed when they are given back."""
+        with self._lock:
+            self._closed = True
+        self.drop_idle()
+
 
 # How long what was read of the catalogue is believed; a name that is not known is looked for at once.
 _FRESH_SECONDS = 5.0
@@ -43,21 +103,17 @@ class ServerEngine:
 
     Attributes:
         warnings: What the login may do that it should not, and how to make one that may not.
-        keeps_permissions: Whether the backend keeps allow and deny lists itself.
-        patience: How many times as long as on a usual server our own questions may take.
     """
-
-    keeps_permissions = False
-    patience = 1.0
 
     def __init__(self, backend: Backend, session: Session) -> None:
         """Connects.
 
         Raises:
-            DatabaseUnavailable: The server cannot be reached, or the session may see no table.
+            DatabaseUnavailable: The server cannot be reached.
+            NothingReadable: The session may see no table.
             SettingsError: The session has permissions, which the server has to keep.
         """
-        if session.policy.permissions and not self.keeps_permissions:
+        if session.policy.permissions and not backend.keeps_permissions:
             raise SettingsError(
                 f"allow and deny lists cannot be used on {backend.name}: instead, grant the login SELECT on the tables"
                 " or columns that it may read"
@@ -70,20 +126,25 @@ class ServerEngine:
         self._reader = Reader(backend.grammar)
         self._pool = Pool(backend.connect)
         self._lock = threading.RLock()
-        self._schema: Schema | None = None
+        self._schemas = SchemaCache(self.state)
         self._state = ("", -_STATE_SECONDS)
         try:
-            self.version, self.warnings, self._catalogue = self._with(_CATALOGUE_SECONDS * self.patience, self._opened)
+            self.version, self.warnings, self._catalogue = self._with(self._seconds, self._opened)
         except BaseException:
             self._pool.close()
             raise
         self._looked = time.monotonic()
         if not self._catalogue.relations:
             self._pool.close()
-            raise DatabaseUnavailable(f"{self.location} holds no tables that may be read")
+            raise NothingReadable(f"{self.location} holds no tables that may be read")
+
+    @property
+    def _seconds(self) -> float:
+        """How long our own questions about the catalogue may take."""
+        return _CATALOGUE_SECONDS * self._backend.patience
 
     def _opened(self, connection: ServerConnection) -> tuple[str, tuple[str, ...], Catalogue]:
-        return connection.version, self._backend.warnings(connection), self._backend.catalogue(connection)
+        return connection.read_version(), self._backend.warnings(connection), self._backend.catalogue(connection)
 
     def under(self, session: Session) -> ServerEngine:
         """See `Engine`."""
@@ -99,21 +160,24 @@ class ServerEngine:
             state, looked = self._state
             now = time.monotonic()
             if now - looked > _STATE_SECONDS:
-                state = self._with(_CATALOGUE_SECONDS * self.patience, self._backend.state)
+                state = self._with(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state
 
     def schema(self) -> Schema:
-        """See `Engine`: read once per version of the catalogue; counts and samples are those of that time."""
+        """See `Engine`: read once per version of the catalogue, and again where the contents have changed since."""
         self._pool.check_open()
-        with self._lock:
-            catalogue = self._fresh()
-            if self._schema is None or self._schema.version != catalogue.version:
-                self._schema = self._with(
-                    _CATALOGUE_SECONDS * self.patience,
-                    lambda connection: read_schema(connection, self._backend, catalogue, self.patience),
-                )
-            return self._schema
+        catalogue = self._fresh()
+
+        def read(connection: ServerConnection, again: bool) -> Schema:
+            # The server's own estimates of rows are in the catalogue.
+            current = self._backend.catalogue(connection) if again else catalogue
+            return read_schema(connection, self._backend, current, self._backend.patience)
+
+        return self._schemas.get(
+            catalogue,
+            lambda again: self._with(self._seconds, lambda connection: read(connection, again=again)),
+        )
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """See `Engine`."""
@@ -127,7 +191,12 @@ class ServerEngine:
             notes = connection.notes()
             return Table(columns, result.types, result.rows, result.truncated, time.monotonic() - start, notes=notes)
 
-        return self._with(limits.seconds, run, cancellation)
+        try:
+            return self._with(limits.seconds, run, cancellation)
+        except TableLocked:
+            names = self._reader.tables(sql, self._catalogue)
+            which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
+            raise TableLocked(f"{which} is locked by another program: try again later") from None
 
     def query_log(self, most: int) -> tuple[str, ...]:
         """Queries that were run on this database and that the server keeps, without their constants; commonest first.
@@ -137,16 +206,13 @@ class ServerEngine:
         Raises:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
-        read = getattr(self._backend, "query_log", None)
-        if read is None:
-            raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
-        return self._with(_CATALOGUE_SECONDS * self.patience, lambda connection: read(connection, most))
+        return self._with(self._seconds, lambda connection: self._backend.query_log(connection, most))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """See `Engine`: the server itself is asked."""
         try:
             statement = self._read(sql)
-            self._with(_COMPILE_SECONDS * self.patience, lambda connection: connection.compile(statement))
+            self._with(_COMPILE_SECONDS * self._backend.patience, lambda connection: connection.compile(statement))
         except QueryError as error:
             return error
         return None
@@ -182,17 +248,19 @@ class ServerEngine:
         """The statement to send; a table that was made since the catalogue was read is looked for."""
         known = self._catalogue
         try:
-            return self._reader.read(sql, known)
+            statement = self._reader.read(sql, known)
         except QueryFailed as error:
             if error.kind != "unknown_table" or self._fresh(at_once=True) is known:
                 raise
-        return self._reader.read(sql, self._catalogue)
+            statement = self._reader.read(sql, self._catalogue)
+        self._backend.check_text(statement)
+        return statement
 
     def _fresh(self, *, at_once: bool = False) -> Catalogue:
         """The catalogue, read again where the schema has changed."""
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._with(_CATALOGUE_SECONDS * self.patience, self._refreshed)
+                self._catalogue = self._with(self._seconds, self._refreshed)
                 self._looked = time.monotonic()
             return self._catalogue
 

@@ -134,7 +134,7 @@ class _Profiler:
                 raise failed from None
             if not isinstance(failed, QueryError):
                 raise failed from None
-            self._late += failed.kind == "timeout"
+            self._late += failed.kind in ("timeout", "locked")
             self.connection.end()
             self._begin()
             return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -21,7 +21,8 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
-from ...errors import QueryFailed, QueryRejected, ResultTooLarge, TableturnError
+from ...errors import QueryFailed, QueryRejected, ResultTooLarge
+from ..dialects import parse_tokens
 from .allowed import FUNCTIONS, NODES
 from .catalogue import Catalogue
 
@@ -30,10 +31,14 @@ _REMEMBERED = 256
 _LONGEST_NAME = 80
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
+_CALLED = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
 _NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
 
 # sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
 logging.getLogger("sqlglot").addFilter(lambda record: not any(noise in record.getMessage() for noise in _NOISE))
+
+
+_ODD_NAME = "names of functions may have only plain letters, digits and underscores here"
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,9 @@ class Reader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._writer = _writer(grammar)
+        generator: Any = grammar.dialect.generator()
+        # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
+        self._handlers = {**generator._dispatch, **dict(grammar.writes)}
         self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._lock = Lock()
 
@@ -90,6 +97,12 @@ class Reader:
                 self._known.popitem(last=False)
         return written
 
+    def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
+        """Return the names, as they are shown, of the tables that a statement reads."""
+        places = self._parsed(sql).find_all(exp.Table)
+        read = (catalogue.find(f"{place.db}.{place.name}" if place.db else place.name) for place in places)
+        return sorted({relation.shown for relation in read if relation is not None})
+
     def _read(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
@@ -102,11 +115,6 @@ class Reader:
             raise QueryFailed(_one_line(error), "syntax") from None
         except RecursionError:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
-        except TableturnError:
-            raise
-        except Exception as error:
-            # No parser foresees all that a model writes; what this one stumbles over is not sent.
-            raise QueryRejected("the statement is written in a way that is not understood: simplify it") from error
         return written
 
     def _parsed(self, sql: str) -> exp.Expr:
@@ -121,7 +129,7 @@ class Reader:
         if any(token.token_type is TokenType.PIPE_GT for token in tokens):
             # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
             raise QueryRejected("steps after |> may not be used here: write one SELECT with sub-queries")
-        trees = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
+        trees = parse_tokens(tokens, sql, dialect)
         statements = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
         if not statements:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")
@@ -134,13 +142,28 @@ class Reader:
         return tree
 
     def _written(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
-        writer = self._writer(dialect=self._grammar.dialect, comments=False, unsupported_level=ErrorLevel.RAISE)
-        called: set[str] = set()
-        writer.called = called
-        written: str = writer.generate(tree)
-        for name in called & own_functions:
-            raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
-        return written
+        usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
+        texts = {case: self._generate(tree, case) for case in {"upper", "lower", usual}}
+        for name in _names_of_calls(texts["upper"], texts["lower"], texts[usual]):
+            if name not in self._grammar.functions:
+                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
+            if name in own_functions:
+                raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
+        return texts[usual]
+
+    def _generate(self, tree: exp.Expr, case: str | bool) -> str:
+        """Return a tree as SQL, with functions' names in a case."""
+        generator: Any = self._grammar.dialect.generator(
+            comments=False, unsupported_level=ErrorLevel.RAISE, normalize_functions=case
+        )
+        generator._dispatch = self._handlers
+        try:
+            return generator.generate(tree)
+        except (SqlglotError, RecursionError):
+            raise
+        except Exception as error:
+            # Arguments that a function cannot have are found when it is written, by whatever fails on them.
+            raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
     def _check_written(self, written: str, catalogue: Catalogue) -> None:
         """What was written is read and checked again, for it is what counts, and must mean what was checked before.
@@ -249,22 +272,19 @@ class Reader:
         return False
 
 
-def _writer(grammar: Grammar) -> type[Any]:
-    """The dialect's generator, which writes no call but of the functions that are allowed, and notes them."""
-    base = grammar.dialect.generator_class
+def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
+    """Yield the functions that a generator wrote calls of, in lower case: words that it wrote in two cases.
 
-    class Writer(base):
-        called: set[str]
-
-        TRANSFORMS = {**base.TRANSFORMS, **dict(grammar.writes)}  # noqa: RUF012 - as sqlglot declares it
-
-        def func(self, name: str, *args: Any, prefix: str = "(", suffix: str = ")", normalize: bool = True) -> str:
-            self.called.add(name.strip('"`').lower())
-            if name.strip('"`').lower() not in grammar.functions:
-                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
-            return super().func(name, *args, prefix=prefix, suffix=suffix, normalize=normalize)
-
-    return Writer
+    `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
+    """
+    if not len(upper) == len(lower) == len(usual):
+        raise QueryRejected(_ODD_NAME)
+    for word in _CALLED.finditer(upper):
+        place = slice(*word.span())
+        if word[0] != lower[place]:
+            if not lower[place].isascii() or not usual[place].isascii():
+                raise QueryRejected(_ODD_NAME)
+            yield word[0].lower()
 
 
 def _refusal(node: exp.Expr) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from sqlalchemy.types import NullType
 
 from ..column_kinds import column_kind
 from ..schema import ColumnSchema, ForeignKey
-from ..server.catalogue import Catalogue, Relation
+from ..server.catalogue import Catalogue, Relation, digest_names
 
 _Key = tuple[str | None, str]
 
@@ -26,7 +25,7 @@ def names_version(connection: sqlalchemy.Connection, schemas: Sequence[str | Non
         (schema, sorted(inspector.get_table_names(schema)), sorted(inspector.get_view_names(schema)))
         for schema in schemas
     ]
-    return hashlib.sha256(repr((names, owner)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest_names(names, owner)
 
 
 def read_catalogue(connection: sqlalchemy.Connection, schemas: Sequence[str | None], owner: str) -> Catalogue:

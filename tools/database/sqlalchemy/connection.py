@@ -14,7 +14,7 @@ from ..mysql import plan as mysql
 from ..mysql.diagnostics import diagnostics as mysql_notes
 from ..postgres import plan as postgres
 from ..server.catalogue import Catalogue
-from ..server.connection import ConnectionLost
+from ..server.connection import ConnectionLost, ServerConnection
 from ..server.interrupting import Interrupter
 from ..table import Cell, Limits
 from .cells import cell
@@ -58,8 +58,8 @@ class Rows:
         return part
 
 
-class SQLAlchemyConnection:
-    """See `ServerConnection`."""
+class SQLAlchemyConnection(ServerConnection):
+    """A connection of any driver that SQLAlchemy knows."""
 
     errors = (SQLAlchemyError, OSError, TooLarge)
 
@@ -70,6 +70,7 @@ class SQLAlchemyConnection:
         ends: Callable[[], None] | None,
         failed: Callable[[Exception, int], TableturnError | ConnectionLost] | None,
         remark: Callable[[], str],
+        private: bool,
     ) -> None:
         """Wraps a connection.
 
@@ -79,29 +80,30 @@ class SQLAlchemyConnection:
             ends: Ends, on another connection, what runs on this one; None where nothing can.
             failed: What the driver's errors mean, where the dialect has codes for them.
             remark: Gives the comment before a statement.
+            private: Whether there is something in the database that may not leave.
         """
         self.connection = connection
         self._begins = begins
         self._failed = failed
         self._remark = remark
+        self._private = private
         self._result: Rows | None = None
         self._longest = Limits().cell_bytes
         self._interrupter = Interrupter(ends or _nothing, ends or _nothing)
-        told = connection.dialect.server_version_info
-        self.version = ".".join(map(str, told)) if told else ""
+
+    def read_version(self) -> str:
+        told = self.connection.dialect.server_version_info
+        return ".".join(map(str, told)) if told else ""
 
     @property
     def usable(self) -> bool:
-        """See `ServerConnection`."""
         return not self.connection.closed and not self.connection.invalidated
 
     def begin(self, seconds: float) -> None:
-        """See `ServerConnection`."""
         for statement in self._begins(seconds):
             self.connection.exec_driver_sql(self._remark() + statement)
 
     def end(self) -> None:
-        """See `ServerConnection`."""
         try:
             if self._result is not None and not self._result.complete:
                 # A driver may want to hear all rows that are left.
@@ -113,28 +115,42 @@ class SQLAlchemyConnection:
         self._result = None
 
     def query(self, sql: str, limits: Limits) -> Rows:
-        """See `ServerConnection`."""
         self._longest = limits.cell_bytes
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
         self._result = Rows(result, limits)
         return self._result
 
     def notes(self) -> tuple[str, ...]:
-        """See `ServerConnection`: those of MySQL and MariaDB, where all rows are here."""
+        # Those of MySQL and MariaDB, where all rows are here.
         told = self._result
         return mysql_notes(told.warnings, self.rows) if told is not None and told.complete else ()
 
     def rows(self, sql: str) -> list[Row]:
-        """See `ServerConnection`."""
         result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
         return [tuple(map(cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
-        """See `ServerConnection`: no rows are asked for, for there is no common way to have a statement only read."""
-        self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
+        # A dialect without a way to have a statement only read is asked for no rows of it.
+        match self.connection.dialect.name:
+            case "mysql" | "mariadb":
+                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._remark() + sql})
+                self._do("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
+            case "postgresql":
+                self._do(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
+            case "sqlite":
+                self._do(f"EXPLAIN {sql}")
+            # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
+            case _ if not self._private:
+                self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
+            case _:
+                return
+
+    def _do(self, *statements: str) -> None:
+        for statement in statements:
+            self.connection.exec_driver_sql(self._remark() + statement, execution_options=_PLAIN)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """See `ServerConnection`: as the engine of its own does, where there is one for the dialect."""
+        # As the engine of its own does, where there is one for the dialect.
         del catalogue
         kind = self.connection.dialect.name
         if kind == "postgresql":
@@ -147,7 +163,6 @@ class SQLAlchemyConnection:
         return None
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """See `ServerConnection`."""
         if isinstance(error, TooLarge):
             return ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
         if isinstance(error, DBAPIError):
@@ -159,12 +174,7 @@ class SQLAlchemyConnection:
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
         return QueryFailed(" ".join(str(error).split())[:300])
 
-    def interrupt(self) -> None:
-        """See `ServerConnection`."""
-        self._interrupter.interrupt()
-
     def close(self) -> None:
-        """See `ServerConnection`."""
         try:
             if self._result is not None and not self._result.complete:
                 _forget_rows(self.connection)

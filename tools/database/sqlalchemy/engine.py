@@ -17,7 +17,7 @@ from sqlglot.dialects.dialect import Dialect
 from ...errors import DatabaseUnavailable, SettingsError
 from ..server.address import parted, scrubbed, without_password
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import ServerConnection
+from ..server.connection import Backend, ServerConnection
 from ..server.engine import ServerEngine
 from ..server.reading import Grammar
 from ..server.remarks import remark
@@ -28,13 +28,12 @@ from .connection import SQLAlchemyConnection
 PREFIX = "sqlalchemy+"
 """What stands before a URL that this adapter is to open though there is an engine of its own for it."""
 
-_CUT = 1_000
 # sqlglot's names of dialects, where SQLAlchemy has others.
 _DIALECTS = {
     "postgresql": "postgres",
     "mariadb": "mysql",
     "mssql": "tsql",
-    "awsathena": "athena",
+    "awsathena": "trino",  # whose SQL Athena reads; sqlglot's own dialect for it is two in one
     "clickhousedb": "clickhouse",
     "cockroachdb": "postgres",
 }
@@ -47,18 +46,21 @@ _READ_ONLY = {
 """What keeps a transaction from writing."""
 
 _TIMED: dict[str, Callable[[float], str]] = {
-    "postgresql": lambda seconds: f"SET LOCAL statement_timeout = {round(seconds * 1_000)}",
-    "mariadb": lambda seconds: f"SET SESSION max_statement_time = {seconds:g}",
-    "mysql": lambda seconds: f"SET SESSION max_execution_time = {round(seconds * 1_000)}",
+    "postgresql": lambda seconds: (
+        f"SELECT set_config('statement_timeout', '{round(seconds * 1_000)}', true),"
+        f" set_config('lock_timeout', '{min(1_000, round(seconds * 500))}', true)"
+    ),
+    "mariadb": lambda seconds: f"SET SESSION max_statement_time = {seconds:g}, lock_wait_timeout = 1",
+    "mysql": lambda seconds: f"SET SESSION max_execution_time = {round(seconds * 1_000)}, lock_wait_timeout = 1",
 }
-"""What ends a statement after its time."""
+"""What ends a statement after its time, and sooner where it waits for a lock."""
 
 _KILLED = {"mysql": "KILL QUERY", "mariadb": "KILL QUERY"}
 _METHODS = ("cancel", "interrupt")
 
 
-class SQLAlchemyBackend:
-    """See `Backend`."""
+class SQLAlchemyBackend(Backend):
+    """A database that an open engine of SQLAlchemy leads to."""
 
     name = "SQLAlchemy"
 
@@ -80,11 +82,9 @@ class SQLAlchemyBackend:
         self.location = f"{url.get_backend_name()}://{url.host or ''}{port}/{url.database or ''}"
 
     def under(self, session: Session) -> SQLAlchemyBackend:
-        """See `Backend`."""
         return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
 
     def connect(self) -> SQLAlchemyConnection:
-        """See `Backend`."""
         try:
             connection = self._engine.connect()
         except (SQLAlchemyError, OSError) as error:
@@ -98,23 +98,17 @@ class SQLAlchemyBackend:
             self._ends(connection),
             _failures(self._kind),
             partial(remark, self._session.identity),
+            self._session.policy.egress.restricts,
         )
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """See `Backend`."""
         return read_catalogue(_held(connection), self._schemas, self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """See `Backend`."""
         return names_version(_held(connection), self._schemas, self._session.key)
 
-    def state(self, connection: ServerConnection) -> str:
-        """See `Backend`: there is no common way to tell."""
-        del connection
-        return ""
-
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """See `Backend`: what cannot be promised on this dialect, and what to do."""
+        """Tell what cannot be promised on this dialect, and what to do."""
         found: list[str] = []
         if self._kind not in _READ_ONLY:
             found.append(f"{self._kind} has no read-only transactions here: what a query changes is rolled back")
@@ -128,16 +122,10 @@ class SQLAlchemyBackend:
         return tuple(found)
 
     def quoted(self, name: str) -> str:
-        """See `Backend`."""
         return self._engine.dialect.identifier_preparer.quote_identifier(name)
 
-    def source(self, relation: Relation) -> str:
-        """See `Backend`."""
-        name = self.quoted(relation.name)
-        return f"{self.quoted(relation.schema)}.{name}" if relation.schema else name
-
     def sample(self, relation: Relation, rows: int) -> str:
-        """See `Backend`: values are taken whole, for there is no common way to cut one of any type."""
+        # Values are taken whole, for there is no common way to cut one of any type.
         listed = ", ".join(self.quoted(column.name) for column in relation.columns)
         query = sqlalchemy.select(sqlalchemy.text(listed)).select_from(sqlalchemy.text(self.source(relation)))
         return str(query.limit(rows).compile(dialect=self._engine.dialect, compile_kwargs={"literal_binds": True}))

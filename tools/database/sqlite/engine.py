@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...errors import DatabaseUnavailable, QueryError
+from ...errors import DatabaseUnavailable, NothingReadable, QueryError
+from ...forkserver import available
 from ..cancellation import Cancellation
 from ..estimate import Estimate
 from ..fetch import Sink
+from ..quoting import quoted
 from ..schema import Schema, TableSchema
+from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
 from .catalogue import Catalogue
@@ -20,13 +22,15 @@ from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect
 from .location import locate, unavailable
 from .plan import estimate
-from .process.workers import Workers, available
+from .process.workers import Workers
 from .read_schema import read_schema
 from .run_here import LIMITS_HERE, QueriesHere
 from .run_query import distinct_values
 
 _CELL_BYTES = Limits().cell_bytes
 _PLANNED = Limits(seconds=1.0, rows=10_000)
+_RENEW_SECONDS = 60.0
+"""How long counts and samples are used at least, of a file that is written to."""
 
 
 class SQLiteEngine:
@@ -43,15 +47,16 @@ class SQLiteEngine:
         """Opens the file.
 
         Raises:
-            DatabaseUnavailable: It cannot be read, or the session may see no table of it.
+            DatabaseUnavailable: It cannot be read.
+            NothingReadable: The session may see no table of it.
             SettingsError: The session's permissions name what the database doesn't have.
         """
         self.path = path
         self.location = str(path.resolve())
         # A file's name may hold bytes that are no text, which neither prompts nor stores can.
         self.database = os.fsencode(path.stem).decode("utf-8", "replace")
-        self._schema_lock = threading.Lock()
-        self._schema: tuple[Catalogue, Schema] | None = None
+        self._schemas = SchemaCache(self.state, _RENEW_SECONDS, self._is_filled)
+        self._probed = ""
         self._egress = session.policy.egress
         permissions = session.policy.permissions
         self._restricted = bool(permissions)
@@ -60,7 +65,7 @@ class SQLiteEngine:
         self._workers = Workers(os.path.abspath(path), permissions) if available() else None
         if not self._pool.catalogue().visible:
             self._pool.close()
-            raise DatabaseUnavailable(f"{path} has no tables{' that you may read' if permissions else ''}")
+            raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")
 
     def under(self, session: Session) -> SQLiteEngine:
         """See `Engine`."""
@@ -98,14 +103,23 @@ class SQLiteEngine:
         return estimate(sql, [(int(row[0] or 0), int(row[1] or 0), str(row[3])) for row in plan.rows], self.schema())
 
     def schema(self) -> Schema:
-        """See `Engine`: read once per version of the schema; counts and samples are those of that time."""
-        catalogue, known = self._pool.catalogue(), self._schema
-        if known is not None and known[0] is catalogue:
-            return known[1]
-        with self._schema_lock:
-            if self._schema is None or self._schema[0] is not catalogue:
-                self._schema = catalogue, self._read_schema(catalogue)
-            return self._schema[1]
+        """See `Engine`: read once per version of the schema, and again where the file has changed since."""
+        catalogue = self._pool.catalogue()
+        return self._schemas.get(catalogue, lambda _: self._read_schema(catalogue))
+
+    def _is_filled(self, schema: Schema) -> bool:
+        """Whether a table that was empty has rows now; looked at once for each state of the file."""
+        empty = [table.name for table in schema.tables if table.row_count == 0]
+        if not empty or (state := self.state()) == self._probed:
+            return False
+        self._probed = state
+        connection = self._pool.take()
+        try:
+            return any(connection.sqlite.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() for name in empty)
+        except SQLITE_ERRORS:
+            return False
+        finally:
+            self._pool.give(connection)
 
     def _read_schema(self, catalogue: Catalogue) -> Schema:
         guarded = self._pool.take()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from ...errors import QueryError, QueryErrorKind, QueryFailed, QueryRejected, ResultTooLarge
+from ...errors import QueryError, QueryErrorKind, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .guard import Refusal
 
 _LONGEST = 300
@@ -47,6 +47,9 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
 # What SQLite says where a temporary file could not be opened or written.
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
 
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_PRIMARY = 0xFF
+
 # What SQLite up to 3.40 asks about when a table function is first used; it checks real updates before it asks.
 _DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
@@ -77,6 +80,8 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
     message = _shortened(whole)
     if refusal is not None:
         return refused(refusal, sql)
+    if _code(error) & _PRIMARY in _LOCKED:
+        return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
     if _WRITES.search(message):

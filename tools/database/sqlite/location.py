@@ -95,7 +95,7 @@ def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
     """What SQLite's refusal to open or read the file means, in one line."""
     message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
-        return DatabaseUnavailable(f"{path} is locked by another program: try again when it has finished writing")
+        return DatabaseUnavailable(f"{path} is locked by another program: try again later")
     if "readonly database" in message:
         return DatabaseUnavailable(
             f"{path} was left in the middle of a write: open it once with what wrote it, to repair"

@@ -11,9 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ..dialects import parse_statement
 from ..estimate import Estimate
 from ..schema import Schema
 
@@ -88,7 +89,7 @@ def _named(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str,
     """The sizes of tables by all names that the statement has for them; of the largest where a name is used twice."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
-        tables: Iterable[exp.Table] = parse_one(sql, read="sqlite").find_all(exp.Table)
+        tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)
     except (SqlglotError, RecursionError):
         return None
     for table in tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import QueryError
+from ...errors import QueryError, TableLocked
 from ..cancellation import Cancellation
 from ..fetch import Sink
 from ..session import Permissions
@@ -40,6 +40,8 @@ class QueriesHere:
             return run_query(connection, sql, limits, cancellation, sink)
         except Stale:
             self.pool.catalogue()
+        except TableLocked:
+            raise  # nor could the names be read
         except QueryError:
             # A table made, or a virtual table touched, by another program since the connection was set up.
             if connection.catalogue is self.pool.catalogue():

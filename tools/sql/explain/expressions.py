@@ -113,7 +113,8 @@ class Speaker:
             inner = f"({self.query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
         if not isinstance(source.node.this, exp.Identifier):
-            return f"the parts of {self.all_of(source.node.this.expressions)}"
+            called = source.node.this or source.node
+            return f"the parts of {self.all_of(called.expressions or called.args.get('rows_from') or [])}"
         return self.named(source)
 
     def named(self, source: Source) -> str:

@@ -136,7 +136,8 @@ class Explainer:
 
     def _joined(self, source: Source) -> str:
         join, said = source.join, self.speaker.source(source)
-        assert join is not None
+        if join is None:  # LATERAL behind a table without a comma
+            return f" and {said}"
         conditions = " and ".join(self.speaker.say(part) for part in join_conditions(source))
         on = f" ({conditions})" if conditions and not self._goes_without_saying(source) else ""
         if source.using:

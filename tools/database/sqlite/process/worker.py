@@ -16,9 +16,9 @@ from ....errors import DatabaseUnavailable, ResultTooLarge, SettingsError, Table
 from ....sandbox.boundary import confine_reader, drop_capabilities_for
 from ...fetch import Row, Sink
 from ...table import Limits, Table
+from ...wire import FAILURE, PART, RESULT, Opening, pack_error, receive, send, unpack_order
 from ..run_here import QueriesHere
 from .codec import encode
-from .wire import FAILURE, PART, RESULT, Opening, pack_error, receive, send, unpack_order
 
 _ORDER_BYTES = 1 << 24
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -19,8 +18,8 @@ from ...cancellation import Cancellation
 from ...fetch import Sink
 from ...session import Permissions
 from ...table import Limits, Table
+from ...wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error
 from .codec import decode
-from .wire import ERROR_BYTES, PART, RESULT, Opening, pack_order, patience, receive, send, unpack_error
 
 _START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -37,11 +36,6 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": "8000000",
     "MALLOC_MMAP_THRESHOLD_": "4000000",
 }
-
-
-def available() -> bool:
-    """Whether this system can hold a process to the limits."""
-    return sys.platform == "linux" and hasattr(os, "pidfd_open") and bool(sys.executable)
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import ormsgpack
 
-from ....errors import (
+from ..errors import (
     DatabaseUnavailable,
     QueryError,
     QueryErrorKind,
@@ -19,10 +19,11 @@ from ....errors import (
     QueryRejected,
     QueryTimeout,
     ResultTooLarge,
+    TableLocked,
     TableturnError,
 )
-from ...session import Permissions
-from ...table import Limits
+from .session import Permissions
+from .table import Limits
 
 _HEAD = struct.Struct(">QB")
 _PART = 1 << 16
@@ -34,7 +35,7 @@ ERROR_BYTES = 1 << 16
 """The longest error that is read."""
 
 _ERRORS: dict[str, type[QueryError]] = {
-    kind.__name__: kind for kind in (QueryError, QueryFailed, QueryRejected, QueryTimeout, ResultTooLarge)
+    kind.__name__: kind for kind in (QueryError, QueryFailed, QueryRejected, QueryTimeout, ResultTooLarge, TableLocked)
 }
 
 

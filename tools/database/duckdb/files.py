@@ -1,0 +1,236 @@
+"""Tables in files, as they are read: names, types, and what DuckDB selects their rows from."""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import duckdb
+from duckdb.sqltypes import DuckDBPyType
+
+from ...errors import DatabaseUnavailable
+from ..quoting import quoted
+from ..schema import ColumnSchema
+from .encodings import unpacked_size
+from .entries import Entry, column
+from .identifiers import column_names, table_name
+from .named_files import NamedFiles
+from .sources import File, FileKind, is_known
+from .tables import hold, sheets
+from .text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES, literal, read_text_file, too_wide
+
+# Of a process that reads files, beside DuckDB's own limit: what reads workbooks counts too.
+READING_BYTES = 1_000_000_000
+MESSAGE_BYTES = 1 << 26
+_MEMORY_BYTES = 400_000_000
+DISK_BYTES = 4_000_000_000
+_THREADS = 4
+# Reading all of such a file takes seconds where it has to be taken apart.
+_SLOW_BYTES = 100_000_000
+# DuckDB works on so many rows at once. Parquet can store a long text once for all of them, and DuckDB's limit of memory
+# does not count the copies that a query makes of it.
+_VECTOR_ROWS = 2_048
+_REPEATED = 100
+_NESTED = frozenset(("struct", "list", "array", "map"))
+_ADVICE: dict[FileKind, str] = {
+    "text": "see that it is a table of separated values, or save it anew as CSV in UTF-8",
+    "json": "see that it is an array of objects, or an object a line",
+    "parquet": "write it anew",
+    "workbook": "save it anew as .xlsx, or its sheets as CSV files",
+}
+_NEEDS_MEMORY = "it needs more memory than reading a file may use: split it, or leave columns out"
+_CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
+# A line of the file, and what DuckDB tried on the way and what its settings are called.
+_LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
+_REST = re.compile(r"\s*(?:The search space used|Possible |Try increasing|LINE 1:).*", re.DOTALL)
+_LONGEST = 300
+
+
+def settings(folder: Path, held: int = 0) -> dict[str, str | bool | int | float | list[str]]:
+    """Settings of an instance of DuckDB.
+
+    Args:
+        folder: Where its temporary files are.
+        held: Bytes of what is in its memory all the time.
+    """
+    return {
+        "memory_limit": f"{_MEMORY_BYTES + 2 * held}B",
+        "threads": min(_THREADS, os.cpu_count() or 1),
+        "temp_directory": str(folder / "temporary"),
+        "max_temp_directory_size": f"{DISK_BYTES}B",
+        "extension_directory": str(folder / "extensions"),
+        "secret_directory": str(folder / "secrets"),
+        "allow_persistent_secrets": "false",
+        "allow_community_extensions": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",
+        "preserve_insertion_order": "true",
+    }
+
+
+class FileReader:
+    """Finds out what is in files."""
+
+    def __init__(self, folder: Path, *, thorough: bool) -> None:
+        """Opens an instance of DuckDB to read with.
+
+        Args:
+            folder: Where copies are written that are read instead of files: sheets, and texts in other encodings.
+            thorough: Whether types are found by all rows.
+        """
+        self._folder = folder
+        self._thorough = thorough
+        # DuckDB would make it once it needs it; the kernel may refuse that by then.
+        (folder / "temporary").mkdir()
+        self._connection = duckdb.connect(":memory:", config=settings(folder))
+        self._files = NamedFiles()
+        self._files.serve(self._connection)
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._connection.close()
+
+    def entries(self, file: File) -> list[Entry]:
+        """Return the tables of a file.
+
+        Raises:
+            DatabaseUnavailable: It cannot be read; the message says why, and what to do.
+        """
+        try:
+            entries = list(self._of_file(file))
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
+        except (duckdb.Error, OSError, EOFError, zlib.error) as error:
+            said = _cleaned(str(error)).replace(self._files.address(file.path), file.path.name)
+            raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
+        for entry in entries:
+            if len(entry.columns) > MOST_COLUMNS:
+                raise DatabaseUnavailable(too_wide(file.path, len(entry.columns)))
+        return entries
+
+    def _of_file(self, file: File) -> Iterable[Entry]:
+        if file.kind == "workbook":
+            return self._of_workbook(file)
+        return [self._of_text(file) if file.kind == "text" else self._of_records(file)]
+
+    def _of_workbook(self, file: File) -> Iterator[Entry]:
+        for sheet in list(sheets(file.path)):
+            names = column_names(sheet.frame.columns)
+            if not names:
+                continue
+            hold(self._connection, "sheet", sheet.frame.set_axis(names, axis=1))
+            copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
+            self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
+            yield self._of_parquet(copy, table_name(sheet.name), sheet.title)
+
+    def _of_text(self, file: File) -> Entry:
+        text = read_text_file(self._connection, self._files, file.path, self._folder, thorough=self._thorough)
+        if len(text.columns) == 1 and not is_known(file.path):
+            raise DatabaseUnavailable(
+                f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
+                " a table with one column, name it .csv"
+            )
+        renamed = dict(text.columns)
+        columns = tuple(
+            (name, column(renamed[name], declared, comment=text.dated.get(name, "")))
+            for name, declared in self._described(text.scan)
+        )
+        comment = "; ".join(filter(None, (*text.remarks, text.title)))
+        slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
+        return Entry(file.table, columns, text.scan, comment=comment, slow=slow, path=text.path, remarks=text.remarks)
+
+    def _of_records(self, file: File) -> Entry:
+        """A file of Parquet or JSON."""
+        if file.kind == "parquet":
+            entry = self._of_parquet(file.path, file.table)
+            self._check_repeated(entry)
+            return entry
+        address = literal(self._files.address(file.path))
+        slow = unpacked_size(file.path, _SLOW_BYTES) > _SLOW_BYTES
+        whole = ", sample_size = -1" if self._thorough or not slow else ""
+        # Other dates would be found, but not read: they stay text.
+        described = self._described(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
+        listed = ", ".join(f"{literal(name)}: {literal(declared)}" for name, declared in described)
+        scan = f"read_json({address}, columns = {{{listed}}})"
+        return Entry(file.table, _named(described), scan, slow=slow, path=file.path)
+
+    def _of_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
+        address = literal(self._files.address(path))
+        scan = f"read_parquet({address})"
+        ((rows,),) = self._rows(f"SELECT sum(num_rows) FROM parquet_file_metadata({address})")
+        return Entry(table, _named(self._described(scan)), scan, comment=comment, estimate=int(rows), path=path)
+
+    def _check_repeated(self, entry: Entry) -> None:
+        """Refuses texts of which a query could make more copies than fit into memory."""
+        assert entry.path is not None
+        address = literal(self._files.address(entry.path))
+        # What is not repeated is as large in the file, and there DuckDB's limit counts it.
+        stored = dict(
+            self._rows(
+                "SELECT split_part(path_in_schema, ', ', 1), sum(total_uncompressed_size)"
+                f" FROM parquet_metadata({address}) WHERE type IN ('BYTE_ARRAY', 'FIXED_LEN_BYTE_ARRAY') GROUP BY 1"
+            )
+        )
+        first = "" if entry.path.stat().st_size <= WHOLE_BYTES else f" WHERE file_row_number < {FIRST_ROWS}"
+        types = self._connection.sql(f"FROM {entry.scan}").types
+        for (own, held), declared in zip(entry.columns, types, strict=True):
+            size = _text_size(quoted(own), declared)
+            part = own.split(", ")[0]  # a name may have a comma
+            if not size or part not in stored:
+                continue
+            try:
+                sizes = f"SELECT {size} AS size FROM {entry.scan}{first}"
+                ((longest, total),) = self._rows(f"SELECT max(size), sum(size) FROM ({sizes})")
+            except (duckdb.OutOfMemoryException, MemoryError):
+                if declared.id not in _NESTED:
+                    continue  # so do queries then
+                # To read such values is to copy them.
+                raise DatabaseUnavailable(
+                    f"{entry.path} cannot be read: the column {held.name} holds values that take more than"
+                    f" {READING_BYTES // 10**6:,} MB of memory: leave it out, or shorten them"
+                ) from None
+            if (longest or 0) * _VECTOR_ROWS > _MEMORY_BYTES and total > _REPEATED * stored[part]:
+                raise DatabaseUnavailable(
+                    f"{entry.path} cannot be read: the column {held.name} repeats values of {longest:,} bytes:"
+                    " leave it out, or shorten them"
+                )
+
+    def _described(self, scan: str) -> list[tuple[str, str]]:
+        """Names and types of the columns."""
+        return [(str(row[0]), str(row[1])) for row in self._rows(f"DESCRIBE SELECT * FROM {scan}")]
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+
+def _cleaned(message: str) -> str:
+    return " ".join(_REST.sub("", _LINE.sub("", _CLASS.sub("", message))).split())[:_LONGEST].rstrip(". ")
+
+
+def _text_size(value: str, declared: DuckDBPyType, depth: int = 0) -> str:
+    """Return an expression for the bytes of all texts in a value; empty if its type has none."""
+    if declared.id == "blob":
+        return f"octet_length({value})"
+    if declared.id == "varchar":
+        return f"strlen({value})"
+    parts: list[str] = []
+    children = cast("list[tuple[str, object]]", declared.children) if declared.id in _NESTED else []
+    for name, child in children:
+        if not isinstance(child, DuckDBPyType):
+            continue  # the size of an array
+        if declared.id == "struct":
+            parts.append(_text_size(f"struct_extract({value}, {literal(name)})", child, depth))
+        elif element := _text_size(f"x{depth}", child, depth + 1):
+            values = f"map_{name}s({value})" if declared.id == "map" else value
+            parts.append(f"list_sum(list_transform({values}, lambda x{depth}: {element}))")
+    return " + ".join(f"coalesce({part}, 0)" for part in parts if part)
+
+
+def _named(described: list[tuple[str, str]]) -> tuple[tuple[str, ColumnSchema], ...]:
+    names = column_names([name for name, _ in described])
+    return tuple((own, column(shown, declared)) for shown, (own, declared) in zip(names, described, strict=True))

@@ -1,0 +1,88 @@
+"""A schema between two readings: when its counts and samples are read again, and by whom."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..errors import DatabaseUnavailable
+from .schema import Schema
+
+# Reading takes at most one part in so many of the time, however often the contents change.
+_SHARE = 20
+
+
+@dataclass(frozen=True)
+class _Reading:
+    catalogue: object
+    schema: Schema
+    state: str
+    end: float
+    seconds: float
+
+
+class SchemaCache:
+    """A schema that is read again once the contents have changed, by one thread while others use the one before."""
+
+    def __init__(
+        self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            state: As `Engine.state`; where it cannot tell, the contents count as changed every hour.
+            pause: Seconds between two readings, at least.
+            is_outdated: Whether a schema has to be read again before that.
+        """
+        self._state = state
+        self._pause = pause
+        self._is_outdated = is_outdated
+        self._lock = threading.Lock()
+        self._last: _Reading | None = None
+
+    def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
+        """Return the schema of a catalogue.
+
+        Args:
+            catalogue: With another one, the schema is read at once.
+            read: Reads the schema; is told whether it was read before for this catalogue.
+        """
+        known = self._of(catalogue)
+        if known is not None and not self._is_due(known):
+            return known.schema
+        if not self._lock.acquire(blocking=known is None):
+            assert known is not None
+            return known.schema
+        try:
+            if (other := self._of(catalogue)) is not known and other is not None:
+                return other.schema
+            self._last = self._read(catalogue, known, read)
+            return self._last.schema
+        finally:
+            self._lock.release()
+
+    def _of(self, catalogue: object) -> _Reading | None:
+        last = self._last
+        return last if last is not None and last.catalogue == catalogue else None
+
+    def _read(self, catalogue: object, known: _Reading | None, read: Callable[[bool], Schema]) -> _Reading:
+        start = time.monotonic()
+        try:
+            state = self._now()
+            schema = replace(read(known is not None), counted_at=time.time())
+        except DatabaseUnavailable:
+            if known is None:
+                raise
+            return replace(known, end=time.monotonic())
+        end = time.monotonic()
+        return _Reading(catalogue, schema, state, end, end - start)
+
+    def _is_due(self, known: _Reading) -> bool:
+        if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
+            return self._is_outdated(known.schema)
+        return self._now() != known.state
+
+    def _now(self) -> str:
+        return self._state() or time.strftime("%Y-%m-%d %H")

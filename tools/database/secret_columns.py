@@ -1,0 +1,207 @@
+"""Columns that hold secrets, such as passwords, tokens and keys, by their names and by their sample values."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+
+from .column_kinds import is_time_like
+from .schema import ColumnSchema, Schema
+
+_FORMS = re.compile(
+    r"""\$(?:2[abxy]?|1|5|6|7|y|apr1|argon2(?:id|i|d)|scrypt|pbkdf2(?:-\w+)?|bcrypt-sha256)\$\S{10,}
+    |(?:pbkdf2|scrypt|bcrypt|argon2|md5|sha\d{1,3})(?:_\w{1,20})?(?:[:$]\S{1,120})?\$\S{16,}
+    |SCRAM-SHA-\d+\$\S{20,}
+    |\{(?:S?SHA\d*|S?MD5|CRYPT|BCRYPT|PBKDF2[^\s}]{0,20})\}\S{10,}
+    |(?<![\w-])(?:
+        eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*
+        |sk-(?:(?:proj|ant|or|svcacct|live|test)[\w-]*-)?(?=[\w-]*\d)[A-Za-z0-9_]{16,}
+        |[spr]k_(?:live|test)_[A-Za-z0-9]{10,}
+        |(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)
+        |(?:gh[pousr]|github_pat|npm|hf|whsec|shp(?:at|ca|pa|ss)|dop_v1)_(?=\w*\d)\w{16,}
+        |(?:glpat|xkeysib|xox[abeoprs])-(?=[\w-]*\d)[\w-]{10,}
+        |AIza[\w-]{30,}|ya29\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}
+        |1//0[\w-]{20,}|hv[sbr]\.[\w-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}
+    )
+    |\b[a-z][a-z0-9+]{0,30}://[^\s/:@]*:[^\s/@]+@\S+
+    |jdbc:oracle:\w+:\w+/[^\s/@]+@
+    |https://(?:hooks\.slack\.com/\w+|(?:\w+\.)?discord(?:app)?\.com/api/webhooks)/\S+
+    |otpauth://\S+
+    |(?i:[?&\#](?:\w+[_-])?(?:token|secret|sig|signature|api_?key|key|password)=(?=[^\s&]{0,99}\d)[^\s&]{8,})
+    |(?<![^\W_])(?i:password|passwd|pwd|secret|account_?key|access_?key)\ ?=\ ?(?![\s;?:$%{*<])[^\s;&]{4,}
+    |(?i:"\w*(?:password|passwd|pwd|secret|api_?key|access_?token)"\ ?:\ ?"[^"]{4,}")
+    |\A(?i:bearer|basic)\ (?=\S*[\dA-Z=])[\w.~+/=-]{12,}\Z
+    |-----BEGIN\ [A-Z ]*PRIVATE\ KEY""",
+    re.VERBOSE,
+)
+"""Secrets whatever their column is called: hashed passwords, signed tokens, keys of services, logins in URLs."""
+
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+
+_PASSWORDS = (
+    *("password", "passwd", "pwd", "passphrase", "passcode", "passwort", "kennwort", "contrasena", "senha"),
+    *("motdepasse", "wachtwoord", "losenord", "salasana", "haslo", "heslo", "parola", "пароль", "密码", "密碼"),
+)
+_PASSWORD_WORDS = frozenset((*_PASSWORDS, "pw", "pwhash", "pwdhash", "passhash", "de passe", "user pass", "db pass"))
+_SURE = frozenset((*_PASSWORD_WORDS, "secret", "apikey", "api key", "secret key", "private key", "credential", "iban"))
+_GENERIC = frozenset(("key", "key material", "session", "sid", "tok", "seed"))
+"""What names much else, too."""
+_NAMES = _SURE | frozenset(
+    (
+        *(
+            "token",
+            "hash",
+            "salt",
+            "digest",
+            "jwt",
+            "bearer",
+            "nonce",
+            "signature",
+            "cookie",
+            "otp",
+            "totp",
+            "sessionid",
+        ),
+        *("md5", "sha1", "sha256", "sha512", "bcrypt", "csrf", "access key", "auth key", "encryption key"),
+        *("signing key", "license key", "licence key", "master key", "service key", "session key", "ssh key"),
+        *("activation key", "pass word", "activation code", "recovery code", "backup code", "reset code", "session id"),
+        *("otp seed", "totp seed", "mfa seed", "authorization", "pass", *_GENERIC),
+    )
+)
+"""How the names of such columns end, before `_AFTER`."""
+
+_AFTER = frozenset(
+    (
+        *("value", "text", "string", "encrypted", "enc", "hashed", "plain", "raw", "hex", "base64", "b64", "encoded"),
+        *("uuid", "guid", "v", "old", "new", "current", "previous", "prev", "last"),
+        *("prod", "production", "staging", "dev", "test", "live", "sandbox", "blob", "bytes", "binary", "sent", "temp"),
+    )
+)
+_RUN_TOGETHER = tuple(name for name in _NAMES - _GENERIC if len(name) > 4 and " " not in name)
+_SUBJECTS = frozenset(("user", "login", "db", "database", "admin", "account", "customer", "client"))
+"""Whose a password is, where its name says so at the end."""
+_HASHES = frozenset(("hash", "digest", "md5", "sha1", "sha256", "sha512"))
+_PUBLIC = frozenset(
+    (
+        *("git", "commit", "tree", "revision", "transaction", "tx", "txn", "block", "merkle", "url", "uri", "link"),
+        *("file", "path", "content", "image", "photo", "page", "document", "doc", "object", "asset", "package"),
+        *("artifact", "row", "record", "query", "schema", "checksum", "etag", "build", "layer", "geo"),
+    )
+)
+"""Of what a hash is no secret."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
+_FLAGS = frozenset(
+    ("pass", "fail", "passed", "failed", "yes", "true", "false", "none", "null", "unset", "strong", "weak", "medium")
+)
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
+_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_LONG, _SALT, _COPIED, _PASSWORD = 16, 8, 6, 4
+"""The fewest characters of a random text, of a salt, of a secret that a view repeats, and of a password."""
+_ENTROPY = 2.5
+"""The fewest bits that a character of a random text tells; hexadecimal digits tell nearly 4."""
+
+
+def secret_columns(schema: Schema) -> set[tuple[str, str]]:
+    """Return the columns of a schema that hold secrets, as pairs of table and column."""
+    columns = [(table, column) for table in schema.tables for column in table.columns]
+    found = {(table.name, column.name) for table, column in columns if _is_secret(column)}
+    if not found:
+        return found
+    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _texts(column)}
+    own = {column.name.lower() for table, column in columns if table.kind == "table"}
+    for table, column in columns:
+        # A view, or a copy, may call a secret column something else.
+        is_view = table.kind != "table"
+        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
+        if copied or (is_view and column.name.lower() not in own and _is_unnamed_secret(column)):
+            found.add((table.name, column.name))
+    return found
+
+
+def is_iban(text: str) -> bool:
+    """Whether a text without spaces has the form and the check digits of an IBAN."""
+    return bool(_IBAN.fullmatch(text)) and int("".join(str(int(sign, 36)) for sign in text[4:] + text[:4])) % 97 == 1
+
+
+def _is_secret(column: ColumnSchema) -> bool:
+    texts = _texts(column)
+    if any(_FORMS.search(text) for text in texts):
+        return True
+    if texts and 2 * sum(is_iban(re.sub("[ -]", "", text).upper()) for text in texts) > len(texts):
+        return True
+    name = _secret_name(column.name)
+    return bool(name) and _holds_secrets(column, name)
+
+
+def _is_unnamed_secret(column: ColumnSchema) -> bool:
+    return bool(column.samples) and _holds_secrets(column, "token") and not all(map(_UUID.fullmatch, _texts(column)))
+
+
+def _holds_secrets(column: ColumnSchema, name: str) -> bool:
+    """Whether the values of a column fit a name; without any, whether the name alone suffices."""
+    texts = _texts(column)
+    if not column.samples:
+        return column.kind in ("text", "binary") and name in _SURE
+    if name in _PASSWORDS:
+        long = [text for text in texts if len(text) >= _PASSWORD and text.lower() not in _FLAGS]
+        return any(not is_time_like(text) for text in long)
+    if name == "pass":
+        # Tickets are passes, too.
+        return any(_is_random(text, _PASSWORD) for text in texts)
+    if name in _GENERIC:
+        texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
+    if name.endswith(" code"):
+        texts = [max(re.split(r"[\s,;\[\]\"']+", text), key=len) for text in texts]
+    least = _SALT if name == "salt" or name.endswith(" code") else _LONG
+    return 2 * sum(_is_random(text, least) for text in texts) > len(column.samples)
+
+
+def _texts(column: ColumnSchema) -> list[str]:
+    texts = [_text(sample) if isinstance(sample, bytes) else sample for sample in column.samples]
+    return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
+
+
+def _text(sample: bytes) -> str:
+    return sample.decode() if sample.isascii() else sample.hex()
+
+
+def _secret_name(name: str) -> str:
+    """Return which secret a column's name says that it holds; empty if it names none, or something about one."""
+    words = [word.casefold() for word in _WORD.findall(_plain(name))]
+    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in words]
+    words = [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
+    has_password = any(word.endswith(_PASSWORDS) or word in _PASSWORD_WORDS for word in words)
+    while len(words) > 1 and (words[-1] in _AFTER or (has_password and words[-1] in _SUBJECTS)):
+        words.pop()
+    if not words:
+        return ""
+    for ending in (" ".join(words[-2:]), words[-1]):
+        if ending in _NAMES or ending.endswith(_RUN_TOGETHER):
+            if has_password or ending in _PASSWORD_WORDS:
+                return _PASSWORDS[0]
+            if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(words):
+                return ""
+            if ending in ("key", "pass") and len(words) > 1:
+                return ""
+            return next((each for each in _SURE if ending.endswith(each)), ending)
+    return ""
+
+
+def _plain(name: str) -> str:
+    """Return a name without accents and with letters of the usual width."""
+    signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
+    return unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
+
+
+def _is_random(text: str, least: int) -> bool:
+    """Whether a text looks as if a program had drawn it."""
+    if len(text) < least or not _OPAQUE.fullmatch(text) or text.isdigit():
+        return False
+    counts = Counter(text)
+    entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())
+    mixed = any(map(str.isdigit, text)) or text not in (text.lower(), text.upper())
+    return mixed and entropy >= _ENTROPY

@@ -1,0 +1,131 @@
+"""Statements for Spark: what they may be made of, how they are sent, and what of their plans lets them run.
+
+Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
+The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
+name. What it tells is text, a line an operator; lines can only be added to it by what `check_text` refuses, never taken
+away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from sqlglot.dialects.spark import Spark
+
+from ...errors import QueryRejected
+from ..server.lists import read_lists
+from ..server.reading import Grammar
+from ..table import Limits
+
+TOO_LARGE = "tableturn: a value is too large"
+"""What a statement makes the server say of a value that may not be sent."""
+
+_LISTS = read_lists(__package__ or "")
+
+
+class Spark4(Spark):
+    """Sqlglot's dialect, where a quote that is written twice stands for itself, as from 4.0 on."""
+
+    class Tokenizer(Spark.Tokenizer):
+        """Also by a backslash, as ever."""
+
+        STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
+
+
+GRAMMAR = Grammar(Spark4(), _LISTS.functions, kinds=_LISTS.syntax)
+
+# Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
+_SUBSTITUTED = "${"
+# What would begin a new line where the server tells a plan, as it is or by its escape.
+_BREAK = re.compile(r"(?P<control>[\0-\x1f\x7f])|\\(?:(?P<escape>[nruU0-7])|.)", re.DOTALL)
+
+# Types whose values the client takes as they are, by how their names begin; all others are sent as text.
+_PLAIN = (
+    *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "void"),
+    *("date", "timestamp", "string", "char", "varchar", "binary"),
+)
+_NOT_PLAIN = ("interval",)
+_MEASURED = ("string", "char", "varchar", "binary")
+_NESTED = ("array", "map", "struct")
+
+_ANALYSED, _AFTER = "== Analyzed Logical Plan ==\n", "\n== Optimized Logical Plan =="
+_LINE = re.compile(r"(?P<indent>(?:[: ]  )*(?:[:+]- )?)(?P<node>\w+) ?(?P<rest>.*)")
+_READING = {
+    "Relation": re.compile(r"(?P<name>[^\[]+)\[.*"),
+    "RelationV2": re.compile(r"\[.*\] (?P<name>\S+)"),
+    "HiveTableRelation": re.compile(r"\[(?P<name>`.*?`), .*"),
+    "View": re.compile(r"\((?P<name>`.*?`), \[.*"),
+}
+"""Operators that read, and where they name what they read; files that a query names by their paths have no name."""
+
+
+def check_text(statement: str) -> None:
+    """Refuse a statement, as `Reader` wrote it, that names the server's variables or has line breaks in its texts."""
+    if _SUBSTITUTED in statement:
+        raise QueryRejected("'${' may not be used here, for Spark reads settings by it: write concat('$', '{')")
+    for found in _BREAK.finditer(statement):
+        if found["control"] or found["escape"]:
+            raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
+
+
+def read_only(sql: str) -> str:
+    """Return the statement where nothing but a query can stand."""
+    return f"SELECT * FROM ({sql})"
+
+
+def bounded(sql: str, types: Sequence[str], limits: Limits) -> str:
+    """Return a checked SELECT, cut after the rows that are wanted; the server fails where a value is too large.
+
+    `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
+    nor bytes are sent as text, JSON where they have parts.
+    """
+    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    listed = ", ".join(names)
+    sent = ", ".join(_sent(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    return f"SELECT {sent} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1}) AS r({listed})"
+
+
+def as_text(name: str, kind: str) -> str:
+    """Return a column as what can be sent of it: itself, or a text that says the same."""
+    if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
+        return name
+    return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
+
+
+def _sent(name: str, kind: str, longest: int) -> str:
+    value = as_text(name, kind)
+    if value == name and not kind.startswith(_MEASURED):
+        return name
+    return (
+        f"CASE WHEN octet_length({value}) > {int(longest)} THEN raise_error('{TOO_LARGE}') ELSE {value} END AS {name}"
+    )
+
+
+def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
+    """Refuse a plan that reads anything but tables and views of the catalogue, or does anything but read.
+
+    `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.
+    """
+    start, found, after = explained.partition(_ANALYSED)[2].partition(_AFTER)
+    if not found or not after:
+        raise QueryRejected("Spark does not tell how it would run the statement: simplify it")
+    plain = {".".join(relation) for relation in relations}
+    quoted = {".".join("`" + part.replace("`", "``") + "`" for part in relation) for relation in relations}
+    inside: int | None = None
+    # The first line lists the columns.
+    for line in start.rstrip().split("\n")[1:]:
+        read = _LINE.fullmatch(line)
+        if read is None:
+            raise QueryRejected("the plan of the statement cannot be read: simplify it")
+        depth = len(read["indent"])
+        if inside is not None and depth > inside:
+            continue
+        node = read["node"]
+        inside = depth if node == "View" else None
+        if node in _READING:
+            named = _READING[node].fullmatch(read["rest"])
+            if named is None or named["name"] not in plain | quoted:
+                raise QueryRejected("the statement reads what is no table of the database: name one")
+        elif node not in _LISTS.operators:
+            raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

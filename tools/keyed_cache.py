@@ -1,0 +1,43 @@
+"""A cache in which making one entry holds up nobody who wants another."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class KeyedCache(Generic[K, V]):
+    """Entries that are made once each. May be used from several threads.
+
+    Args:
+        most: How many are kept; the one that was used longest ago goes first.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[K, Future[V]] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return an entry, made by whoever asks for it first; an error of `make` reaches all who wait for it."""
+        with self._lock:
+            entry = self._entries.pop(key, None)
+            made = entry or Future[V]()
+            self._entries[key] = made
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
+        if entry is None:
+            try:
+                made.set_result(make())
+            except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+                with self._lock:
+                    if self._entries.get(key) is made:
+                        del self._entries[key]
+                made.set_exception(error)
+        return made.result()

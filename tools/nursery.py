@@ -1,0 +1,48 @@
+"""The loop of a fork server (see `forkserver`): it forks a worker for every line that comes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable
+
+from .forkserver import READY
+from .sandbox.boundary import die_with_parent
+
+
+def serve_workers(descriptor: int, work: Callable[[socket.socket], None]) -> None:
+    """Fork a worker for every line, until the control socket ends. Never returns.
+
+    Args:
+        descriptor: The control socket.
+        work: What a worker does with its line.
+    """
+    os.chdir("/")
+    control = socket.socket(fileno=descriptor)
+    die_with_parent()
+    # Nobody waits for workers: the kernel takes them away as soon as they end.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    control.send(READY)
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not data:
+            os._exit(0)
+        for line in descriptors:
+            if os.fork() == 0:
+                control.close()
+                _become_worker(line, work)
+            os.close(line)
+
+
+def _become_worker(descriptor: int, work: Callable[[socket.socket], None]) -> None:
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        die_with_parent()
+        work(socket.socket(fileno=descriptor))
+    finally:
+        os._exit(1)

@@ -1,0 +1,67 @@
+"""Files that are written whole or not at all, and by one writer at a time."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+_lock = threading.Lock()
+
+
+@contextmanager
+def written_whole(path: Path) -> Generator[BinaryIO]:
+    """Give a file that takes the place of `path` once all is on disk; where that fails, nothing changes.
+
+    What a link points to is written, and whoever may read it may go on doing so.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    beside = path.with_name(f".{secrets.token_hex(8)}.part")
+    file = beside.open("xb")
+    try:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        with suppress(FileNotFoundError):
+            shutil.copymode(path, beside)
+        os.replace(beside, path)
+    finally:
+        with suppress(OSError):  # a full disk has been reported by then
+            file.close()
+        beside.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file; see `written_whole`."""
+    with written_whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def only_writer(path: Path) -> Generator[None]:
+    """Hold back other threads and processes that change a file of the same folder, between reading and writing.
+
+    Raises:
+        OSError: The folder cannot be made or opened.
+    """
+    with _lock:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The file itself is another one after each change, and a lock file would be left behind.
+        folder = os.open(path.resolve().parent, os.O_RDONLY)
+        try:
+            with suppress(ImportError):  # not a POSIX system: threads alone are held back
+                import fcntl
+
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
