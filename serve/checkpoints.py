@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ..agent.cli.conversations import own_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
-from .store import TABLES, StoreError
+from .store import StoreError
+from .tables import TABLES
 
 if TYPE_CHECKING:
+    from aiosqlite import Connection
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from psycopg import AsyncConnection
     from psycopg.rows import DictRow
@@ -93,9 +95,26 @@ class Place:
         async with aiosqlite.connect(self.location, timeout=_BUSY_SECONDS) as connection:
             await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
+            saver.lock = _TransactionLock(connection)
             _tell(saver, sqlite3.Error)
             await saver.setup()
             yield saver
+
+
+class _TransactionLock(asyncio.Lock):
+    """The lock under which a checkpointer writes; what fails or is cancelled under it is rolled back."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is not None:
+                # A transaction left open keeps the state that it began with, over which nobody can write any more.
+                await self._connection.rollback()
+        finally:
+            self.release()
 
 
 @asynccontextmanager
@@ -107,7 +126,8 @@ async def _on_postgres(url: str) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
     from psycopg_pool import AsyncConnectionPool
 
     own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    async with AsyncConnectionPool(url, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False) as pool:
+    check = AsyncConnectionPool.check_connection  # after a restart of the server all are dead
+    async with AsyncConnectionPool(url, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check) as pool:
         saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
         _tell(saver, Error)
         yield saver

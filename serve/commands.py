@@ -109,10 +109,13 @@ def serve(
     person (docs/serve.md).
     """
     from ..agent.cli.session import Choices
+    from ..tools.database import PermissionsFile
     from .config import Limits, ServeSettings
     from .run import Plan, parse_price, run
 
-    asker = Asker(allow, deny, permissions, None)
+    # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
+    rules = PermissionsFile.read(permissions).naming_everybody() if permissions and user_header else permissions
+    asker = Asker(allow, deny, rules, None)
     choices = Choices(
         located(db, schemas),
         model,

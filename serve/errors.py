@@ -26,7 +26,9 @@ _STATUS = {
     "Forbidden": 403,
     "TooMany": 429,
     "ModelError": 502,
+    "NothingReadable": 403,
     "DatabaseUnavailable": 503,
+    "TableLocked": 503,
     "ExampleStoreError": 503,
     "StoreError": 503,
     "AuditError": 503,
@@ -53,7 +55,7 @@ def internal(error: BaseException) -> str:
     """What is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
-    return f"something went wrong here that nobody foresaw; the server's log tells of it under {reference}"
+    return f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
 
 
 def told(request: Request, error: Exception) -> JSONResponse:

@@ -196,8 +196,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
         with _Told():
-            thread = thread or (await asyncio.to_thread(asker.server.store.add_thread, asker.owner)).id
-            turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, thread, question, notes))
+            thread = thread or (await asker.server.store.run(asker.server.store.add_thread, asker.owner)).id
+            turn = await asker.begin(Asked(asker.owner, thread, question, notes))
             await turn.wait()
             if turn.answer is None:
                 assert turn.error is not None
@@ -217,7 +217,9 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
     @server.tool(annotations=_READS)
     async def schema(
-        tables: Annotated[list[str], Field(max_length=1_000, description="Names of tables; none for all.")] = [],  # noqa: B006
+        tables: Annotated[
+            list[str] | None, Field(max_length=1_000, description="Names of tables; leave out for all.")
+        ] = None,
     ) -> SchemaResult:
         """See tables, columns, types, keys and sample values."""
         asker = asker_of()
@@ -266,7 +268,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def tables() -> str:
         """All tables with their columns, keys and samples."""
         asker = asker_of()
-        return (await asyncio.to_thread(_schema, asker, [])).text
+        return (await asyncio.to_thread(_schema, asker, None)).text
 
     @server.resource("tableturn://tables/{name}", mime_type="text/plain")
     async def table(name: str) -> str:
@@ -281,7 +283,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """One's own conversations, the last used first."""
         asker = asker_of()
-        found = await asyncio.to_thread(asker.server.store.threads, asker.owner)
+        found = await asker.server.store.run(asker.server.store.threads, asker.owner)
         return json.dumps(masked([{"id": thread.id, "title": thread.title} for thread in found], asker.agent))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
@@ -289,10 +291,10 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """A conversation: its questions, with their answers as far as they may leave."""
         asker = asker_of()
         try:
-            await asyncio.to_thread(asker.server.store.thread, asker.owner, id)
+            await asker.server.store.run(asker.server.store.thread, asker.owner, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asyncio.to_thread(asker.server.store.turns, asker.owner, id)
+        turns = await asker.server.store.run(asker.server.store.turns, asker.owner, id)
         told = [
             f"Question: {turn.question}\n{answer_text(Answer(turn.answer))}"
             for turn in turns
@@ -338,12 +340,12 @@ def _asked(turn: str, answer: Answer, asker: Asker) -> AskResult:
     return AskResult.model_validate(masked(fields, asker.agent) | more)
 
 
-def _schema(asker: Asker, names: list[str]) -> SchemaResult:
+def _schema(asker: Asker, names: list[str] | None) -> SchemaResult:
     tool = asker.agent.resources.tools.describe_schema
-    message = tool.invoke({"type": "tool_call", "id": "schema", "name": tool.name, "args": {"tables": names or None}})
+    message = tool.invoke({"type": "tool_call", "id": "schema", "name": tool.name, "args": {"tables": names}})
     shown = message.artifact.tables
     known = {table.name.lower() for table in shown}
-    if missing := [name for name in names if name.lower() not in known]:
+    if missing := [name for name in names or () if name.lower() not in known]:
         raise ToolError(f"there is no table {', '.join(map(repr, missing))}")
     tables = {table.name: [column.name for column in table.columns] for table in shown}
     return SchemaResult(tables=tables, text=str(message.content))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from ..agent.advice import count_failures
+
 if TYPE_CHECKING:
     from ..agent import Answer
     from ..agent.records import Usage
@@ -19,11 +21,20 @@ WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
+_ADVICE = Counter(
+    "tableturn_advice_failures", "Advisory parts that failed and were left out of a turn.", ["part"], registry=None
+)
+"""Of the whole process, as failures are logged."""
+
+count_failures(lambda part: _ADVICE.labels(part).inc())
+
+
 class Metrics:
     """Counters of one worker."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
+        registry.register(_ADVICE)
         self._turns = Counter("tableturn_turns", "Turns that ended, by how.", ["status"], registry=registry)
         self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, registry=registry)
         self._calls = Counter("tableturn_model_calls", "Requests to models.", registry=registry)

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+import logging
 import secrets
-import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from starlette.requests import HTTPConnection
 
 from ..agent import SQLAgent
+from ..agent.advice import advise
 from ..tools.database import Identity
-from ..tools.errors import SettingsError, TableturnError
+from ..tools.errors import NothingReadable, SettingsError, TableturnError
 from ..tools.examples import database_identity
 from .store import Owner
 
 if TYPE_CHECKING:
+    from ..agent.resources.schemas import Schemas
     from .config import ServeSettings
+
+_log = logging.getLogger(__name__)
+
+R = TypeVar("R")
 
 COOKIE = "tableturn_session"
 _SESSION_SECONDS = 12 * 3600
 _PEOPLE = 64
 """People whose agents are kept at hand; the one that asked longest ago is let go of first."""
+_AT_ONCE = 2
+"""People who are let in, and whose schemas are read, at once: it keeps Python from everything else."""
+
 _LONGEST_NAME = 200
 
 
@@ -66,8 +80,10 @@ class People:
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
         self.agent = agent
         self._settings = settings
-        self._agents: OrderedDict[Identity, SQLAgent] = OrderedDict()
-        self._lock = threading.Lock()
+        self._agents: OrderedDict[Identity, asyncio.Future[SQLAgent]] = OrderedDict()
+        self._readings: WeakKeyDictionary[Schemas, asyncio.Future[None]] = WeakKeyDictionary()
+        self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
+        self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
         self.nobody = agent.resources.database.session.identity
 
@@ -89,23 +105,63 @@ class People:
             raise Unauthorized(f"the reverse proxy must name one person in {header}")
         return Identity(names[0].strip())
 
-    def agent_of(self, identity: Identity) -> SQLAgent:
-        """The agent for somebody; blocks at the first time.
+    async def agent_of(self, identity: Identity) -> SQLAgent:
+        """Return the agent for somebody, opened at the first time.
 
         Raises:
-            Forbidden: The permissions say nothing of that person.
+            Forbidden: The permissions let that person read nothing.
         """
         if identity == self.nobody:
             return self.agent
-        with self._lock:
-            try:
-                found = self._agents.pop(identity, None) or self.agent.for_user(identity)
-            except SettingsError as error:
-                raise Forbidden(str(error)) from None
-            self._agents[identity] = found
-            while len(self._agents) > _PEOPLE:
-                self._agents.popitem(last=False)
-            return found
+        opening = self._agents.pop(identity, None)
+        if opening is None:
+            opening = asyncio.get_running_loop().run_in_executor(self._opening, self.agent.for_user, identity)
+        self._agents[identity] = opening
+        while len(self._agents) > _PEOPLE:
+            self._agents.popitem(last=False)
+        try:
+            return await asyncio.shield(opening)
+        except BaseException as error:
+            if opening.done() and self._agents.get(identity) is opening:
+                del self._agents[identity]
+            if isinstance(error, SettingsError | NothingReadable):
+                # Why would tell of the rules, of others' names and of the database's place.
+                _log.warning("%r may not ask: %s", identity.name, error)
+                raise Forbidden(
+                    f"the permissions let {identity.name!r} read nothing here: ask whoever runs this server"
+                ) from None
+            raise
+
+    async def prepare(self, agent: SQLAgent) -> None:
+        """Read what a first question needs, once for all with equal rights and a few at a time.
+
+        On a large database it takes seconds, in which the threads of everybody's turns would be taken.
+        """
+        resources = agent.resources
+
+        def read() -> None:
+            advise("linking", lambda: resources.schemas.linker(agent.settings.annotate), None)
+            advise("values", lambda: resources.values.find(""), None)
+
+        reading = self._readings.get(resources.schemas)
+        if reading is None:
+            reading = self._readings[resources.schemas] = self.read(read)
+        try:
+            with suppress(TableturnError):  # the question itself will tell
+                await asyncio.shield(reading)
+        finally:
+            failed = reading.done() and (reading.cancelled() or reading.exception() is not None)
+            if failed and self._readings.get(resources.schemas) is reading:
+                del self._readings[resources.schemas]  # the next question reads again
+
+    def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
+        """Do something that keeps Python busy, a few at a time and off the event loop."""
+        return asyncio.get_running_loop().run_in_executor(self._reading, function)
+
+    def close(self) -> None:
+        """Opens no more."""
+        for pool in (self._opening, self._reading):
+            pool.shutdown(cancel_futures=True)
 
     def owner(self, identity: Identity) -> Owner:
         """Whose threads somebody sees."""

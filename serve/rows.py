@@ -132,8 +132,10 @@ class _Held:
             pattern = "%" + wanted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             # SQLite's own LIKE is the quicker one, but folds ASCII alone.
             cell = "c{}" if view.search.isascii() else "folded(c{})"
-            found = " OR ".join(f"{cell.format(number)} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns)))
-            found = f" WHERE {found}"
+            likes = [f"{cell.format(number)} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns))]
+            # SQLite's expressions are at most 1,000 terms deep.
+            groups = [" OR ".join(likes[start : start + 100]) for start in range(0, len(likes), 100)]
+            found = f" WHERE ({') OR ('.join(groups)})"
             given = (pattern,)
         order = ""
         if view.sort is not None:

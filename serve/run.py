@@ -33,6 +33,9 @@ _PLAN = "TABLETURN_SERVE_PLAN"
 
 _SHUTDOWN_SECONDS = 15
 """After which connections are cut; turns end, and say so, before (running.py)."""
+_SWITCHED = 0.001
+"""Seconds after which a thread that keeps Python busy lets others have it: the event loop is one of them."""
+
 _COLLECTED = 10_000, 20, 50
 """When cycles are looked for. By default it is done so often that it took 7 of the 44 ms of a turn in `bench serve`."""
 
@@ -123,6 +126,7 @@ def worker() -> FastAPI:
     from .app import create_app
 
     gc.set_threshold(*_COLLECTED)
+    sys.setswitchinterval(_SWITCHED)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
     app.state.house.beside.append(partial(winding_down, app.state.house))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import threading
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
@@ -19,14 +21,15 @@ from ..agent.model.budget import metered
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .door import TooMany
 from .errors import error_body, internal
-from .store import WORKER_SECONDS, Busy, NotThere, Owner, Store, StoredTurn, StoreError
+from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, Store, StoredTurn, StoreError
 
 if TYPE_CHECKING:
     from ..agent import SQLAgent
-    from ..agent.records import Usage
-    from ..agent.sqlagent import Conversation, UserInput
+    from ..agent.conversation import Conversation, UserInput
+    from ..agent.records import AnswerRecord, Usage
     from .config import Limits
     from .metrics import Metrics
+    from .store import TurnStatus
 
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("tableturn")
@@ -161,12 +164,12 @@ class Turns:
         self._limits = limits
         self._metrics = metrics
         self._running: dict[str, RunningTurn] = {}
-        self._begun = Counter[Owner]()
+        self._begun: dict[str, Owner] = {}
+        self._unwritten: dict[str, Callable[[], StoredTurn]] = {}
         self._watching: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._stopped = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="tableturn-heartbeat", daemon=True)
-        self._heard = time.monotonic()
         self.over = asyncio.Event()
 
     def start(self) -> None:
@@ -198,15 +201,6 @@ class Turns:
             await self._watching
         await asyncio.to_thread(self._heart.join)
 
-    def check(self) -> None:
-        """Sees that what is asked can be kept: this worker has been heard of of late.
-
-        Raises:
-            StoreError: It has not.
-        """
-        if time.monotonic() - self._heard > _SILENT_SECONDS:
-            self._store.check()
-
     def get(self, id_: str) -> RunningTurn | None:
         """A turn that runs here."""
         return self._running.get(id_)
@@ -223,14 +217,15 @@ class Turns:
             StoreError: It cannot be kept.
         """
         self._admit(asked.owner)
-        self._begun[asked.owner] += 1
+        id_ = uuid.uuid4().hex
+        self._begun[id_] = asked.owner
         try:
             if self._limits.dollars_a_day is not None:
                 await self._check_money()
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
-            stored = await asyncio.to_thread(
+            stored = await self._store.run(
                 self._store.begin,
                 asked.owner,
                 asked.thread,
@@ -239,12 +234,12 @@ class Turns:
                 decision=asked.decision,
                 approve=asked.approve,
                 rights=agent.resources.rights,
+                id_=id_,
             )
             turn = RunningTurn(stored, asked, conversation)
             self._running[turn.id] = turn
         finally:
-            self._begun[asked.owner] -= 1
-            self._begun += Counter()  # without those that are at nought
+            del self._begun[id_]
         turn.task = asyncio.create_task(self._take(turn, agent))
         return turn
 
@@ -253,7 +248,7 @@ class Turns:
         if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
             turn.conversation.cancel()
         else:
-            await asyncio.to_thread(self._store.ask_to_stop, owner, id_)
+            await self._store.run(self._store.ask_to_stop, owner, id_)
 
     async def end(self, owner: Owner, thread: str | None = None) -> None:
         """Ends a person's turns, or those of one thread, and waits until they are over.
@@ -262,7 +257,7 @@ class Turns:
             Busy: One did not end; its worker does not answer.
         """
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
-        while running := await asyncio.to_thread(self._store.running, owner, thread):
+        while running := await self._store.run(self._store.running, owner, thread):
             if time.monotonic() > until:
                 raise Busy("a turn that runs could not be ended: try again in a moment")
             for id_ in running:
@@ -272,14 +267,15 @@ class Turns:
     def _admit(self, owner: Owner) -> None:
         if self._ending is not None:
             raise TurnCancelled("the server is stopping: ask again")
-        if len(self._running) + self._begun.total() >= self._limits.at_once:
+        if len(self._running) + len(self._begun) >= self._limits.at_once:
             raise TooMany("the server takes as many turns as it may: try again in a moment")
-        own = sum(turn.asked.owner == owner for turn in self._running.values()) + self._begun[owner]
+        owners = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
+        own = owners.count(owner)
         if owner.person and own >= self._limits.at_once_a_person:
             raise TooMany(f"{own} of your turns run already: wait for one of them, or stop it")
 
     async def _check_money(self) -> None:
-        spent = self._limits.dollars(*await asyncio.to_thread(self._store.tokens_today))
+        spent = self._limits.dollars(*await self._store.run(self._store.tokens_today))
         if self._limits.dollars_a_day is not None and spent >= self._limits.dollars_a_day:
             raise TooMany("the sum that questions may cost today is spent: ask again tomorrow (UTC)")
 
@@ -323,8 +319,23 @@ class Turns:
 
     async def _keep(self, turn: RunningTurn, answer: Answer) -> None:
         """An answer is told once it is kept."""
-        turn.stored = await asyncio.to_thread(self._store.end, turn.stored, "answered", answer.kept)
+        await self._end(turn, "answered", answer.kept)
         turn.answer = answer
+
+    async def _end(
+        self,
+        turn: RunningTurn,
+        status: TurnStatus,
+        answer: AnswerRecord | None = None,
+        error: TableturnError | None = None,
+    ) -> None:
+        """Writes down how a turn ended; where that fails, it is tried again with every beat."""
+        end = partial(self._store.end, turn.stored, status, answer, error)
+        try:
+            turn.stored = await self._store.run(end)
+        except StoreError:
+            self._unwritten[turn.id] = end
+            raise
 
     def _spend(self, usage: Usage) -> None:
         self._store.spend(usage)
@@ -338,7 +349,8 @@ class Turns:
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
-            turn.stored = await asyncio.to_thread(self._store.end, turn.stored, status, None, error)
+            if turn.id not in self._unwritten:
+                await self._end(turn, status, None, error)
         except NotThere as gone:
             turn.error = error = gone
         except StoreError as worse:
@@ -347,13 +359,33 @@ class Turns:
 
     def _beat(self) -> None:
         """Has this worker heard of, from a thread of its own: the others may all be taken."""
+        last, steady = time.monotonic(), -math.inf
         while True:
-            with contextlib.suppress(StoreError):
+            try:
                 self._store.beat()
-                self._heard = time.monotonic()
-                self._store.mend()
+                last, before = time.monotonic(), last
+                if last - before > _SILENT_SECONDS:
+                    steady = last
+                self._settle()
+                # What kept this worker from being heard of may have kept the others: they get time to come back.
+                if last - steady > _SILENT_SECONDS:
+                    self._store.mend()
+            except StoreError as error:
+                _log.warning("this worker could not be heard of: %s", error)
+            except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
+                _log.exception("a heartbeat failed")
             if self._stopped.wait(_BEAT_SECONDS):
                 return
+
+    def _settle(self) -> None:
+        """Ends the turns that are written down as running here and are not: as they ended, otherwise as lost."""
+        for id_, end in tuple(self._unwritten.items()):
+            with contextlib.suppress(NotThere, NotKept):
+                end()
+            del self._unwritten[id_]
+        for id_ in self._store.running_here():
+            if id_ not in self._begun and id_ not in self._running:  # in this order: it is never in neither between
+                self._store.lose(id_)
 
     async def _watch(self) -> None:
         """Looks for turns that somebody asked another worker to stop."""
@@ -361,13 +393,13 @@ class Turns:
             await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
-                    for id_ in await asyncio.to_thread(self._store.stop_wanted):
+                    for id_ in await self._store.run(self._store.stop_wanted):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
 
     async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
         """A turn that another worker takes, once it is over; as it stands where this one stops before."""
-        while (turn := await asyncio.to_thread(self._store.turn, owner, id_)).status == "running":
+        while (turn := await self._store.run(self._store.turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), every)
                 break

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from ..agent import Answer, SQLAgent
 from ..tools.database import Cancellation, Identity
@@ -17,8 +20,8 @@ from .config import ServeSettings
 from .metrics import Metrics
 from .people import People, Unauthorized
 from .rows import Rows
-from .running import Turns
-from .store import Busy, NotThere, Owner, Store, StoredTurn
+from .running import Asked, RunningTurn, Turns
+from .store import Busy, NotThere, Owner, Store, StoredTurn, StoreError
 from .work import Work
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TIDY_SECONDS = 3600.0
+_CHECK_SECONDS = 2.0
 _TRIES = 5
 
 R = TypeVar("R")
@@ -68,15 +72,34 @@ class Server:
         """
         identity = self.people.identify(request)
         session = None if self.people.bears_token(request) else self.people.session_of(request)
-        if session is not None and await asyncio.to_thread(self.store.session_ended, session.id):
+        if session is not None and await self.store.run(self.store.session_ended, session.id):
             raise Unauthorized("this session was ended: give the server's token")
-        known = identity == self.people.nobody
-        agent = self.agent if known else await asyncio.to_thread(self.people.agent_of, identity)
-        return Asker(identity, self.people.owner(identity), agent, self)
+        return Asker(identity, self.people.owner(identity), await self.people.agent_of(identity), self)
 
     def anybody(self) -> Asker:
         """Whoever started this process."""
         return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
+
+    async def check(self) -> None:
+        """Writes over the connections that turns use.
+
+        Raises:
+            StoreError: Conversations cannot be kept at the moment, or not soon.
+        """
+        # Shielded: a write that waits for a lock cannot be cancelled before its own time is over.
+        writing = asyncio.shield(asyncio.create_task(self._write()))
+        try:
+            await asyncio.wait_for(writing, _CHECK_SECONDS)
+        except TimeoutError:
+            raise StoreError("conversations cannot be kept at the moment: they are locked, or out of reach") from None
+
+    async def _write(self) -> None:
+        await self.store.run(self.store.beat)
+        saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
+        if isinstance(saver, BaseCheckpointSaver):
+            config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+            await saver.aput(config, empty_checkpoint(), {}, {})
+            await saver.adelete_thread(thread)
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
         """Deletes a conversation, or all that is a person's, once the turns that run in it have been ended.
@@ -90,14 +113,14 @@ class Server:
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
-                return await self.forget(await asyncio.to_thread(delete))
+                return await self.forget(await self.store.run(delete))
         raise Busy("turns begin faster than they can be ended: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Takes conversations out of the checkpointer, once the store has let go of them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
-        await asyncio.to_thread(self.store.scrub)
+        await self.store.run(self.store.scrub)
 
     async def tidy(self) -> None:
         """Deletes what is older than it may be kept."""
@@ -105,7 +128,7 @@ class Server:
         if days is None:
             return
         database = self.people.owner(Identity()).database
-        await self.forget(await asyncio.to_thread(self.store.delete_older, database, days))
+        await self.forget(await self.store.run(self.store.delete_older, database, days))
 
 
 @dataclass(frozen=True)
@@ -130,7 +153,7 @@ class Asker:
         Raises:
             NotThere: There is none, or it was taken under wider rights.
         """
-        turn = await asyncio.to_thread(self.server.store.turn, self.owner, id_)
+        turn = await self.server.store.run(self.server.store.turn, self.owner, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
@@ -146,6 +169,11 @@ class Asker:
             return None
         answer = Answer(turn.answer, turn.thread)
         return await self.work(lambda _: self.agent.deliver(answer)) if answer.withheld else answer
+
+    async def begin(self, asked: Asked) -> RunningTurn:
+        """Start a turn of theirs; see `Turns.begin`."""
+        await self.server.people.prepare(self.agent)
+        return await self.server.turns.begin(self.agent, asked)
 
     async def work(self, function: Callable[[Cancellation], R]) -> R:
         """Runs a query of theirs, or something else that blocks.
@@ -241,7 +269,9 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         turns = Turns(store, settings.limits, metrics)
         turns.start()
         stack.push_async_callback(turns.stop)
-        yield Server(agent, settings, People(agent, settings), store, turns, rows, work, metrics)
+        people = People(agent, settings)
+        stack.push_async_callback(asyncio.to_thread, people.close)
+        yield Server(agent, settings, people, store, turns, rows, work, metrics)
 
 
 def given(agent: SQLAgent) -> AgentOpener:

@@ -7,29 +7,23 @@ keeps what a person would miss.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
     Connection,
     Engine,
-    Float,
-    Index,
-    Integer,
-    MetaData,
-    String,
     Table,
-    Text,
     and_,
     case,
     create_engine,
@@ -37,21 +31,20 @@ from sqlalchemy import (
     event,
     func,
     insert,
-    inspect,
-    literal_column,
     select,
-    text,
     update,
 )
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
-from sqlalchemy.schema import CreateColumn
 
 from ..agent.records import AnswerRecord, Usage, dump, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
+from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
+
+R = TypeVar("R")
 
 TurnStatus = Literal["running", "answered", "failed", "stopped", "lost"]
 """`answered`: there is an answer, whatever it says. `lost`: its worker is gone; it can be asked again."""
@@ -60,87 +53,11 @@ WORKER_SECONDS = 10.0
 """A worker that has not been heard of for so long is gone."""
 
 _BUSY_SECONDS = 10.0
+_AT_ONCE = 8
+"""Threads that read and write; a few, as only one at a time can write."""
+
 _AT_A_TIME = 10_000
 """Names in one statement: databases bound how many a statement may have."""
-
-_SET_UP = 7_282_253
-"""The number of the lock under which tables are made."""
-
-_tables = MetaData()
-_threads = Table(
-    "tableturn_threads",
-    _tables,
-    Column("id", String(64), primary_key=True),
-    Column("person", Text, nullable=False),
-    Column("database", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("chat", String(64), index=True),
-    Column("created", Float, nullable=False),
-    Column("changed", Float, nullable=False),
-    Index("tableturn_threads_of", "person", "database", "changed"),
-)
-_turns = Table(
-    "tableturn_turns",
-    _tables,
-    Column("id", String(64), primary_key=True),
-    Column("thread", String(64), nullable=False),
-    Column("person", Text, nullable=False),
-    Column("database", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("notes", Text, nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("worker", String(64), nullable=False),
-    Column("begun", Float, nullable=False),
-    Column("ended", Float),
-    Column("answer", JSON),
-    Column("error_kind", Text),
-    Column("error", Text),
-    Column("feedback", JSON),
-    Column("prompt_tokens", Integer, nullable=False, default=0),
-    Column("completion_tokens", Integer, nullable=False, default=0),
-    Column("stop", Integer, nullable=False, default=0),
-    Column("decision", JSON(none_as_null=True)),
-    Column("approve", Boolean),
-    Column("rights", JSON(none_as_null=True)),
-    Index("tableturn_turns_of", "thread", "begun"),
-    Index("tableturn_turns_begun", "begun"),
-)
-_RUNNING = _turns.c.status == literal_column("'running'")  # no parameter, for which no partial index could be used
-Index(
-    "tableturn_turns_running",
-    _turns.c.thread,
-    unique=True,
-    sqlite_where=and_(_RUNNING, _turns.c.thread != ""),
-    postgresql_where=and_(_RUNNING, _turns.c.thread != ""),
-)
-"""One turn at a time in a thread, whichever worker takes it."""
-_GOING = Index("tableturn_turns_going", _turns.c.worker, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
-"""The few turns that run: they are looked at again and again, however many are kept."""
-_workers = Table(
-    "tableturn_workers",
-    _tables,
-    Column("id", String(64), primary_key=True),
-    Column("seen", Float, nullable=False),
-)
-_spent = Table(
-    "tableturn_spent",
-    _tables,
-    Column("day", String(10), primary_key=True),
-    Column("worker", String(64), primary_key=True),
-    Column("prompt_tokens", Integer, nullable=False),
-    Column("completion_tokens", Integer, nullable=False),
-)
-"""What models were asked, by the day: it stays when turns and threads are deleted."""
-
-_ended = Table(
-    "tableturn_ended_sessions",
-    _tables,
-    Column("id", String(64), primary_key=True),
-    Column("until", Float, nullable=False),
-)
-
-TABLES = frozenset(_tables.tables)
-"""The tables that a store makes."""
 
 
 class StoreError(TableturnError):
@@ -243,42 +160,43 @@ class Store:
         self.worker = uuid.uuid4().hex
         self._spending = Usage()
         self._lock = threading.Lock()
+        self._unscrubbed = False
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         # Put together once: it is asked ten times a second.
-        self._wanted = select(_turns.c.id).where(_turns.c.worker == self.worker, _RUNNING, _turns.c.stop == 1)
+        self._wanted = select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING, TURNS.c.stop == 1)
         try:
             with _told(), self._engine.begin() as on:
-                _set_up(on)
+                set_up(on)
         except StoreError:
             self._let_go()
             raise
+
+    async def run(self, function: Callable[..., R], *arguments: Any, **more: Any) -> R:
+        """Call something that reads or writes here, on a thread that nothing slower takes."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **more))
 
     def close(self) -> None:
         """Leaves: what this worker still had running is lost."""
         with suppress(StoreError):
             self._write_spent()
         with _told(), self._engine.begin() as on:
-            on.execute(delete(_workers).where(_workers.c.id == self.worker))
+            on.execute(delete(WORKERS).where(WORKERS.c.id == self.worker))
         self._let_go()
 
     def _let_go(self) -> None:
+        self._pool.shutdown(wait=False)
         self._engine.dispose()
         self._folder.cleanup()
-
-    def check(self) -> None:
-        """Sees that it can be written.
-
-        Raises:
-            StoreError: It cannot.
-        """
-        self.beat()
 
     def beat(self) -> None:
         """Says that this worker is there."""
         now = time.time()
         with _told(), self._engine.begin() as on:
-            if not on.execute(update(_workers).where(_workers.c.id == self.worker).values(seen=now)).rowcount:
-                on.execute(insert(_workers).values(id=self.worker, seen=now))
+            if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
+                on.execute(insert(WORKERS).values(id=self.worker, seen=now))
         self._write_spent()
+        if self._unscrubbed:
+            self.scrub()
 
     def spend(self, usage: Usage) -> None:
         """Counts what a model was asked; it is written with the next beat, for the other workers to see."""
@@ -290,21 +208,21 @@ class Store:
             usage, self._spending = self._spending, Usage()
         if not usage.tokens:
             return
-        own = and_(_spent.c.day == _today(), _spent.c.worker == self.worker)
+        own = and_(SPENT.c.day == _today(), SPENT.c.worker == self.worker)
         more = (
-            update(_spent)
+            update(SPENT)
             .where(own)
             .values(
-                prompt_tokens=_spent.c.prompt_tokens + usage.prompt_tokens,
-                completion_tokens=_spent.c.completion_tokens + usage.completion_tokens,
+                prompt_tokens=SPENT.c.prompt_tokens + usage.prompt_tokens,
+                completion_tokens=SPENT.c.completion_tokens + usage.completion_tokens,
             )
         )
         first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
         try:
             with _told(), self._engine.begin() as on:
                 if not on.execute(more).rowcount:
-                    on.execute(delete(_spent).where(_spent.c.day < _today()))
-                    on.execute(insert(_spent).values(day=_today(), worker=self.worker, **first))
+                    on.execute(delete(SPENT).where(SPENT.c.day < _today()))
+                    on.execute(insert(SPENT).values(day=_today(), worker=self.worker, **first))
         except StoreError:
             self.spend(usage)
             raise
@@ -314,27 +232,37 @@ class Store:
         with _told(), self._reading.connect() as on:
             return frozenset(on.execute(self._wanted).scalars())
 
+    def running_here(self) -> tuple[str, ...]:
+        """This worker's turns that are written down as running."""
+        with _told(), self._reading.connect() as on:
+            return tuple(on.execute(select(TURNS.c.id).where(TURNS.c.worker == self.worker, RUNNING)).scalars())
+
+    def lose(self, id_: str) -> None:
+        """Marks a turn as lost that nobody takes any more."""
+        with _told(), self._engine.begin() as on:
+            on.execute(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
+
     def mend(self) -> int:
         """Marks the turns as lost whose worker is gone; how many."""
         now = time.time()
-        alive = select(_workers.c.id).where(_workers.c.seen > now - WORKER_SECONDS)
-        lost = update(_turns).where(_RUNNING, _turns.c.worker.not_in(alive), _turns.c.begun < now - 1)
+        alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
+        lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
         with _told(), self._engine.begin() as on:
-            on.execute(delete(_workers).where(_workers.c.seen < now - 60 * WORKER_SECONDS))
+            on.execute(delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS))
             return on.execute(lost.values(status="lost", ended=now)).rowcount
 
     def end_session(self, id_: str, until: float) -> None:
         """Has a browser's session count no more, in any worker."""
         now = time.time()
         with _told(), self._engine.begin() as on:
-            on.execute(delete(_ended).where(_ended.c.until < now))
-            if on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is None:
-                on.execute(insert(_ended).values(id=id_, until=until))
+            on.execute(delete(ENDED).where(ENDED.c.until < now))
+            if on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is None:
+                on.execute(insert(ENDED).values(id=id_, until=until))
 
     def session_ended(self, id_: str) -> bool:
         """Whether a session was ended before its time."""
         with _told(), self._reading.connect() as on:
-            return on.execute(select(_ended.c.id).where(_ended.c.id == id_)).first() is not None
+            return on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is not None
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None) -> Thread:
         """A new conversation."""
@@ -342,7 +270,7 @@ class Store:
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         with _told(), self._engine.begin() as on:
             on.execute(
-                insert(_threads).values(
+                insert(THREADS).values(
                     id=thread.id, person=owner.person, database=owner.database, title=title, created=now, changed=now
                 )
             )
@@ -350,7 +278,7 @@ class Store:
 
     def threads(self, owner: Owner, offset: int = 0, limit: int = 100) -> tuple[Thread, ...]:
         """A person's conversations, the last used first."""
-        wanted = _thread_columns().where(_own(_threads, owner)).order_by(_threads.c.changed.desc())
+        wanted = _thread_columns().where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
         with _told(), self._reading.connect() as on:
             return tuple(Thread(*row) for row in on.execute(wanted.offset(offset).limit(limit)))
 
@@ -361,27 +289,27 @@ class Store:
             NotThere: This person has none of that name.
         """
         with _told(), self._reading.connect() as on:
-            row = on.execute(_thread_columns().where(_threads.c.id == id_, _own(_threads, owner))).first()
+            row = on.execute(_thread_columns().where(THREADS.c.id == id_, _own(THREADS, owner))).first()
         if row is None:
             raise NotThere(f"there is no thread {id_[:64]!r}")
         return Thread(*row)
 
     def chat(self, owner: Owner, digest: str) -> Thread | None:
         """The conversation that a front end has shown so far, by a digest of its messages."""
-        wanted = _thread_columns().where(_threads.c.chat == digest, _own(_threads, owner))
+        wanted = _thread_columns().where(THREADS.c.chat == digest, _own(THREADS, owner))
         with _told(), self._reading.connect() as on:
-            row = on.execute(wanted.order_by(_threads.c.changed.desc())).first()
+            row = on.execute(wanted.order_by(THREADS.c.changed.desc())).first()
         return None if row is None else Thread(*row)
 
     def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
         """Keeps the digest under which a conversation will be gone on with."""
         with _told(), self._engine.begin() as on:
-            on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(chat=digest))
+            on.execute(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(chat=digest))
 
     def rename(self, owner: Owner, id_: str, title: str) -> Thread:
         """Calls a conversation something else."""
         with _told(), self._engine.begin() as on:
-            on.execute(update(_threads).where(_threads.c.id == id_, _own(_threads, owner)).values(title=title))
+            on.execute(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
         return self.thread(owner, id_)
 
     def begin(
@@ -394,6 +322,7 @@ class Store:
         decision: dict[str, Any] | None = None,
         approve: bool = False,
         rights: Rights | None = None,
+        id_: str | None = None,
     ) -> StoredTurn:
         """Writes down that a turn begins.
 
@@ -405,22 +334,23 @@ class Store:
             decision: See `StoredTurn`.
             approve: Likewise.
             rights: Likewise.
+            id_: The turn's name; None for a new one.
 
         Raises:
             NotThere: This person has no such thread.
             Busy: The thread takes a turn already.
         """
-        id_, now = uuid.uuid4().hex, time.time()
+        id_, now = id_ or uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
             if thread:
-                found = update(_threads).where(_threads.c.id == thread, _own(_threads, owner))
-                title = case((_threads.c.title == "", question[:200]), else_=_threads.c.title)
+                found = update(THREADS).where(THREADS.c.id == thread, _own(THREADS, owner))
+                title = case((THREADS.c.title == "", question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=now, title=title)).rowcount:
                     raise NotThere(f"there is no thread {thread[:64]!r}")
             turn = self._fields(id_, owner, thread, question, "running")
             given = {"notes": notes, "decision": decision, "approve": approve, "rights": rights and dump(rights)}
             try:
-                on.execute(insert(_turns).values(**turn, **given, begun=now))
+                on.execute(insert(TURNS).values(**turn, **given, begun=now))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return StoredTurn(
@@ -446,7 +376,7 @@ class Store:
         if error is not None:
             written |= {"error": str(error).replace("\0", "")}
         with _told(), self._engine.begin() as on:
-            if not on.execute(update(_turns).where(_turns.c.id == turn.id).values(**written)).rowcount:
+            if not on.execute(update(TURNS).where(TURNS.c.id == turn.id).values(**written)).rowcount:
                 raise NotThere("this turn was deleted while it ran")
         return ended
 
@@ -458,11 +388,11 @@ class Store:
         """
         id_, now = uuid.uuid4().hex, time.time()
         with _told(), self._engine.begin() as on:
-            if on.execute(select(_turns.c.id).where(_turns.c.id == of.id).with_for_update()).first() is None:
+            if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
             turn = self._fields(id_, owner, of.thread, of.question, "answered")
             kept = {"answer": dump(answer), "rights": answer.rights and dump(answer.rights)}
-            on.execute(insert(_turns).values(**turn, **kept, notes="", begun=now, ended=now))
+            on.execute(insert(TURNS).values(**turn, **kept, notes="", begun=now, ended=now))
         return id_
 
     def _fields(self, id_: str, owner: Owner, thread: str, question: str, status: TurnStatus) -> dict[str, Any]:
@@ -476,31 +406,31 @@ class Store:
             NotThere: This person has none of that name.
         """
         with _told(), self._reading.connect() as on:
-            row = on.execute(_turn_columns().where(_turns.c.id == id_, _own(_turns, owner))).first()
+            row = on.execute(_turn_columns().where(TURNS.c.id == id_, _own(TURNS, owner))).first()
         if row is None:
             raise NotThere(f"there is no turn {id_[:64]!r}")
         return _stored(row)
 
     def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """The turns of a conversation, oldest first."""
-        wanted = _turn_columns().where(_turns.c.thread == thread, _own(_turns, owner)).order_by(_turns.c.begun)
+        wanted = _turn_columns().where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
         with _told(), self._reading.connect() as on:
             return tuple(map(_stored, on.execute(wanted)))
 
     def ask_to_stop(self, owner: Owner, id_: str) -> None:
         """Asks whichever worker takes a turn to stop it."""
         with _told(), self._engine.begin() as on:
-            on.execute(update(_turns).where(_turns.c.id == id_, _own(_turns, owner), _RUNNING).values(stop=1))
+            on.execute(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
         """Keeps what a person said about a turn."""
         with _told(), self._engine.begin() as on:
-            on.execute(update(_turns).where(_turns.c.id == id_, _own(_turns, owner)).values(feedback=feedback))
+            on.execute(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=feedback))
 
     def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
-        wanted = select(_turns.c.id).where(_RUNNING, _own(_turns, owner))
-        wanted = wanted if thread is None else wanted.where(_turns.c.thread == thread)
+        wanted = select(TURNS.c.id).where(RUNNING, _own(TURNS, owner))
+        wanted = wanted if thread is None else wanted.where(TURNS.c.thread == thread)
         with _told(), self._reading.connect() as on:
             return tuple(on.execute(wanted).scalars())
 
@@ -513,10 +443,11 @@ class Store:
         """
         with _told(), self._engine.begin() as on:
             # Without its thread no turn begins: what runs now is all that there will be.
-            if not on.execute(delete(_threads).where(_threads.c.id == id_, _own(_threads, owner))).rowcount:
+            if not on.execute(delete(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner))).rowcount:
                 raise NotThere(f"there is no thread {id_[:64]!r}")
-            _check_still(on, _turns.c.thread == id_)
-            on.execute(delete(_turns).where(_turns.c.thread == id_))
+            _check_still(on, TURNS.c.thread == id_)
+            on.execute(delete(TURNS).where(TURNS.c.thread == id_))
+        self._unscrubbed = True
         return (id_,)
 
     def delete_person(self, owner: Owner) -> tuple[str, ...]:
@@ -526,43 +457,50 @@ class Store:
             Busy: A turn of theirs runs: what that writes at its end would stay.
         """
         with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(delete(_threads).where(_own(_threads, owner)).returning(_threads.c.id)).scalars())
-            _check_still(on, _own(_turns, owner))
-            on.execute(delete(_turns).where(_own(_turns, owner)))
+            ids = tuple(on.execute(delete(THREADS).where(_own(THREADS, owner)).returning(THREADS.c.id)).scalars())
+            _check_still(on, _own(TURNS, owner))
+            on.execute(delete(TURNS).where(_own(TURNS, owner)))
+        self._unscrubbed = True
         return ids
 
     def delete_older(self, database: str, days: float) -> tuple[str, ...]:
         """Takes out what nobody used for so long; the threads that went."""
         until = time.time() - days * 86_400
-        running = select(_turns.c.thread).where(_RUNNING)
-        old = and_(_threads.c.database == database, _threads.c.changed < until, _threads.c.id.not_in(running))
+        running = select(TURNS.c.thread).where(RUNNING)
+        old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
         with _told(), self._engine.begin() as on:
-            ids = tuple(on.execute(delete(_threads).where(old).returning(_threads.c.id)).scalars())
+            ids = tuple(on.execute(delete(THREADS).where(old).returning(THREADS.c.id)).scalars())
             for first in range(0, len(ids), _AT_A_TIME):
-                on.execute(delete(_turns).where(_turns.c.thread.in_(ids[first : first + _AT_A_TIME])))
-            alone = and_(_turns.c.thread == "", _turns.c.begun < until, _turns.c.database == database)
-            on.execute(delete(_turns).where(alone, _turns.c.status != "running"))
+                on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[first : first + _AT_A_TIME])))
+            alone = and_(TURNS.c.thread == "", TURNS.c.begun < until, TURNS.c.database == database)
+            on.execute(delete(TURNS).where(alone, TURNS.c.status != "running"))
+        self._unscrubbed = True
         return ids
 
     def scrub(self) -> None:
-        """Has what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew."""
+        """Has what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew.
+
+        Where somebody still reads the log, it is done with a later beat.
+        """
         if self._engine.dialect.name != "sqlite":
             return
+        self._unscrubbed = True
         with _told(), self._engine.connect() as on:
             connection: Any = on.connection.dbapi_connection
             connection.execute("PRAGMA busy_timeout = 500")
             try:
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                (in_use, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._unscrubbed = bool(in_use)
             finally:
                 connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
 
     def tokens_today(self) -> tuple[int, int]:
         """Prompt and completion tokens of today (UTC), all people and workers together, deleted turns included."""
-        sums = (func.coalesce(func.sum(column), 0) for column in (_spent.c.prompt_tokens, _spent.c.completion_tokens))
+        sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
             unwritten = self._spending
         with _told(), self._reading.connect() as on:
-            spent: Any = on.execute(select(*sums).where(_spent.c.day == _today())).one()
+            spent: Any = on.execute(select(*sums).where(SPENT.c.day == _today())).one()
         return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
 
 
@@ -570,23 +508,8 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _set_up(on: Connection) -> None:
-    """Makes the tables, and the columns that those of an earlier version lack; one worker after another."""
-    if on.dialect.name == "postgresql":
-        on.execute(text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
-    _tables.create_all(on)
-    _GOING.create(on, checkfirst=True)  # where an earlier version made the table
-    for table in _tables.sorted_tables:
-        there = {column["name"] for column in inspect(on).get_columns(table.name)}
-        for column in table.columns:
-            if column.name not in there:
-                on.execute(
-                    text(f"ALTER TABLE {table.name} ADD COLUMN {CreateColumn(column).compile(dialect=on.dialect)}")
-                )
-
-
 def _check_still(on: Connection, which: ColumnElement[bool]) -> None:
-    if on.execute(select(_turns.c.id).where(which, _RUNNING)).first() is not None:
+    if on.execute(select(TURNS.c.id).where(which, RUNNING)).first() is not None:
         raise Busy("a turn of it still runs: try again in a moment")
 
 
@@ -631,11 +554,11 @@ def _own(table: Table, owner: Owner) -> ColumnElement[bool]:
 
 
 def _thread_columns() -> Any:
-    return select(_threads.c.id, _threads.c.title, _threads.c.created, _threads.c.changed)
+    return select(THREADS.c.id, THREADS.c.title, THREADS.c.created, THREADS.c.changed)
 
 
 def _turn_columns() -> Any:
-    return select(*(_turns.c[field.name] for field in fields(StoredTurn)))
+    return select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
 
 
 def _stored(row: Sequence[Any]) -> StoredTurn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -93,7 +92,7 @@ async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]
     def run(cancellation: Cancellation) -> AnswerRecord:
         return rerun(answer.kept, body.sql, resources, settings, cancellation, turn.thread)
 
-    new = await asyncio.to_thread(asker.server.store.add_answer, asker.owner, turn, await asker.work(run))
+    new = await asker.server.store.run(asker.server.store.add_answer, asker.owner, turn, await asker.work(run))
     return await turn_reply(await asker.turn(new), asker)
 
 
@@ -103,7 +102,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     turn = await asker.turn(id_)
     given = await asker.work(lambda _: _learn(turn, body, asker))
     said = body.model_dump(exclude_defaults=True)
-    await asyncio.to_thread(asker.server.store.add_feedback, asker.owner, id_, said)
+    await asker.server.store.run(asker.server.store.add_feedback, asker.owner, id_, said)
     return {"kind": body.kind, **given}
 
 

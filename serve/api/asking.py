@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -33,7 +32,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 @router.post("/ask", response_class=JSONResponse)
 async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answers one question on its own, with the JSON of `tableturn ask --json`."""
-    turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, "", body.question, body.notes))
+    turn = await asker.begin(Asked(asker.owner, "", body.question, body.notes))
     await turn.wait()
     headers = {TURN_HEADER: turn.id}
     if turn.answer is not None:
@@ -51,7 +50,7 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
     asked = Asked(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
-    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
+    return await _shown(await asker.begin(asked), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
@@ -59,12 +58,12 @@ async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, a
     """Asks a turn's question once more, as it was asked: one that was lost, stopped or failed."""
     turn = await asker.turn(id_)
     if turn.thread and await asker.agent.conversation(turn.thread).awaits_for():
-        last = (await asyncio.to_thread(asker.server.store.turns, asker.owner, turn.thread))[-1]
+        last = (await asker.server.store.run(asker.server.store.turns, asker.owner, turn.thread))[-1]
         if turn.answer is not None or turn.id != last.id:
             raise Busy("this conversation waits for your reply to what was asked back: give that first")
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     asked = Asked(asker.owner, turn.thread, turn.decision or turn.question, turn.notes, approve, STREAM in accept)
-    return await _shown(await asker.server.turns.begin(asker.agent, asked), asker)
+    return await _shown(await asker.begin(asked), asker)
 
 
 @router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
@@ -81,7 +80,7 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
     """Ends a turn; the conversation stands as it did before it."""
-    await asyncio.to_thread(asker.server.store.turn, asker.owner, id_)
+    await asker.server.store.run(asker.server.store.turn, asker.owner, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 

@@ -7,7 +7,6 @@ replies on to other models.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
@@ -108,7 +107,7 @@ async def complete(body: ChatBody, asker: AskerHere) -> Response:
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
         return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
     thread, notes = await _thread(body.messages[:-1], asker)
-    turn = await asker.server.turns.begin(asker.agent, Asked(asker.owner, thread, question, notes))
+    turn = await asker.begin(Asked(asker.owner, thread, question, notes))
     if body.stream:
         return event_stream(_chunks(turn, asker, body))
     await turn.wait()
@@ -123,10 +122,10 @@ async def _thread(before: list[Message], asker: Asker) -> tuple[str, str]:
     """The conversation that these messages are, and notes that stand for it where there is none."""
     store = asker.server.store
     said = [(message.role, message.words) for message in before if message.role in ("user", "assistant")]
-    found = await asyncio.to_thread(store.chat, asker.owner, _digest(said)) if said else None
+    found = await store.run(store.chat, asker.owner, _digest(said)) if said else None
     if found is not None:
         return found.id, ""
-    thread = await asyncio.to_thread(store.add_thread, asker.owner)
+    thread = await store.run(store.add_thread, asker.owner)
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
     return thread.id, "\n".join(told).replace("\0", "")
 
@@ -136,7 +135,7 @@ async def _reply(answer: Answer, messages: list[Message], thread: str, asker: As
     text = _text(for_model(answer), asker)
     said = [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
     digest = _digest([*said, ("assistant", text)])
-    await asyncio.to_thread(asker.server.store.note_chat, asker.owner, thread, digest)
+    await asker.server.store.run(asker.server.store.note_chat, asker.owner, thread, digest)
     return text
 
 

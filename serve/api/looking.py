@@ -7,9 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from fastapi.encoders import jsonable_encoder
+from starlette.responses import JSONResponse, Response
 
 from ...agent.attempts.confidence import FAIRLY_SURE, SURE
+from ...tools.database import Schema
 from ...tools.database.table import plain_cell
 from ..people import COOKIE, Unauthorized
 from .bodies import TokenBody
@@ -18,15 +20,20 @@ from .who import AskerHere, ServerHere
 router = APIRouter(tags=["looking"])
 
 
-@router.get("/schema")
-async def schema(asker: AskerHere) -> dict[str, Any]:
+@router.get("/schema", response_model=dict[str, Any])
+async def schema(asker: AskerHere) -> Response:
     """Tables, columns, keys and samples of what this person may see, as far as it may leave."""
-    found = await asyncio.to_thread(asker.agent.resources.database.schema)
+    people = asker.server.people
+    await people.prepare(asker.agent)
+    return await people.read(lambda: _schema_reply(asker.agent.resources.database.schema()))
+
+
+def _schema_reply(found: Schema) -> JSONResponse:
     told = asdict(found)
     for table in told["tables"]:
         for column in table["columns"]:
             column["samples"] = [plain_cell(sample) for sample in column["samples"]]
-    return told
+    return JSONResponse(jsonable_encoder(told))
 
 
 @router.get("/me")
@@ -60,7 +67,7 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
 async def end_session(request: Request, server: ServerHere) -> Response:
     """Ends it: its cookie counts no more, wherever it is."""
     if (session := server.people.session_of(request)) is not None:
-        await asyncio.to_thread(server.store.end_session, session.id, session.until)
+        await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
     reply.delete_cookie(COOKIE, path="/")
     return reply
@@ -76,7 +83,7 @@ async def health() -> dict[str, str]:
 async def ready(server: ServerHere) -> dict[str, str]:
     """Whether questions can be taken: the database answers, and conversations can be kept."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
-    await asyncio.to_thread(server.turns.check)
+    await server.check()
     return {"status": "ready"}
 
 

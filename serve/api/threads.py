@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -17,7 +16,7 @@ router = APIRouter(tags=["threads"])
 @router.post("/threads", status_code=201)
 async def begin_thread(body: ThreadBody, asker: AskerHere) -> ThreadReply:
     """A new conversation."""
-    thread = await asyncio.to_thread(asker.server.store.add_thread, asker.owner, body.title)
+    thread = await asker.server.store.run(asker.server.store.add_thread, asker.owner, body.title)
     return ThreadReply(**vars(thread))
 
 
@@ -28,7 +27,7 @@ async def list_threads(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[ThreadReply]:
     """One's own conversations, the last used first."""
-    found = await asyncio.to_thread(asker.server.store.threads, asker.owner, offset, limit)
+    found = await asker.server.store.run(asker.server.store.threads, asker.owner, offset, limit)
     return [ThreadReply(**vars(thread)) for thread in found]
 
 
@@ -36,8 +35,8 @@ async def list_threads(
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """A conversation with its turns; of each answer so many rows."""
     store = asker.server.store
-    found = await asyncio.to_thread(store.thread, asker.owner, thread)
-    turns = await asyncio.to_thread(store.turns, asker.owner, thread)
+    found = await store.run(store.thread, asker.owner, thread)
+    turns = await store.run(store.turns, asker.owner, thread)
     shown = [await turn_reply(turn, asker, rows) for turn in turns if asker.may_see(turn)]
     return vars(found) | {"turns": shown}
 
@@ -45,7 +44,7 @@ async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(g
 @router.patch("/threads/{thread}")
 async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> ThreadReply:
     """Gives a conversation another name."""
-    found = await asyncio.to_thread(asker.server.store.rename, asker.owner, thread, body.title)
+    found = await asker.server.store.run(asker.server.store.rename, asker.owner, thread, body.title)
     return ThreadReply(**vars(found))
 
 
