@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Self
+
+from ..tools.database import Database
 
 
 class Closing:
@@ -15,5 +18,29 @@ class Closing:
         self.close()
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Close what is open."""
         raise NotImplementedError
+
+
+class OneOpen(Closing):
+    """Databases of which one is open at a time: questions come database by database."""
+
+    def __init__(self) -> None:
+        self._open: tuple[str | Path, Database] | None = None
+
+    def at(self, place: str | Path) -> Database:
+        """Return the database of a place.
+
+        Raises:
+            DatabaseUnavailable: There is none, or it cannot be used.
+        """
+        if self._open is None or self._open[0] != place:
+            self.close()
+            self._open = (place, Database.open(place))
+        return self._open[1]
+
+    def close(self) -> None:
+        """See `Closing`."""
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None

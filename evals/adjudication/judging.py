@@ -1,20 +1,148 @@
-"""Asking a judge: each case twice, with the sides swapped, any number of cases at once."""
+"""The answers that gold does not call right, put to a judge: each twice, with the sides swapped."""
 
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from ...agent.effects import Tally, Translator, arun, ask
 from ...agent.model.budget import TRIES, Budget, BudgetReached
-from ...prompts.judge import Judgement, JudgeTask, Opinion
-from ...tools.errors import DatabaseUnavailable, ModelError, ReplyError
+from ...prompts.judge import Exhibit, Judgement, JudgeTask, Opinion, Word
+from ...tools.database import Cell, Database, Limits, Table
+from ...tools.database.quoting import quoted
+from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
+from ...tools.linking import PastTurn, requested
+from ...tools.sql import regularize
+from ..closing import Closing, OneOpen
+from ..datasets import Dataset, Question, load_dataset
+from ..metrics import Verdict
+from ..official.execution import whole_operators
+from ..runner.results import evaluation_of, read_results, write_results
 from ..runner.run import completed
-from .cases import Case, Cases
-from .ruling import Ruling, now
+from ..runner.spec import RunSpec
+from ..trial import read_trial
+from ..trial.run import trial_dataset
+from .ruling import Outcome, Ruling, judge_outcomes, now, rulings_beside, tell_scores, with_verdicts
+
+SHOWN_ROWS = 10
+"""Rows of each result; the template says where there are more."""
+
+_LACKED_ROWS = 4
+_TABLE_ROWS = 3
+_TABLES = 5
+_LIMITS = Limits(seconds=30.0, rows=1_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An answer beside the gold query.
+
+    Attributes:
+        question: What was asked.
+        sql: The answer.
+        gold: What it is put beside.
+    """
+
+    question: Question
+    sql: str
+    gold: str
+
+
+class Cases(Closing):
+    """Prepares cases of a dataset for a judge."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
+        self._databases = OneOpen()
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._databases.close()
+
+    def task(self, case: Case) -> JudgeTask:
+        """What is put to a judge, the answer first.
+
+        Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
+        that how it is written does not tell where it comes from.
+
+        Raises:
+            DatabaseUnavailable: There is no such database.
+        """
+        question = case.question
+        database = self._databases.at(self._dataset.place(question.database))
+        schema = database.schema()
+        history = tuple(
+            PastTurn(turn.text, sql=_regular(turn.golds[0], database)) for turn in self._turns.get(question.id, ())
+        )
+        answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
+        answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
+        tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
+        return JudgeTask(
+            question=question.text,
+            history=history,
+            schema=schema,
+            first=_exhibit(_regular(answer_sql, database), answer, gold),
+            second=_exhibit(_regular(gold_sql, database), gold, answer),
+            evidence=question.evidence,
+            data=tuple((name, _preview(database, name)) for name in tables[:_TABLES]),
+        )
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    csv.writer(out, lineterminator="\n").writerow(columns)
+    for row in rows:
+        writer.writerow(["NULL" if cell is None else cell for cell in row])
+    return out.getvalue().replace('"NULL"', "NULL")
+
+
+def _exhibit(sql: str, result: Table | QueryError, other: Table | QueryError) -> Exhibit:
+    if isinstance(result, QueryError):
+        return Exhibit(sql, str(result), None)
+    only = [] if isinstance(other, QueryError) else _lacked(result, other)
+    return Exhibit(
+        sql,
+        csv_text(result.columns, result.rows[:SHOWN_ROWS]),
+        len(result.rows),
+        csv_text(result.columns, only[:_LACKED_ROWS]) if only else "",
+    )
+
+
+def _lacked(result: Table, other: Table) -> list[tuple[Cell, ...]]:
+    """Rows that the other result lacks; none where it has other columns, or all of them are seen anyway."""
+    if len(result.columns) != len(other.columns) or max(len(result.rows), len(other.rows)) <= SHOWN_ROWS:
+        return []
+    return list((Counter(result.rows) - Counter(other.rows)).elements())
+
+
+def _run(database: Database, sql: str) -> Table | QueryError:
+    try:
+        return database.execute(sql, _LIMITS)
+    except QueryError as error:
+        return error
+
+
+def _preview(database: Database, table: str) -> str:
+    rows = _run(database, f"SELECT * FROM {quoted(table, database.dialect)} LIMIT {_TABLE_ROWS}")
+    return "" if isinstance(rows, QueryError) else csv_text(rows.columns, rows.rows)
+
+
+def _regular(sql: str, database: Database) -> str:
+    try:
+        return regularize(sql, database.schema())
+    except SQLParseError:
+        return sql
+
 
 PASSES = 2
 """Requests a case: a judge that prefers the first place says otherwise when the sides are swapped."""
@@ -112,8 +240,6 @@ class _Judging:
         self._judge = judge
         self._listener = listener
         self._free = math.inf if calls is None else calls
-        self._begun = 0
-        self._changed = asyncio.Condition()
         self._spent = 0
         self._left = 0
         self._failed: list[tuple[Case, str]] = []
@@ -121,9 +247,11 @@ class _Judging:
 
     async def all(self, cases: Sequence[Case], jobs: int) -> Judged:
         waiting = iter(cases)
+        # What a case takes is known when it is judged: with a limit there is one at a time.
+        workers = min(jobs if self._free == math.inf else 1, len(cases))
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(jobs, len(cases))):
+                for _ in range(workers):
                     group.create_task(self._work(waiting))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
@@ -132,35 +260,11 @@ class _Judging:
     async def _work(self, cases: Iterator[Case]) -> None:
         """One of the workers, who share the iterator."""
         for case in cases:
-            granted = await self._granted()
-            if not granted:
-                self._left += 1
-                continue
-            spent = 0
-            try:
-                spent = await self._one(case, granted)
-            finally:
-                await self._returned(granted - spent)
-
-    async def _granted(self) -> int:
-        """Requests that are set aside for a case, as many as it may need; 0 where there are too few for one.
-
-        Where there are, it waits for those that others leave over.
-        """
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._free >= PASSES or not self._begun)
             granted = int(min(self._free, PASSES * _AFFORDABLE.calls))
             if granted < PASSES:
-                return 0
-            self._free -= granted
-            self._begun += 1
-            return granted
-
-    async def _returned(self, calls: int) -> None:
-        async with self._changed:
-            self._free += calls
-            self._begun -= 1
-            self._changed.notify_all()
+                self._left += 1
+            else:
+                self._free -= await self._one(case, granted)
 
     async def _one(self, case: Case, calls: int) -> int:
         """Has a case judged with so many requests at most; those that it took."""
@@ -214,3 +318,158 @@ def _agreed(one: Opinion, other: Opinion) -> Opinion:
         return one
     said = " ".join(f"{opinion.verdict.capitalize()}: {opinion.why}" for opinion in (one, other))
     return Opinion("unclear", "", f"Judged one way in one order and another way in the other. {said}")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A judge's verdicts beside people's on the same answers.
+
+    Attributes:
+        n: Answers that both judged.
+        agreed: Those with the same verdict.
+        kappa: Cohen's: agreement beyond chance, 1 for all; None where both have one and the same verdict throughout.
+        wrong_found: Share of what people call wrong that the judge calls wrong; None where there is none.
+        right_kept: Likewise of what people call right.
+    """
+
+    n: int
+    agreed: int
+    kappa: float | None
+    wrong_found: float | None
+    right_kept: float | None
+
+    @property
+    def told(self) -> str:
+        """In one line."""
+        kappa = "-" if self.kappa is None else f"{self.kappa:.2f}"
+        parts = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
+        for name, share in (("wrong answers found", self.wrong_found), ("right answers kept", self.right_kept)):
+            parts += [] if share is None else [f"{name} {100 * share:.0f} %"]
+        return ", ".join(parts)
+
+
+def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
+    """Compares verdicts: people's first, the judge's second."""
+    n = len(pairs)
+    agreed = sum(given == judged for given, judged in pairs)
+    given, judged = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
+    chance = sum(given[word] * judged[word] for word in given) / n**2 if n else 1.0
+    kappa = (agreed / n - chance) / (1 - chance) if chance < 1 else None
+    return Agreement(n, agreed, kappa, _found(pairs, "wrong"), _found(pairs, "right"))
+
+
+def _found(pairs: Sequence[tuple[Word, Word]], word: Word) -> float | None:
+    judged = [said for given, said in pairs if given == word]
+    return judged.count(word) / len(judged) if judged else None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An answer that gold does not call right.
+
+    Attributes:
+        case: The answer and the first gold.
+        outcome: What rulings say of it.
+        record: What the run keeps of the question: results, hardness and so on.
+    """
+
+    case: Case
+    outcome: Outcome
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A finished run with the rulings on it.
+
+    Attributes:
+        folder: The run's.
+        dataset: The whole split.
+        kept: Its results.json.
+        results: The evaluation in it.
+        rulings: Of its verdict file.
+        verdict_file: Where further rulings go.
+    """
+
+    folder: Path
+    dataset: Dataset
+    kept: dict[str, Any]
+    results: dict[str, Any]
+    rulings: tuple[Ruling, ...]
+    verdict_file: Path
+
+    @classmethod
+    def read(cls, folder: Path, data: Path | None, verdict_file: Path) -> FinishedRun:
+        """Reads a run's folder and its dataset.
+
+        Raises:
+            SettingsError: There is no finished run, its dataset cannot be read, or no longer has its questions.
+        """
+        kept = read_results(folder)
+        results = evaluation_of(kept)
+        try:
+            spec = RunSpec(**results["run"])
+        except (KeyError, TypeError) as error:
+            raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
+        if "trial" in kept:
+            file = read_trial(Path(kept["trial"]["questions_file"]))
+            dataset, _ = trial_dataset(file, kept["trial"]["database"], kept["tries"])
+        else:
+            dataset = load_dataset(spec.dataset, spec.split, data)
+        given = verdict_file if verdict_file.exists() else None
+        return cls(folder, dataset, kept, results, tuple(rulings_beside(folder, given)), verdict_file)
+
+    def verdicts(self) -> list[Verdict]:
+        """How gold judged the answers; what is to be declined has none, and is scored by its outcome."""
+        return [verdict for verdict in recorded_verdicts(self.results, self.dataset) if verdict.question.golds]
+
+    def disagreements(self) -> list[Disagreement]:
+        """Answers that run and that gold calls wrong or cannot be judged by, in the dataset's order."""
+        verdicts = [
+            verdict
+            for verdict in self.verdicts()
+            if verdict.asked and verdict.sql.strip() and (verdict.ex is None or (verdict.ex is False and verdict.valid))
+        ]
+        records = {record["id"]: record for record in self.results["questions"]}
+        outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
+        return [
+            Disagreement(
+                Case(verdict.question, verdict.sql, verdict.question.golds[0]),
+                outcomes[verdict.question.id],
+                records[verdict.question.id],
+            )
+            for verdict in verdicts
+        ]
+
+    def judged_again(self) -> str:
+        """Put what the verdict file comes to now into the run's results, and tell it in one line."""
+        rulings = rulings_beside(self.folder, self.verdict_file if self.verdict_file.exists() else None)
+        with_verdicts(self.results, self.dataset, self.verdicts(), rulings)
+        write_results(self.kept, self.folder)
+        return tell_scores(self.results["by_verdict"], self.results["strict"]["ex"])
+
+
+def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verdict]:
+    """The strict verdicts of a run's results.
+
+    Raises:
+        SettingsError: The dataset lacks a question, or a result is damaged.
+    """
+    questions = {question.id: question for question in dataset.questions}
+    unasked = set(results["strict"]["not_asked"])
+    try:
+        return [
+            Verdict(
+                questions[record["id"]],
+                record["sql"],
+                record["ex"],
+                record["em"],
+                record["valid"],
+                record["hardness"],
+                record["error"],
+                asked=record["id"] not in unasked,
+            )
+            for record in results["questions"]
+        ]
+    except KeyError as error:
+        raise SettingsError(f"the run's questions are not those of {dataset.name} {dataset.split}: {error}") from error

@@ -1,20 +1,28 @@
-"""One line of a verdict file: what somebody says of one query as an answer to one question."""
+"""Verdicts of people and models beside gold: a file of rulings, what it says of answers, and scores by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...prompts.judge import Kind, Word
-from ...tools.errors import SettingsError
+from ...tools.database import Database, Limits, Schema
+from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
 from ...tools.json_lines import append_lines, torn_line
 from ...tools.record_files import read_lines
+from ...tools.sql import regularize
 from ...tools.terminal import warn
+from ..closing import Closing
+from ..datasets import Dataset, Question
+from ..metrics import StrictJudge, Verdict
+from ..official.execution import whole_operators
 
 VERDICTS_FILE = "verdicts.jsonl"
 """The verdict file that lies beside a run."""
@@ -115,3 +123,316 @@ def rulings_beside(folder: Path, given: Path | None) -> list[Ruling]:
     """The rulings of the given file, or of the one beside a run; none where there is none beside it."""
     path = given or folder / VERDICTS_FILE
     return read_rulings(path) if given is not None or path.exists() else []
+
+
+Basis = Literal["gold", "ruling", "result", "none"]
+"""What an outcome rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An answer by verdict.
+
+    Attributes:
+        verdict: None where gold and answer disagree and nobody has judged: never guessed.
+        basis: What it rests on.
+        why: The ruling's reason; empty where gold decides.
+        kind: The ruling's.
+        proposal: What a judge proposes where nobody has decided; it counts for nothing.
+        gold_proposal: Likewise of the gold query.
+    """
+
+    verdict: Word | None
+    basis: Basis
+    why: str = ""
+    kind: str = ""
+    proposal: Ruling | None = None
+    gold_proposal: Ruling | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is kept and shown of it."""
+        fields = {"verdict": self.verdict, "basis": self.basis, "why": self.why, "kind": self.kind}
+        return fields | {"proposal": _proposed(self.proposal), "gold_proposal": _proposed(self.gold_proposal)}
+
+
+def _proposed(proposal: Ruling | None) -> dict[str, Any] | None:
+    return proposal.model_dump(include={"verdict", "kind", "why", "by"}) if proposal else None
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is said of one query of a question: the last word of people, and the last proposal."""
+
+    accepted: Ruling | None = None
+    proposal: Ruling | None = None
+
+
+class Adjudicator(Closing):
+    """Applies the rulings of a verdict file to answers.
+
+    A ruling is on a question by its id and text, or by its text and gold; and on an answer by its SQL up to
+    regularisation, or by the same result as the query that was judged.
+    """
+
+    def __init__(self, dataset: Dataset, rulings: Iterable[Ruling]) -> None:
+        self._dataset = dataset
+        self._judge = StrictJudge(dataset)
+        self._schemas: dict[str, Schema | None] = {}
+        concerned = (ruling for ruling in rulings if ruling.dataset in ("", dataset.name))
+        # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
+        self._rulings = _by_text(ruling.model_copy(update=_whole(ruling)) for ruling in concerned)
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._judge.close()
+
+    def ruling(self, question: Question, sql: str) -> Ruling | None:
+        """What a person said of this very query."""
+        return self._known(question).get(self._form(question, sql), _Known()).accepted
+
+    def accepted(self, question: Question) -> list[Ruling]:
+        """The queries that people call right as answers to a question."""
+        known = [entry.accepted for entry in self._known(question).values() if entry.accepted is not None]
+        return [ruling for ruling in known if ruling.verdict == "right"]
+
+    def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
+        """An answer by verdict.
+
+        Args:
+            question: What was asked.
+            sql: The answer.
+            ex: Whether gold calls it right; None where gold cannot be judged by.
+            valid: Whether it runs; of no account where gold cannot be judged by.
+        """
+        known = self._known(question)
+        form = self._form(question, sql) if known else ""
+        found = known.get(form, _Known())
+        if found.accepted is not None:
+            return _outcome(found.accepted, "ruling")
+        if not sql.strip() or (ex is False and not valid):
+            return Outcome("wrong", "gold")
+        people = {key: entry.accepted for key, entry in known.items() if entry.accepted is not None}
+        alike = [ruling for key, ruling in people.items() if self._alike(question, sql, ex, key, ruling)]
+        words = {ruling.verdict for ruling in alike}
+        if len(words) == 1:
+            return _outcome(alike[-1], "result")
+        if ex and not words:
+            return Outcome("right", "gold")
+        gold = known.get(self._form(question, question.golds[0]), _Known()) if known else _Known()
+        of_gold = None if gold.accepted is not None else gold.proposal
+        return Outcome(None, "none", proposal=found.proposal, gold_proposal=of_gold)
+
+    def _alike(self, question: Question, sql: str, ex: bool | None, form: str, ruling: Ruling) -> bool:
+        """Whether an answer has the same result as the query of a ruling."""
+        on_gold = form in {self._form(question, gold) for gold in question.golds}
+        if on_gold and ex is not None:
+            return ex
+        if ex and ruling.verdict == "right":
+            return False  # gold says as much
+        return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
+
+    def _known(self, question: Question) -> Mapping[str, _Known]:
+        """By the regular form of each query that something is said of, in the order of the file."""
+        found: dict[str, _Known] = {}
+        for ruling in self._rulings.get(_words(question.text), ()):
+            if concerns(ruling, question):
+                form = self._form(question, ruling.sql)
+                said = {"accepted" if ruling.accepted else "proposal": ruling}
+                found[form] = replace(found.pop(form, _Known()), **said)
+        return found
+
+    def _form(self, question: Question, sql: str) -> str:
+        schema = self._schema(question.database)
+        try:
+            return regularize(sql, schema) if schema is not None else _words(sql)
+        except SQLParseError:
+            return _words(sql)
+
+    def _schema(self, name: str) -> Schema | None:
+        if name not in self._schemas:
+            try:
+                with Database.open(self._dataset.place(name)) as database:
+                    self._schemas[name] = database.schema()
+            except DatabaseUnavailable:
+                self._schemas[name] = None
+        return self._schemas[name]
+
+
+def concerns(ruling: Ruling, question: Question) -> bool:
+    """Whether a ruling is on a question: by its id and text, or by its text and gold."""
+    if _words(ruling.question) != _words(question.text):
+        return False
+    if ruling.id:
+        return ruling.id == question.id
+    return not ruling.gold or _words(whole_operators(ruling.gold)) in map(_words, question.golds)
+
+
+def _whole(ruling: Ruling) -> dict[str, str]:
+    return {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
+
+
+def _by_text(rulings: Iterable[Ruling]) -> Mapping[str, Sequence[Ruling]]:
+    found: dict[str, list[Ruling]] = {}
+    for ruling in rulings:
+        found.setdefault(_words(ruling.question), []).append(ruling)
+    return found
+
+
+def _outcome(ruling: Ruling, basis: Basis) -> Outcome:
+    return Outcome(ruling.verdict, basis, ruling.why, ruling.kind)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class VerdictScores:
+    """Execution accuracy by verdict.
+
+    Attributes:
+        n: Questions that were asked.
+        right: Answers that a verdict calls right, or that gold calls right and no verdict calls otherwise.
+        wrong: Answers that a verdict calls wrong, or that do not run.
+        unclear: Answers whose verdict is unclear.
+        unjudged: Answers that differ from gold and have no verdict.
+        proposed: The unjudged answers for which a judge has proposed a verdict.
+        low: EX if all open answers were wrong.
+        high: EX if all open answers were right.
+        ex: The share of right answers among right and wrong ones; None while any answer is unjudged.
+    """
+
+    n: int
+    right: int
+    wrong: int
+    unclear: int
+    unjudged: int
+    proposed: int
+    low: float | None
+    high: float | None
+    ex: float | None
+
+
+def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
+    counts = Counter(outcome.verdict for outcome in outcomes.values())
+    right, wrong, unclear, unjudged = (counts[word] for word in ("right", "wrong", "unclear", None))
+    n, decided = len(outcomes), right + wrong
+    scores = VerdictScores(
+        n,
+        right,
+        wrong,
+        unclear,
+        unjudged,
+        proposed=sum(found.verdict is None and found.proposal is not None for found in outcomes.values()),
+        low=right / n if n else None,
+        high=(n - wrong) / n if n else None,
+        ex=right / decided if decided and not unjudged else None,
+    )
+    return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
+
+
+def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
+    """Tell both judgements in one line."""
+    if scores["low"] is None:
+        return "EX by gold -, by verdict -: nothing was asked"
+    gold = "-" if by_gold is None else f"{100 * by_gold:.1f}"
+    low_high = f"{100 * scores['low']:.1f} to {100 * scores['high']:.1f}"
+    ours = low_high if scores["ex"] is None else f"{100 * scores['ex']:.1f}"
+    counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
+    unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
+    proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
+    return f"EX by gold {gold}, by verdict {ours}: {counts}{unjudged}{proposed}"
+
+
+def with_verdicts(
+    results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
+) -> None:
+    """Add what rulings say to a run's results.
+
+    `by_verdict` has the scores, and whether there are any rulings at all (`ruled`); each question its `ruling`.
+    """
+    told = score_outcomes(judge_outcomes(dataset, verdicts, rulings))
+    per_question = told.pop("per_question")
+    results["by_verdict"] = {**told, "ruled": bool(rulings)}
+    for record in results["questions"]:
+        record["ruling"] = per_question.get(record["id"])
+
+
+def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, Outcome]:
+    """Return what rulings make of judged answers, by question id; those that could not be asked are left out."""
+    with Adjudicator(dataset, rulings) as adjudicator:
+        return {
+            verdict.question.id: adjudicator.outcome(verdict.question, verdict.sql, verdict.ex, verdict.valid)
+            for verdict in verdicts
+            if verdict.asked
+        }
+
+
+_LIMITS = Limits(seconds=30.0, rows=1)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What becomes of decisions.
+
+    Attributes:
+        rulings: Those to add to the verdict file.
+        known: How many it has as the last word on their queries.
+        refused: Why others cannot be taken, in a line each.
+    """
+
+    rulings: Sequence[Ruling]
+    known: int
+    refused: Sequence[str]
+
+
+def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:
+    """Sorts decisions.
+
+    Args:
+        decisions: In the order in which they were made.
+        before: The verdict file's.
+        dataset: Whose questions they must be on, and on which what is called right must run; None for any.
+    """
+    last = {_query(ruling): ruling for ruling in before if ruling.accepted}
+    rulings: list[Ruling] = []
+    refused: list[str] = []
+    known = 0
+    for number, ruling in enumerate(decisions, 1):
+        said = last.get(_query(ruling))
+        if said is not None and _said(said) == _said(ruling):
+            known += 1
+        elif dataset is not None and (why := _unfit(ruling, dataset)):
+            refused.append(f"decision {number} ({ruling.question}): {why}")
+        else:
+            last[_query(ruling)] = ruling
+            rulings.append(ruling)
+    return Taken(rulings, known, refused)
+
+
+def _query(ruling: Ruling) -> tuple[str, ...]:
+    return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
+
+
+def _said(ruling: Ruling) -> tuple[str, ...]:
+    return ruling.verdict, ruling.kind, ruling.why, ruling.by
+
+
+def _unfit(ruling: Ruling, dataset: Dataset) -> str:
+    """Why a ruling says nothing of a dataset's answers; empty where it does."""
+    if ruling.dataset not in ("", dataset.name):
+        return f"it is on {ruling.dataset}, not on {dataset.name}"
+    question = next((question for question in dataset.questions if concerns(ruling, question)), None)
+    if question is None:
+        return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
+    return _fails(ruling, question, dataset) if ruling.verdict == "right" else ""
+
+
+def _fails(ruling: Ruling, question: Question, dataset: Dataset) -> str:
+    with Database.open(dataset.place(question.database)) as database:
+        try:
+            database.execute(whole_operators(ruling.sql), _LIMITS)
+        except QueryError as error:
+            return f"its query cannot be right, as it does not run: {error}"
+    return ""

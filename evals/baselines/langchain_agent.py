@@ -26,9 +26,9 @@ from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
-from ..runner.answering import asked_text
+from ..official.execution import lenient_text, open_read_only
+from ..runner.record import asked_text
 from ..runner.spec import History
-from ..sqlite_files import lenient_text, open_read_only
 from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:

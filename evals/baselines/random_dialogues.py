@@ -16,7 +16,7 @@ from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
-from ..runner.answering import asked_text
+from ..runner.record import asked_text
 from ..runner.spec import History
 from .turns import TurnByTurn, TurnReply
 

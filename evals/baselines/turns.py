@@ -14,11 +14,9 @@ from ...tools.database import Database
 from ...tools.errors import QueryError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
-from ..runner.answering import failed, not_asked
-from ..runner.record import SHOWN_ROWS, TurnRecord
-from ..runner.replay import asked_about
+from ..runner.model import asked_about, watched
+from ..runner.record import SHOWN_ROWS, TurnRecord, failed, not_asked
 from ..runner.spec import History
-from ..runner.watch import watched
 
 
 @dataclass(frozen=True)

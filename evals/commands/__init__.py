@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import typer
 
-from . import data, evaluate, judge, suite, train, trial, trust
-from .bench import bench
+from . import evaluate, judge, trial
 from .experiment import experiment
 from .impact import impact
-from .models import models
-from .report import report
-from .score import score
+from .moved import MOVED, add_moved
 
 EVALUATE = "Evaluate"
 """Heading of `tableturn --help`."""
 
 app = typer.Typer()
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
-for command in (score, report, impact, models, experiment, bench):
+for command in (evaluate.score, evaluate.report, impact, evaluate.models, experiment):
     app.command(rich_help_panel=EVALUATE)(command)
 app.add_typer(judge.app, name="judge", rich_help_panel=EVALUATE)
 app.add_typer(trial.app, name="trial", rich_help_panel=EVALUATE)
-app.add_typer(trust.app, name="trust", rich_help_panel=EVALUATE)
-app.add_typer(data.app, name="data", rich_help_panel=EVALUATE)
-app.add_typer(suite.app, name="suite", rich_help_panel=EVALUATE)
-app.add_typer(train.app, name="train", rich_help_panel=EVALUATE)
+app.add_typer(trial.trust_app, name="trust", rich_help_panel=EVALUATE)
+app.add_typer(evaluate.data_app, name="data", rich_help_panel=EVALUATE)
+for old, new in MOVED.items():
+    add_moved(app, old, new)

@@ -1,20 +1,23 @@
-"""`tableturn eval`: runs over a benchmark, and what fine-tuning needs of one."""
+"""`tableturn eval`, `score`, `report`, `models` and `data check`: runs over questions, and what they showed."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
+from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
-from . import finetune
+from .moved import add_moved
 from .options import (
     DataOption,
+    DatasetOption,
     EvalEmbeddingOption,
     ExamplesOption,
     JobsOption,
@@ -29,15 +32,12 @@ from .options import (
 from .summaries import print_doubts, print_outcomes, print_summary
 
 if TYPE_CHECKING:
-    from ..adjudication.scores import ByVerdict
     from ..datasets import Dataset
-    from ..metrics import Summary, Verdict
+    from ..metrics import Verdict
     from ..runner import RunSpec
     from ..runner.run import Engine
 
 app = typer.Typer(invoke_without_command=True)
-app.command()(finetune.export_sft)
-app.command()(finetune.train_lora)
 
 
 @app.callback()
@@ -86,8 +86,6 @@ def evaluate(
     if some questions could not be sent to the model.
     """
     if context.invoked_subcommand is not None:
-        if dataset is not None:
-            raise typer.BadParameter(f"give --dataset after {context.invoked_subcommand}", param_hint="--dataset")
         return
     if dataset is None:
         raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
@@ -133,8 +131,6 @@ class _Ended:
     out: Path
     results: dict[str, Any]
     verdicts: Sequence[Verdict]
-    summary: Summary
-    by_verdict: ByVerdict | None
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -149,12 +145,17 @@ class _Ended:
         return sum(not verdict.asked for verdict in self.verdicts), len(self.verdicts)
 
     def print(self) -> None:
-        """Prints scores, doubts and cost."""
-        print_summary(self.summary, self.title)
-        if self.by_verdict is not None:
-            say(self.by_verdict.told(self.summary.all.ex))
+        """Print scores, doubts and cost."""
+        from ..adjudication.ruling import tell_scores
+        from ..metrics import summarize
+
+        with_gold = [verdict for verdict in self.verdicts if verdict.question.golds]
+        summary = summarize(with_gold)
+        print_summary(summary, self.title)
+        if self.results["by_verdict"]["ruled"]:
+            say(tell_scores(self.results["by_verdict"], summary.all.ex))
         print_outcomes(self.results["outcomes"])
-        print_doubts(self.summary, [verdict for verdict in self.verdicts if verdict.question.golds])
+        print_doubts(summary, with_gold)
         cost = self.results["cost"]
         tokens = f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens"
         say(f"{cost['llm_calls']} calls, {tokens}; {self.out}")
@@ -173,13 +174,10 @@ def _run(
     import time
 
     from ...agent.model.record import check_record_file
-    from ..adjudication.disagreements import with_verdicts
     from ..adjudication.ruling import rulings_beside
-    from ..metrics import summarize
     from ..runner import run_evaluation
-    from ..runner.kept import add_records, chosen_record
     from ..runner.progress import RunProgress
-    from ..runner.results import recorded_in, run_results, write_results
+    from ..runner.results import add_records, chosen_record, recorded_in, run_results, write_results
 
     file = chosen_record(record, spec)
     if file is not None:
@@ -190,24 +188,18 @@ def _run(
     start = time.perf_counter()
     with RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = run_results(spec, asked, answered, time.perf_counter() - start)
+    results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
     verdicts = [verdict for _, verdict in answered]
-    with_gold = [verdict for verdict in verdicts if verdict.question.golds]
-    ruled = with_verdicts(results, questions, with_gold, rulings)
     if file is not None and kept_before != str(file) and all(verdict.asked for verdict in verdicts):
-        words = {name: found.verdict for name, found in ruled.outcomes.items()} if rulings else {}
-        add_records(spec, answered, words, file)
+        add_records(spec, answered, results, file)
         kept_before = str(file)
     write_results({**results, "recorded": kept_before}, out)
-    title = f"{asked.name} {asked.split}, strict"
-    return _Ended(title, out, results, verdicts, summarize(with_gold), ruled if rulings else None)
+    return _Ended(f"{asked.name} {asked.split}, strict", out, results, verdicts)
 
 
 def _print_repeats(ended: Sequence[_Ended], as_json: bool) -> None:
     """The runs of `--repeats`, and how far apart they are."""
-    from dataclasses import asdict
-
-    from ..metrics.repeats import repeats
+    from ..metrics.summary import repeats
 
     found = repeats([{v.question.id: v.ex for v in run.verdicts if v.ex is not None} for run in ended])
     if as_json:
@@ -219,3 +211,149 @@ def _print_repeats(ended: Sequence[_Ended], as_json: bool) -> None:
     say(found.told)
     if found.unstable:
         say(f"unstable: {', '.join(found.unstable)}")
+
+
+add_moved(app, "eval export-sft", "sft export")
+add_moved(app, "eval train-lora", "sft lora")
+
+
+def score(
+    dataset: DatasetOption,
+    predictions: Annotated[
+        Path, typer.Option("--predictions", help="One SQL query per line, or JSON with id and sql.")
+    ],
+    split: SplitOption = "dev",
+    official: Annotated[
+        bool, typer.Option("--official", help="Judge by the rules of the published evaluator.")
+    ] = False,
+    data: DataOption = None,
+    limit: LimitOption = None,
+    without: WithoutOption = None,
+    databases: Annotated[
+        Path | None,
+        typer.Option("--databases", help="Folder of databases to judge on instead, such as a test suite's."),
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option("--verdicts", help="A verdict file, to print EX by verdict as well as EX by gold.")
+    ] = None,
+    timings: Annotated[
+        int, typer.Option("--timings", min=0, help="How often to time each query for BIRD's R-VES.")
+    ] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
+    from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
+    from ..datasets import load_dataset
+    from ..datasets.check import empty_databases
+    from ..metrics import StrictJudge, official_judge, read_predictions, summarize
+    from ..metrics import as_json as summary_as_json
+
+    rulings = read_rulings(verdicts) if verdicts is not None else None
+    whole = load_dataset(dataset, split, data)
+    questions = whole.without(without or ()).first(limit)
+    found = read_predictions(predictions, whole, questions)
+    questions = questions.on(databases)
+    with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
+        judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
+    notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
+    summary = summarize(judged)
+    ruled = None if rulings is None else score_outcomes(judge_outcomes(questions, judged, rulings))
+    mode = "official" if official else "strict"
+    if as_json:
+        more = {} if ruled is None else {"by_verdict": ruled}
+        say(json.dumps({"mode": mode, "notes": notes, **summary_as_json(summary, judged), **more}))
+        return
+    print_summary(summary, f"{questions.name} {questions.split}, {mode}")
+    for note in notes:
+        warn(f"note: EX means little on {note}")
+    if ruled is not None:
+        say(tell_scores(ruled, summary.all.ex))
+    print_doubts(summary, judged)
+
+
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders of finished runs; the others are compared with the first.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write one self-contained page about finished runs, side by side, with every question.
+
+    Says in a sentence each whether the runs differ from the first.
+    """
+    from ..report import write_report
+
+    conclusions = write_report(folders, out)
+    say(str(out))
+    for conclusion in conclusions:
+        say(conclusion)
+
+
+def models(
+    record: Annotated[
+        Path | None, typer.Option("--record", help="The file of records. Default: the one in your data folder.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how often each model was right, by database, and what it took."""
+    from ...agent.model.record import read_records, record_file
+    from ..metrics.summary import standings
+
+    path = record or record_file()
+    assert path is not None
+    found = standings(read_records(path))
+    if as_json:
+        say(json.dumps([asdict(standing) for standing in found]))
+        return
+    if not found:
+        say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
+        table.add_column(name, overflow="fold")
+    for standing in found:
+        table.add_row(*standing.cells())
+    Console().print(table)
+
+
+data_app = typer.Typer(help="Check benchmark data.", no_args_is_help=True)
+
+
+@data_app.command("check")
+def check(
+    directory: Annotated[
+        Path | None, typer.Argument(help="Folder of benchmark data, or a file of your own questions.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check that benchmarks are complete: databases exist and have rows, gold queries run, counts are as published.
+
+    Exits with 1 if something is missing or fails.
+    """
+    from ..datasets import read_plain
+    from ..datasets.check import check_data, check_dataset
+
+    root = directory or Path(os.environ.get("TABLETURN_DATA", "."))
+    if root.is_file():
+        reports = [check_dataset(read_plain(root))]
+    elif root.is_dir():
+        reports = check_data(root, lambda name: warn(f"checking {name}"))
+    else:
+        raise SettingsError(f"there is no {root}: name the folder that holds the benchmarks' folders, or a file")
+    if not reports:
+        raise SettingsError(f"no known benchmark in {root}")
+    if as_json:
+        say(json.dumps([asdict(report) for report in reports]))
+    else:
+        for report in reports:
+            counts = f"{report.interactions} interactions, {report.questions} questions, {report.databases} databases"
+            say(f"{report.dataset} {report.split}: {counts}{'' if report.findings else ', whole'}")
+            for finding in report.findings:
+                say(f"  {finding.kind} {finding.where} ({finding.questions} questions): {finding.message}")
+    raise typer.Exit(1 if any(report.findings for report in reports) else 0)
+
+
+add_moved(data_app, "data disputes", "disputes DATASET")

@@ -94,4 +94,4 @@ def experiment(
     if page is not None:
         say(str(page))
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
-        warn("TS is not run: it needs --suites DIR, which `tableturn suite build --out DIR` makes")
+        warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")

@@ -67,7 +67,7 @@ def impact(
     from ...agent.settings import read_settings
     from ...tools.database import Database
     from ...tools.errors import SettingsError
-    from ..impact import Asking, read_examples_of, read_history, read_side
+    from ..impact import asking, read_examples_of, read_history, read_side
     from ..impact import impact as replayed
 
     if again and model is None:
@@ -90,7 +90,7 @@ def impact(
         if model is not None and new.answers is None:
             fields = {"clarify": False, **(read_settings(settings) if settings else {})}
             agent = SQLAgent(new.database, model=model, base_url=base_url, preset=preset, settings=fields)
-            ask = Asking(stack.enter_context(agent), [*(old.answers or ()), *past])
+            ask = asking(stack.enter_context(agent), [*(old.answers or ()), *past])
         found = replayed(old, new, past, ask, again=again)
     shown = found.as_json()
     met = gate is None or (found.kept is not None and found.kept >= gate)

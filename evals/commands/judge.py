@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from ...agent.effects import Translator
     from ...prompts.judge import Word
-    from ..adjudication.cases import Cases
-    from ..adjudication.disagreements import Disagreement, FinishedRun
-    from ..adjudication.judging import Finding, Judged
+    from ..adjudication.judging import Cases, Disagreement, Finding, FinishedRun, Judged
     from ..adjudication.ruling import Ruling
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -48,10 +46,8 @@ def run(
     """
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings, read_settings
-    from ..adjudication.cases import Cases
-    from ..adjudication.judging import judge_name
-    from ..runner.cache import ReplyCache
-    from ..runner.model import CACHE_FILE, kept_model
+    from ..adjudication.judging import Cases, judge_name
+    from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
     finished = _finished(folder, verdicts, data)
     fields = Settings(**read_settings(settings)) if settings else Settings()
@@ -82,24 +78,21 @@ def review(
     folder: RunArgument,
     verdicts: VerdictsOption = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write a page to decide on, instead of asking in the terminal.")
+        Path | None, typer.Option("--page", help="The page to write, on which the cases are decided; required.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", help="The name of the person who decides.", envvar="USER")] = "a person",
+    by: Annotated[str, typer.Option("--by", hidden=True)] = "",
     data: DataOption = None,
 ) -> None:
-    """Go through the undecided disagreements, proposals first, and save your decisions."""
-    from ..adjudication.review import review_all, undecided
+    """Write a page with the undecided disagreements; `judge accept` reads the decisions that it downloads."""
     from ..report import write_report
 
+    if page is None:
+        raise SettingsError(f"`judge review` at a terminal was removed: write a page, with --page FILE, for {folder}")
     finished = _finished(folder, verdicts, data)
-    if page is not None:
-        finished.judged_again()
-        write_report([folder], page, adjudicate=True)
-        say(f"{page}: {len(undecided(finished))} to decide")
-        return
-    count = review_all(finished, by)
-    say(f"verdicts written to {finished.verdict_file}: {count}")
-    say(finished.judged_again().told(finished.results["strict"]["ex"]))
+    finished.judged_again()
+    write_report([folder], page, adjudicate=True)
+    undecided = sum(item.outcome.verdict is None for item in finished.disagreements())
+    say(f"{page}: {undecided} to decide")
 
 
 @app.command("accept")
@@ -116,8 +109,7 @@ def accept(
 
     Exits with 1 if some are not about the run's questions, or call a query right that does not run.
     """
-    from ..adjudication.decisions import take
-    from ..adjudication.ruling import append_rulings, now, read_rulings
+    from ..adjudication.ruling import append_rulings, now, read_rulings, take
 
     if folder is None and verdicts is None:
         raise SettingsError("name the run with --run, or the verdict file with --verdicts")
@@ -136,13 +128,13 @@ def accept(
     for why in taken.refused:
         warn(f"not taken: {why}")
     if finished is not None:
-        say(finished.judged_again().told(finished.results["strict"]["ex"]))
+        say(finished.judged_again())
     if taken.refused:
         raise typer.Exit(1)
 
 
 def _finished(folder: Path, verdicts: Path | None, data: Path | None) -> FinishedRun:
-    from ..adjudication.disagreements import FinishedRun
+    from ..adjudication.judging import FinishedRun
     from ..adjudication.ruling import VERDICTS_FILE
 
     return FinishedRun.read(folder, data, verdicts or folder / VERDICTS_FILE)
@@ -170,7 +162,7 @@ def _judge(
 
 
 def _print_agreement(finished: FinishedRun, found: Sequence[Disagreement], name: str) -> None:
-    from ..adjudication.agreement import agreement
+    from ..adjudication.judging import agreement
     from ..adjudication.ruling import read_rulings
 
     if not finished.verdict_file.exists():
@@ -196,4 +188,4 @@ def _print_end(finished: FinishedRun, parts: Sequence[Judged]) -> None:
     if failed := [entry for part in parts for entry in part.failed]:
         case, why = failed[0]
         warn(f"{len(failed)} could not be put to the model; {case.question.id}: {why}")
-    say(finished.judged_again().told(finished.results["strict"]["ex"]))
+    say(finished.judged_again())

@@ -14,7 +14,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError
 from ..metrics import StrictJudge
 from ..metrics.expected import GOLD_LIMITS
 from ..official import OfficialDatabases
-from ..sqlite_files import is_sqlite, open_read_only
+from ..official.execution import holds_rows, is_sqlite, open_read_only, sqlite_tables
 from .load import LAYOUTS, find_split, load_dataset
 from .question import Dataset, Question
 
@@ -133,11 +133,7 @@ def _empty_tables(place: str | Path) -> list[str]:
 def _empty_sqlite_tables(path: Path) -> list[str]:
     """Without reading the schema, which takes its time for as many databases as benchmarks have."""
     with closing(open_read_only(path)) as connection:
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        names = [str(row[0]) for row in connection.execute(tables)]
-        return [
-            name for name in names if connection.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() is None
-        ]
+        return [name for name in sqlite_tables(connection) if not holds_rows(connection, name)]
 
 
 def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:

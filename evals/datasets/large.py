@@ -25,7 +25,8 @@ from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLP
 from ...tools.folders import cache_folder
 from ...tools.sql.parse import parse
 from ...tools.sql.resolve import resolve
-from ..sqlite_files import open_read_only
+from ...tools.whole_files import written_whole
+from ..official.execution import holds_rows, open_read_only, sqlite_tables
 from .question import Dataset, Question
 
 LARGE = "large"
@@ -61,9 +62,8 @@ def large(spider: Dataset) -> Dataset:
             questions = _READER.validate_json(kept.read_bytes())
         else:
             questions = tuple(_questions(spider, path))
-            written = kept.with_name(f".{kept.name}.{os.getpid()}.tmp")
-            written.write_bytes(_READER.dump_json(questions))
-            os.replace(written, kept)
+            with written_whole(kept) as file:
+                file.write(_READER.dump_json(questions))
     except (OSError, sqlite3.Error) as error:
         raise SettingsError(f"dataset {LARGE!r} cannot be built in {folder}: {error}") from error
     return Dataset(LARGE, spider.split, questions, (folder,), root=spider.root)
@@ -107,16 +107,9 @@ def _whole(folders: Sequence[Path]) -> Iterator[Path]:
 def _has_rows(path: Path) -> bool:
     try:
         with closing(open_read_only(path)) as connection:
-            return any(
-                connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() for table in _tables(connection)
-            )
+            return any(holds_rows(connection, table) for table in sqlite_tables(connection))
     except sqlite3.Error:
         return False
-
-
-def _tables(connection: sqlite3.Connection) -> list[str]:
-    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-    return [str(row[0]) for row in connection.execute(named)]
 
 
 def _digest(files: Sequence[Path]) -> str:
@@ -134,16 +127,11 @@ def _build(files: Sequence[Path], path: Path) -> None:
             for file in files:
                 connection.execute("ATTACH ? AS one", (f"{file.absolute().as_uri()}?mode=ro&immutable=1",))
                 connection.execute("BEGIN")
-                for table in _attached_tables(connection):
+                for table in sqlite_tables(connection, "one"):
                     _copy(connection, file.stem, table)
                 connection.execute("COMMIT")
                 connection.execute("DETACH one")
         os.replace(made, path)
-
-
-def _attached_tables(connection: sqlite3.Connection) -> list[str]:
-    named = "SELECT name FROM one.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-    return [str(row[0]) for row in connection.execute(named)]
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,142 @@
-"""Datasets by name, from the files as they are published, all through one interface."""
+"""Datasets by name, from the files as they are published, all through one interface.
+
+A reader takes parsed JSON; a record that lacks a field raises KeyError, and `load_dataset` says which file it was.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
-from . import readers
-from .acts import acts
+from ..official.execution import whole_operators
 from .large import LARGE, large
 from .plain import SUFFIXES, read_plain
-from .question import Dataset, Question
+from .question import Dataset, Expects, Question
+
+Records: TypeAlias = Sequence[Mapping[str, Any]]
+
+
+def spider(records: Records) -> list[Question]:
+    """Spider, Spider-DK and Spider-Realistic."""
+    return _single(records, "question")
+
+
+def spider_syn(records: Records) -> list[Question]:
+    """Spider-Syn: the question with synonyms; the original one is Spider's."""
+    return _single(records, "SpiderSynQuestion")
+
+
+def interactions(records: Records) -> list[Question]:
+    """SParC and CoSQL."""
+    return [
+        Question(
+            id=f"{number}.{turn}",
+            database=record["database_id"],
+            text=entry["utterance"],
+            golds=(whole_operators(entry["query"]),),
+            interaction=str(number),
+            turn=turn,
+        )
+        for number, record in enumerate(records)
+        for turn, entry in enumerate(record["interaction"], 1)
+    ]
+
+
+def bird(records: Records) -> list[Question]:
+    """BIRD dev and mini-dev, with evidence and BIRD's own difficulty."""
+    return [
+        Question(
+            id=str(record.get("question_id", number)),
+            database=record["db_id"],
+            text=record["question"],
+            golds=(record["SQL"],),
+            interaction=str(record.get("question_id", number)),
+            evidence=record.get("evidence", ""),
+            level=record.get("difficulty", ""),
+        )
+        for number, record in enumerate(records)
+    ]
+
+
+def _single(records: Records, question: str) -> list[Question]:
+    return [
+        Question(str(number), record["db_id"], record[question], (record["query"],), interaction=str(number))
+        for number, record in enumerate(records)
+    ]
+
+
+_DECLINING = ("REJECT", "SORRY", "CANNOT_UNDERSTAND")
+_YES = re.compile(r"\s*(yes|yeah|yep|yup|sure|correct|right|exactly|ok(ay)?)\b[\s.,!:;-]*", re.IGNORECASE)
+_OFFER = re.compile(
+    r"^.*?\b(?:(?:do|did|would) you (?:mean|want|like|need)|you mean|are you asking)\b[\s:,]*(?:to (?:know|see)\b\s*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_FEW_WORDS = 3
+"""A reply of so many words after its "yes" says nothing of its own."""
+
+
+def acts(records: Records) -> list[Question]:
+    """Questions of the dialogues whose acts say what was right, in their order.
+
+    A turn that was asked back about carries what its asker meant and the query of the answer that followed; thanks and
+    greetings, and turns whose acts contradict each other, are left out.
+    """
+    return [question for number, record in enumerate(records) for question in _dialogue(str(number), record)]
+
+
+def _dialogue(number: str, record: Mapping[str, Any]) -> Iterator[Question]:
+    turns: Sequence[Mapping[str, Any]] = record["turns"]
+    place = turn = 0
+    while place + 1 < len(turns):
+        said, reply = turns[place], turns[place + 1]
+        place += 1
+        if not said["isUser"] or reply["isUser"]:
+            continue
+        found = _expected(said, reply, turns[place + 1 : place + 3])
+        if found is None:
+            continue
+        expects, gold = found
+        turn += 1
+        # The reply to what was asked back belongs to the same turn.
+        place += 2 if expects.outcome == "ask_back" else 0
+        golds = (whole_operators(gold),) if gold else ()
+        yield Question(
+            f"{number}.{turn}", record["db_name"], str(said["text"]).strip(), golds, number, turn, expects=expects
+        )
+
+
+def _expected(
+    said: Mapping[str, Any], reply: Mapping[str, Any], following: Sequence[Mapping[str, Any]]
+) -> tuple[Expects, str] | None:
+    """What a turn expects, and its gold query; None where its acts do not tell."""
+    kind, label, query = said["type"], reply.get("label"), str(reply.get("query") or "").strip()
+    if kind in ("INFORM_SQL", "INFER_SQL") and label == "CONFIRM_SQL" and query:
+        return Expects("answer"), query
+    if kind == "CANNOT_ANSWER" and label in _DECLINING and not query:
+        return Expects("decline"), ""
+    if kind == "AMBIGUOUS" and label == "CLARIFY" and not query and len(following) == 2:
+        told, answer = following
+        gold = str(answer.get("query") or "").strip()
+        if told["isUser"] and not answer["isUser"] and gold and answer.get("label") == "CONFIRM_SQL":
+            return Expects("ask_back", _meant(str(reply["text"]), str(told["text"]))), gold
+    return None
+
+
+def _meant(asked: str, told: str) -> str:
+    """What the person meant: their own words, or what was offered where they only agreed."""
+    told = told.strip()
+    agreed = _YES.match(told)
+    if agreed and len(told[agreed.end() :].split()) <= _FEW_WORDS:
+        return _OFFER.sub("", asked.strip()).rstrip("?. ") or told
+    return told
+
 
 _SPIDER = ("spider", "spider_data")
 
@@ -36,7 +157,7 @@ class Layout:
 
     folders: tuple[str, ...]
     splits: Mapping[str, tuple[str, ...]]
-    read: Callable[[readers.Records], list[Question]]
+    read: Callable[[Records], list[Question]]
     databases: tuple[str, ...] = ("database", "test_database")
     tables: tuple[str, ...] = ("tables.json",)
     shared: bool = True
@@ -52,34 +173,34 @@ LAYOUTS: Mapping[str, Layout] = {
             "train_others": ("train_others.json",),
             "test": ("test.json",),
         },
-        readers.spider,
+        spider,
         tables=("tables.json", "test_tables.json"),
     ),
     "spider-syn": Layout(
         ("spider-syn", "Spider-Syn"),
         {"dev": ("dev.json", "dev_syn.json"), "train": ("train_spider.json",)},
-        readers.spider_syn,
+        spider_syn,
     ),
-    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}, readers.spider),
+    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}, spider),
     "spider-realistic": Layout(
         ("spider-realistic", "Spider-Realistic", "spider_realistic"),
         {"dev": ("spider-realistic.json",)},
-        readers.spider,
+        spider,
     ),
-    "sparc": Layout(("sparc",), {"dev": ("dev.json",), "train": ("train.json",)}, readers.interactions),
+    "sparc": Layout(("sparc",), {"dev": ("dev.json",), "train": ("train.json",)}, interactions),
     "cosql": Layout(
         ("cosql", "cosql_dataset"),
         {
             "dev": ("dev.json", "sql_state_tracking/cosql_dev.json"),
             "train": ("train.json", "sql_state_tracking/cosql_train.json"),
         },
-        readers.interactions,
+        interactions,
     ),
     "cosql-acts": Layout(("cosql", "cosql_dataset"), {"train": ("dialogues_train.json",)}, acts, published=False),
     "bird": Layout(
         ("bird", "dev", "mini_dev_data"),
         {"dev": ("dev.json",), "mini_dev": ("mini_dev_sqlite.json",), "train": ("train.json",)},
-        readers.bird,
+        bird,
         databases=("dev_databases", "train_databases", "database"),
         tables=("dev_tables.json", "train_tables.json"),
         shared=False,
@@ -87,7 +208,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "kaggle-dbqa": Layout(
         ("kaggle-dbqa", "KaggleDBQA"),
         {"test": ("test.json",), "fewshot": ("fewshot.json",)},
-        readers.spider,
+        spider,
         databases=("database", "databases"),
         shared=False,
     ),
@@ -155,7 +276,7 @@ def _shared(layout: Layout, root: Path, kind: str) -> tuple[Path, ...]:
 
 def _read(layout: Layout, path: Path) -> tuple[Question, ...]:
     try:
-        return tuple(layout.read(cast("readers.Records", read_json(path.read_text(encoding="utf-8")))))
+        return tuple(layout.read(cast("Records", read_json(path.read_text(encoding="utf-8")))))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..datasets import Dataset
 from ..metrics import Summary, Verdict, official_judge, summarize
-from ..metrics.clauses import ClauseJudge
+from ..metrics.judging import ClauseJudge
 from ..metrics.redundancy import classified
 from ..official import OfficialDatabases
 from ..runner import TurnRecord

@@ -5,22 +5,105 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from random import Random
 from statistics import fmean, stdev
 from typing import TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
-from ..datasets import Dataset, load_dataset
-from ..metrics.clauses import ClauseJudge
+from ...tools.examples import Example
+from ...tools.examples.store import ENOUGH_SHARED
+from ..datasets import Dataset, Question, load_dataset
+from ..metrics.judging import ClauseJudge
 from ..official import OfficialDatabases
 from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
-from ..runner.replay import REPLAY
+from ..runner.model import REPLAY
 from ..runner.results import run_results, write_results
-from .drawn import drawn_by_level
-from .experiment import Experiment, How, Row
+from .experiment import Experiment, How, Needs, Row
 from .figures import Answered, figures_of, voted_by_em
-from .stores import lacking
+
+
+def drawn_by_level(
+    dataset: Dataset, level_of: Callable[[Question], str], levels: Mapping[str, int], limit: int | None = None
+) -> Dataset:
+    """Questions drawn at random, the same ones each time, in their published order.
+
+    Args:
+        dataset: Of single questions.
+        level_of: A question's level.
+        levels: How many of each level; fewer where there are fewer.
+        limit: Draws so many instead, as near to the shares of `levels` as whole questions allow.
+    """
+    pools: dict[str, list[Question]] = {level: [] for level in levels}
+    for question in dataset.questions:
+        pools.get(level_of(question), []).append(question)
+    counts = levels if limit is None else _scaled(levels, limit)
+    chance = Random(0)  # noqa: S311 - a sample, not a secret
+    drawn = {
+        question.id for level, pool in pools.items() for question in chance.sample(pool, min(counts[level], len(pool)))
+    }
+    return replace(dataset, questions=tuple(question for question in dataset.questions if question.id in drawn))
+
+
+def _scaled(levels: Mapping[str, int], total: int) -> dict[str, int]:
+    """The same shares of another total; what is left after rounding down goes to the largest remainders."""
+    whole = sum(levels.values())
+    counts = {level: total * count // whole for level, count in levels.items()}
+    by_remainder = sorted(levels, key=lambda level: -(total * levels[level] % whole))
+    return counts | {level: counts[level] + 1 for level in by_remainder[: total - sum(counts.values())]}
+
+
+ENOUGH = 0.9
+"""The share of the pairs that have to be rephrased or simplified: a model fails at a few of any training set."""
+
+_MAKES = {
+    "pairs": "`tableturn examples import TRAIN.json --databases DIR --whole-schemas --store STORE`",
+    "rephrased": "`tableturn examples rephrase STORE --model ...`",
+    "simplified": "`tableturn examples simplify STORE --model ...`",
+}
+
+
+def lacking(needs: Needs, place: str | None, embedding: str) -> str:
+    """What a store lacks for an experiment, and which command makes it; empty where it lacks nothing.
+
+    Raises:
+        ExampleStoreError: The store cannot be opened, or was made with another embedding.
+        SettingsError: There is no such embedding.
+    """
+    if needs == "nothing":
+        return ""
+    if place is None:
+        return f"it needs an example store of a training set (--examples): {_MAKES['pairs']} makes one"
+    pairs, rephrased, simplified = _counts(place, embedding)
+    if not pairs:
+        return f"the example store {place} holds no imported pairs: {_MAKES['pairs']} adds them"
+    if pairs < ENOUGH_SHARED:
+        return (
+            f"the {pairs} imported pairs of the example store {place} are too few to choose from, so that built-in "
+            f"ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
+        )
+    had = {"pairs": pairs, "rephrased": rephrased, "simplified": simplified}[needs]
+    if had < ENOUGH * pairs:
+        return f"of the {pairs} pairs of the example store {place} {had} are {needs}: {_MAKES[needs]} goes on"
+    return ""
+
+
+@lru_cache(maxsize=8)
+def _counts(place: str, embedding: str) -> tuple[int, int, int]:
+    from ...tools.examples import open_existing
+
+    with open_existing(place, embedding) as store:
+        imported = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
+    rephrased = sum(map(_is_demonstration, imported))
+    return len(imported), rephrased, sum(bool(example.simplified) for example in imported)
+
+
+def _is_demonstration(example: Example) -> bool:
+    """Whether CREDIT-SQL could show it: rephrased, with its whole schema."""
+    return bool(example.rephrased and example.database_schema)
+
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 """Given a row's name and its number of questions, what is told about each question while the row runs."""

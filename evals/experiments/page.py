@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import quantiles
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from ...tools.errors import SettingsError
-from ..runner.files import write_whole
+from ..report import page as report
+from ..report.charts import draw_bars, draw_boxes, draw_lines
+from ..report.figures import Row, Section
 from .experiment import Experiment
 from .measure import Measured, Setup, plumbing_only
-from .picture import Curve, Mark, Spot, bars, boxes, lines
 
 PAGE_FILE = "page.html"
 
@@ -73,7 +71,7 @@ def _mann_whitney(experiment: Experiment, rows: Sequence[Measured]) -> str:
 
 
 def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[Measured], out: Path) -> Path:
-    """Writes the page; it asks for nothing from anywhere.
+    """Write the page of an experiment: the paper's numbers beside ours, a picture, and what was run on what.
 
     Args:
         name: The experiment's.
@@ -88,75 +86,105 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
     Raises:
         SettingsError: It cannot be written.
     """
-    environment = Environment(
-        loader=PackageLoader("tableturn.evals.experiments", "templates"), autoescape=True, undefined=StrictUndefined
+    shown = experiment.shown
+    table = [
+        Row(_row_name(row), (*(_both(row, figure) for figure in shown), str(row.questions or "-"))) for row in rows
+    ]
+    report.write_page(
+        out / PAGE_FILE,
+        [f"{name}: {experiment.title}"],
+        [Section("paper / here", (*shown, "questions"), table), *_pictures(experiment, rows)],
+        lead="Percent, but for what is called seconds, hours or gb: the paper's number / ours, judged as papers do.",
+        remarks=[*remarks(experiment, setup, rows), "What of the paper's method is done otherwise: docs/papers.md."],
     )
-    page = environment.get_template("experiment.html.j2").render(
-        name=name,
-        experiment=experiment,
-        rows=rows,
-        shown=experiment.shown,
-        reported=reported,
-        shown_figure=shown_figure,
-        remarks=remarks(experiment, setup, rows),
-        picture=_picture(experiment, rows),
-    )
-    path = out / PAGE_FILE
-    try:
-        write_whole(path, page)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error}") from error
-    return path
+    return out / PAGE_FILE
 
 
-def _picture(experiment: Experiment, rows: Sequence[Measured]) -> str:
-    """An SVG where the paper has a picture; empty where it has a table."""
-    if experiment.chart == "none":
-        return ""
-    if experiment.chart == "box":
-        return boxes([(row.name, row.parts, median(row.parts)) for row in rows if row.parts])
+def _row_name(row: Measured) -> str:
+    return f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}"
+
+
+def _both(row: Measured, figure: str) -> str:
+    paper = reported(row.paper[figure]) if figure in row.paper else "-"
+    ours = shown_figure(figure, row.ours[figure]) if figure in row.ours else "-"
+    return f"{paper} / {ours}{f' ± {shown_figure(figure, row.deviations[figure])}' if figure in row.deviations else ''}"
+
+
+def _pictures(experiment: Experiment, rows: Sequence[Measured]) -> list[Section]:
+    """Draw what the paper has a picture of; nothing where it has a table."""
     if experiment.chart == "lines":
-        charts = [lines(figure, experiment.axis, curves) for figure, curves in _curves(experiment, rows).items()]
-        return Markup("").join(charts)
-    marks = [
-        Mark(f"{row.name}, {figure}" if len(experiment.shown) > 1 else row.name, ours, row.paper.get(figure), spread)
+        return [
+            Section(figure, ("x", "here", "paper"), [_point_row(point) for point in points], picture)
+            for figure, points in _curves(experiment, rows).items()
+            if points
+            for picture in (draw_lines(figure, experiment.axis, points),)
+        ]
+    if experiment.chart == "box":
+        parts = [row for row in rows if row.parts]
+        values = [{"name": row.name, "value": part} for row in parts for part in row.parts]
+        five = [Row(row.name, (" / ".join(f"{value:.1f}" for value in _five(row.parts)),)) for row in parts]
+        return [Section("EX of ten parts", ("minimum / quartiles / maximum",), five, draw_boxes("parts", values))]
+    if experiment.chart == "none":
+        return []
+    bars: list[dict[str, Any]] = [
+        {"name": f"{row.name}, {figure}" if len(experiment.shown) > 1 else row.name, "ours": row.ours[figure]}
+        | {"paper": row.paper.get(figure), "spread": row.deviations.get(figure)}
         for figure in experiment.shown
         for row in rows
-        if (ours := row.ours.get(figure)) is not None
-        for spread in (row.deviations.get(figure),)
+        if figure in row.ours
     ]
-    return bars(marks)
+    drawn = [Row(bar["name"], (f"{bar['ours']:.1f}", _percent(bar["paper"]))) for bar in bars]
+    return [Section(", ".join(experiment.shown), ("here", "paper"), drawn, draw_bars(experiment.title, bars))]
 
 
-def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[Curve]]:
-    """The curves of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
+def _five(parts: Sequence[float]) -> tuple[float, ...]:
+    return min(parts), *quantiles(parts, n=4, method="inclusive"), max(parts)
+
+
+def _point_row(point: Mapping[str, Any]) -> Row:
+    low_high = f"{point['low']:.1f} to {point['high']:.1f}"
+    here = low_high if point["y"] is None else f"{point['y']:.1f}"
+    return Row(point["curve"], (f"{point['x']:g}", here, _percent(point["paper"])))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else reported(value)
+
+
+def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[dict[str, Any]]]:
+    """The points of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
     measured = {row.name: row for row in rows}
-    points = [(row.point, row.combine, measured[row.name]) for row in experiment.rows if row.point is not None]
-    if not points:
-        return {"ex": [curve for row in rows if (curve := _by_attempt(row)).spots]}
-    charts: dict[str, list[Curve]] = {}
+    placed = [(row.point, row.combine, measured[row.name]) for row in experiment.rows if row.point is not None]
+    if not placed:
+        return {"ex": [point for row in rows for point in _by_attempt(row)]}
+    charts: dict[str, list[dict[str, Any]]] = {}
     for figure in experiment.shown:
-        spots: dict[str, dict[float, Spot]] = {}
-        for point, combine, row in points:
+        found: dict[tuple[str, float], dict[str, Any]] = {}
+        for place, combine, row in placed:
             if (ours := row.ours.get(figure)) is None:
                 continue
-            curve = spots.setdefault(point.curve, {})
+            key = (place.curve, place.x)
             if combine is not None and combine.how in ("min", "max"):
-                other = curve.get(point.x)
-                low, high = (other.low, other.high) if other else (ours, ours)
-                curve[point.x] = Spot(point.x, None, min(low, ours), max(high, ours))
+                other = found.get(key, {"low": ours, "high": ours})
+                point = _point(*key, None, min(other["low"], ours), max(other["high"], ours))
             else:
                 spread = row.deviations.get(figure, 0.0)
-                curve[point.x] = Spot(point.x, ours, ours - spread, ours + spread, row.paper.get(figure))
-        charts[figure] = [Curve(name, sorted(found.values(), key=lambda spot: spot.x)) for name, found in spots.items()]
+                point = _point(*key, ours, ours - spread, ours + spread, row.paper.get(figure))
+            found[key] = point
+        charts[figure] = list(found.values())
     return charts
 
 
-def _by_attempt(row: Measured) -> Curve:
-    found = ((name, ours) for name, ours in row.ours.items() if name.startswith("attempt"))
-    spots = [
-        Spot(int(name[7 : -len("_ex")]), ours, ours - spread, ours + spread)
-        for name, ours in found
+def _by_attempt(row: Measured) -> list[dict[str, Any]]:
+    return [
+        _point(row.name, int(name[7 : -len("_ex")]), ours, ours - spread, ours + spread)
+        for name, ours in row.ours.items()
+        if name.startswith("attempt")
         for spread in (row.deviations.get(name, 0.0),)
     ]
-    return Curve(row.name, sorted(spots, key=lambda spot: spot.x))
+
+
+def _point(
+    curve: str, x: float, y: float | None, low: float, high: float, paper: float | None = None
+) -> dict[str, Any]:
+    return {"curve": curve, "x": x, "y": y, "low": low, "high": high, "paper": paper}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from .asking import Asking
-from .history import Held, PastAnswer, read_examples_of, read_history
-from .impact import Ask, Impact, impact
+from .history import Held, PastAnswer, Side, read_examples_of, read_history, read_side
+from .impact import Ask, Impact, asking, impact
 from .replay import Change, ChangeKind, Replay
-from .side import Side, read_side
 
 __all__ = [
     "Ask",
-    "Asking",
     "Change",
     "ChangeKind",
     "Held",
@@ -18,6 +15,7 @@ __all__ = [
     "PastAnswer",
     "Replay",
     "Side",
+    "asking",
     "impact",
     "read_examples_of",
     "read_history",

@@ -1,4 +1,4 @@
-"""All past answers, replayed."""
+"""All past answers, replayed, and asked again where only a model can tell."""
 
 from __future__ import annotations
 
@@ -9,17 +9,44 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, get_args
 
+from ...agent import SQLAgent
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
+from ...tools.linking import PastTurn
 from ...tools.results import same_result
 from ..metrics.expected import expected
-from ..pairing import paired
-from .history import Held, PastAnswer, concerning
+from ..trial.run import paired
+from .history import Held, PastAnswer, Side, concerning
 from .replay import Change, ChangeKind, Replay, shown
-from .side import Side
 
 Ask = Callable[[PastAnswer], tuple[str, str]]
 """Asks a model a past answer's question of the new state: its query, empty where there is none, and the status."""
+
+
+def asking(agent: SQLAgent, history: Sequence[PastAnswer]) -> Ask:
+    """Ask an agent of the new state; a turn of a conversation sees the turns before it as they were answered.
+
+    Args:
+        agent: Whom to ask.
+        history: All past answers, those of a conversation in their order.
+    """
+
+    def ask(past: PastAnswer) -> tuple[str, str]:
+        conversation = agent.conversation()
+        turns = [other for other in history if past.thread and _conversation(other) == _conversation(past)]
+        before = turns[: turns.index(past)] if turns else []
+        if earlier := [asdict(PastTurn(turn.question, turn.question, turn.sql)) for turn in before if turn.sql]:
+            config: Any = {"configurable": {"thread_id": conversation.thread}}
+            agent.graph.update_state(config, {"turns": earlier}, as_node="respond")
+        answer = conversation.ask(past.question)
+        return answer.sql or "" if answer.answered else "", answer.status
+
+    return ask
+
+
+def _conversation(past: PastAnswer) -> tuple[str, str]:
+    """The file or folder, and the thread in it."""
+    return past.source.rpartition(":")[0], past.thread
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from .bird import BirdJudge
-from .official import OfficialJudge, official_judge
-from .predictions import read_predictions
-from .strict import StrictJudge
+from ..datasets.plain import read_predictions
+from .judging import BirdJudge, Judge, OfficialJudge, StrictJudge, Verdict, official_judge
 from .summary import Scores, Summary, as_json, summarize
-from .verdict import Judge, Verdict
 
 __all__ = [
     "BirdJudge",

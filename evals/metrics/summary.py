@@ -1,13 +1,15 @@
-"""Scores over many verdicts."""
+"""Scores over many verdicts, over repeated runs, and over a model's records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from statistics import fmean
+from statistics import fmean, stdev
 
-from .verdict import Verdict
+from ...agent.model.record import Record
+from .judging import Verdict
+from .statistics import wilson
 
 
 @dataclass(frozen=True)
@@ -141,3 +143,112 @@ def _grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict
 def _share(outcomes: Iterable[bool | None]) -> float | None:
     known = [outcome for outcome in outcomes if outcome is not None]
     return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Execution accuracy over repeated runs.
+
+    Attributes:
+        ex: Of each run.
+        mean: Over the runs.
+        deviation: Standard deviation between runs; None for one run.
+        always: Questions that every run has right.
+        never: Questions that no run has right.
+        unstable: Ids of questions that some runs have right and others wrong.
+    """
+
+    ex: tuple[float, ...]
+    mean: float | None
+    deviation: float | None
+    always: int
+    never: int
+    unstable: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """In one line."""
+        if self.mean is None:
+            return "no question was judged"
+        spread = "" if self.deviation is None else f", deviation {100 * self.deviation:.1f}"
+        counts = f"always right {self.always}, never {self.never}, unstable {len(self.unstable)}"
+        return f"EX {100 * self.mean:.1f} on average of {len(self.ex)} runs{spread}; {counts}"
+
+
+def repeats(runs: Sequence[Mapping[str, bool]]) -> Repeats:
+    """Sums up runs.
+
+    Args:
+        runs: Of each, whether a question was answered rightly, by id; without those that have no verdict.
+    """
+    shares = tuple(fmean(run.values()) for run in runs if run)
+    common = [name for name in (runs[0] if runs else ()) if all(name in run for run in runs)]
+    right = {name: sum(run[name] for run in runs) for name in common}
+    return Repeats(
+        ex=shares,
+        mean=fmean(shares) if shares else None,
+        deviation=stdev(shares) if len(shares) > 1 else None,
+        always=sum(count == len(runs) for count in right.values()),
+        never=sum(count == 0 for count in right.values()),
+        unstable=tuple(name for name, count in right.items() if 0 < count < len(runs)),
+    )
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many right of so many judged."""
+
+    right: int
+    judged: int
+
+    def __str__(self) -> str:
+        found = wilson(self.right, self.judged)
+        between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
+        return f"{100 * self.right / max(1, self.judged):.1f}{between}"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is recorded of a model on a database."""
+
+    model: str
+    database: str
+    runs: int
+    n: int
+    by_gold: Share | None
+    by_verdict: Share | None
+    calls: int
+    prompt_tokens: int
+    last: str
+
+    def cells(self) -> list[str]:
+        """For a table."""
+        shares = ["-" if share is None else str(share) for share in (self.by_gold, self.by_verdict)]
+        counts = [str(self.runs), str(self.n), *shares, str(self.calls), str(self.prompt_tokens)]
+        return [self.model, self.database, *counts, self.last[:10]]
+
+
+def standings(records: Sequence[Record]) -> list[Standing]:
+    """Return one a model and database, by name."""
+    by_name: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        by_name.setdefault((record.model, record.database), []).append(record)
+    return [
+        Standing(
+            *name,
+            len(found),
+            sum(record.n for record in found),
+            _total([(record.right_gold, record.n) for record in found]),
+            _total([(record.right_verdict, record.n) for record in found]),
+            sum(record.calls for record in found),
+            sum(record.prompt_tokens for record in found),
+            max(record.time for record in found),
+        )
+        for name, found in sorted(by_name.items())
+    ]
+
+
+def _total(outcomes: Sequence[tuple[int | None, int]]) -> Share | None:
+    """What was right of what was judged in a way; None where nothing was."""
+    known = [(right, n) for right, n in outcomes if right is not None]
+    return Share(sum(right for right, _ in known), sum(n for _, n in known)) if known else None

@@ -8,10 +8,8 @@ docstring there says so.
 from __future__ import annotations
 
 from .execution import MANIFEST, Execution, OfficialDatabases, execute_both, suite_files
-from .hardness import Hardness, hardness
-from .matching import differing_clauses, exact_set_match
-from .parsing import Unparsed, parse
-from .schema_names import Names, read_foreign_key_maps
+from .matching import Hardness, differing_clauses, exact_set_match, hardness
+from .parsing import Names, Unparsed, parse, read_foreign_key_maps
 
 __all__ = [
     "MANIFEST",

@@ -11,18 +11,17 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ..closing import Closing
-from ..sqlite_files import lenient_text, open_read_only
-from .columns import some_column_order
-from .schema_names import Names, declared_keys
+from .parsing import Names, declared_keys
 
 MANIFEST = "suite.json"
 """What `suite build` leaves in the folder of a suite: which files there are its own."""
@@ -274,3 +273,88 @@ class OfficialDatabases(Closing):
 
 def _no_other_files(action: int, *_: object) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
+
+
+def some_column_order(
+    left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
+) -> bool:
+    """Whether permuting the columns of `right` gives `left`, as a list of rows or, if not `ordered`, as a multiset.
+
+    Columns are chosen from left to right, and after each the rows cut to the chosen columns must agree already, so that
+    a wrong choice is dropped at once.
+
+    Args:
+        left: At least one row.
+        right: As many rows, as wide as those of `left`.
+        ordered: Whether the order of rows counts.
+    """
+    width = len(left[0])
+    columns = list(zip(*right, strict=True))
+    wanted = [_signature(column, ordered=ordered) for column in zip(*left, strict=True)]
+    offered = [_signature(column, ordered=ordered) for column in columns]
+    candidates = [[place for place in range(width) if offered[place] == signature] for signature in wanted]
+    if not all(candidates):
+        return False
+    if ordered:
+        # Equal lists per column make equal rows: only a distinct partner for each column remains to be found, and
+        # equal columns are interchangeable.
+        return Counter(wanted) == Counter(offered)
+    return _extend([], candidates, columns, left)
+
+
+def _signature(column: Sequence[Hashable], *, ordered: bool) -> Hashable:
+    return tuple(column) if ordered else frozenset(Counter(column).items())
+
+
+def _extend(
+    chosen: list[int],
+    candidates: Sequence[Sequence[int]],
+    columns: Sequence[Sequence[Hashable]],
+    left: Sequence[tuple[Hashable, ...]],
+) -> bool:
+    if len(chosen) == len(candidates):
+        return True
+    depth = len(chosen) + 1
+    wanted = Counter(row[:depth] for row in left)
+    tried: set[tuple[Hashable, ...]] = set()
+    for place in candidates[depth - 1]:
+        column = tuple(columns[place])
+        if place in chosen or column in tried:
+            continue
+        tried.add(column)
+        picked = [columns[index] for index in (*chosen, place)]
+        if Counter(zip(*picked, strict=True)) == wanted and _extend([*chosen, place], candidates, columns, left):
+            return True
+    return False
+
+
+_MAGIC = b"SQLite format 3\0"
+
+
+def is_sqlite(place: str | Path) -> bool:
+    """Whether a place is an SQLite file, or a file that holds nothing yet, rather than another engine's database."""
+    if isinstance(place, str):
+        return False
+    with place.open("rb") as file:
+        return file.read(len(_MAGIC)) in (_MAGIC, b"")
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write to the file, for any thread; text that is not UTF-8 is an error as it comes."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+
+
+def sqlite_tables(connection: sqlite3.Connection, schema: str = "main") -> list[str]:
+    """Return the names of a database's tables, in the order in which they were made."""
+    named = f"SELECT name FROM {schema}.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+    return [str(row[0]) for row in connection.execute(named)]
+
+
+def holds_rows(connection: sqlite3.Connection, table: str) -> bool:
+    """Return whether a table has a row."""
+    return connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() is not None
+
+
+def lenient_text(text: bytes) -> str:
+    """A text factory for databases with text that is not UTF-8: what cannot be read is left out."""
+    return text.decode(errors="ignore")

@@ -1,13 +1,104 @@
-"""Exact set match without values (EM): clauses compared as sets, columns up to foreign keys, DISTINCT passed over."""
+"""A query as the official evaluator sees it: exact set match without values (EM), and Spider's levels of difficulty.
+
+EM compares clauses as sets, columns up to foreign keys, and passes over DISTINCT.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
 
-from .query import ColumnUnit, Condition, Conditions, Order, Output, Query, ValueUnit
+
+class ColumnUnit(NamedTuple):
+    """A column, possibly aggregated. `column` is `table.column` in lower case, or `*`.
+
+    `distinct` is None once distinctness was struck out of the comparison.
+    """
+
+    aggregate: str
+    column: str
+    distinct: bool | None
+
+
+class ValueUnit(NamedTuple):
+    """A column, or two joined by an arithmetic operator (`none` for one alone)."""
+
+    operator: str
+    left: ColumnUnit
+    right: ColumnUnit | None
+
+
+class Output(NamedTuple):
+    """One column of the SELECT list: an aggregate (`none` without) over a value unit."""
+
+    aggregate: str
+    unit: ValueUnit
+
+
+Value: TypeAlias = "float | str | ColumnUnit | Query | None"
+
+
+class Condition(NamedTuple):
+    """One comparison; `second` is used by BETWEEN alone."""
+
+    negated: bool
+    operator: str
+    unit: ValueUnit
+    first: Value
+    second: Value
+
+
+class Conditions(NamedTuple):
+    """Comparisons in order, and the `and`/`or` words between them in order: the tree they form is not kept."""
+
+    units: tuple[Condition, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+NO_CONDITIONS = Conditions()
+
+
+class Order(NamedTuple):
+    """ORDER BY. One direction for all: the last that was written wins."""
+
+    direction: str
+    units: tuple[ValueUnit, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A SELECT. Every default together is what an unreadable prediction is compared as.
+
+    Attributes:
+        tables: Names in lower case, or queries.
+        joins: The conditions of all ON clauses.
+        limit: Whether there is a LIMIT; the number is not kept.
+        combined: `intersect`, `union` or `except` and what follows it.
+    """
+
+    tables: tuple[str | Query, ...] = ()
+    joins: Conditions = NO_CONDITIONS
+    distinct: bool | None = False
+    outputs: tuple[Output, ...] = ()
+    where: Conditions = NO_CONDITIONS
+    group: tuple[ColumnUnit, ...] = ()
+    having: Conditions = NO_CONDITIONS
+    order: Order | None = None
+    limit: bool = False
+    combined: tuple[str, Query] | None = None
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Those of ON, WHERE and HAVING."""
+        return self.joins.units + self.where.units + self.having.units
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The `and` and `or` of ON, WHERE and HAVING."""
+        return self.joins.words + self.where.words + self.having.words
+
 
 Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keywords", "from"]
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
@@ -172,3 +263,49 @@ def _keywords(query: Query) -> set[str]:
     if query.combined is not None:
         words.add(query.combined[0])
     return words
+
+
+Hardness = Literal["easy", "medium", "hard", "extra"]
+LEVELS: tuple[Hardness, ...] = ("easy", "medium", "hard", "extra")
+
+
+def hardness(gold: Query) -> Hardness:
+    """The level that the numbers of clauses, nested queries and other features put a query at."""
+    clauses, nested, others = _clauses(gold), len(nested_queries(gold)), _others(gold)
+    if nested == 0:
+        if clauses <= 1 and others == 0:
+            return "easy"
+        if (clauses <= 1 and others <= 2) or (clauses <= 2 and others < 2):
+            return "medium"
+        if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):
+            return "hard"
+        return "extra"
+    return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
+
+
+def _clauses(gold: Query) -> int:
+    """WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE."""
+    present = [bool(gold.where.units), bool(gold.group), gold.order is not None, gold.limit]
+    likes = sum(condition.operator == "like" for condition in gold.conditions)
+    return sum(present) + max(len(gold.tables) - 1, 0) + gold.words.count("or") + likes
+
+
+def _others(gold: Query) -> int:
+    """How many of these are more than one: aggregates, outputs, WHERE conditions, GROUP BY columns."""
+    where = len(gold.where.units) + len(gold.where.words)
+    return sum(count > 1 for count in (_aggregates(gold), len(gold.outputs), where, len(gold.group)))
+
+
+def _aggregates(gold: Query) -> int:
+    """Aggregates as the official tool counts them.
+
+    It looks at the first field of each condition, which is the negation: a NOT in WHERE or HAVING counts as an
+    aggregate, a condition's own aggregate doesn't; each AND or OR of HAVING counts as well.
+    """
+    count = sum(output.aggregate != "none" for output in gold.outputs)
+    count += sum(condition.negated for condition in gold.where.units + gold.having.units) + len(gold.having.words)
+    order = gold.order.units if gold.order else ()
+    units: list[ColumnUnit] = [*gold.group]
+    for unit in order:
+        units += [part for part in (unit.left, unit.right) if part is not None]
+    return count + sum(unit.aggregate != "none" for unit in units)

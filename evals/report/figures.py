@@ -1,15 +1,17 @@
-"""The figures of a report, from the results of finished runs."""
+"""What a page shows of finished runs and trials: tables, and the pictures of some of them."""
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from markupsafe import Markup
+
 from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
+from .charts import draw_lines, draw_points
 
 Results: TypeAlias = Mapping[str, Any]
 """A run's results.json."""
@@ -28,6 +30,109 @@ class Row:
     name: str
     cells: tuple[str, ...]
     bars: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of a page, and the picture of it.
+
+    Attributes:
+        title: Over both.
+        columns: Names of all columns but the first.
+        rows: Its lines; without any, the section is left out.
+        picture: An SVG element; empty for none.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Row] = ()
+    picture: str = ""
+
+
+def run_sections(runs: Mapping[str, Results]) -> list[Section]:
+    """Set runs side by side: scores, where accuracy was lost, and cost."""
+    names, found = list(runs), list(runs.values())
+    return [
+        Section("Scores", names, score_rows(found)),
+        Section("EX by difficulty", names, group_rows(found, "by_hardness")),
+        Section("EX by turn", names, group_rows(found, "by_turn")),
+        Section(ATTEMPTS, names, attempt_rows(found), attempt_chart(runs)),
+        Section("Declining and asking back", names, outcome_rows(found)),
+        Section("Where accuracy was lost", names, error_rows(found)),
+        Section("Cost", names, cost_rows(found)),
+        Section("EX by database", names, group_rows(found, "by_database")),
+        cost_section(runs),
+    ]
+
+
+def trial_sections(trial: Results, history: Sequence[Any]) -> list[Section]:
+    """Show what a trial found: what passed, what changed since the last one, and the trials so far."""
+    cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
+    rate = _share_text(trial["pass_rate"])
+    rate += f" ({_share_text(low_high[0])} to {_share_text(low_high[1])})" if low_high else ""
+    tries = f"{trial['questions']} questions, {trial['tries']} {'try' if trial['tries'] == 1 else 'tries'} each"
+    calls = f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens"
+    calls += "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
+    seconds = cost["turn_seconds"] / (trial["questions"] * trial["tries"])
+    rows = [
+        Row("passed", (rate,), (trial["pass_rate"],)),
+        *([Row("wanted", (f"at least {_share_text(gate['least'])}",))] if gate else []),
+        Row("in every try", (f"{_share_text(trial['stable_rate'])} of {tries}",)),
+        Row("unstable", (str(len(trial["unstable"])),)),
+        Row("calls", (f"{cost['calls']} ({cost['new_replies']} new), {calls}",)),
+        Row("seconds", (f"{trial['seconds']:.1f}, {seconds:.2f} a question",)),
+    ]
+    return [Section("Trial", ("",), rows), *_since(trial), _so_far(history)]
+
+
+def _since(trial: Results) -> list[Section]:
+    since = trial["compared"]
+    if not since:
+        return []
+    elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
+    rows = [
+        Row("passed", (f"{_share_text(since['pass_rate'])} before ({since['model']}{elsewhere})",)),
+        Row("as before", (f"{since['same']} questions",)),
+    ]
+    rows += [
+        Row(name, ("; ".join(questions),))
+        for name, questions in (("new", since["added_questions"]), ("gone", since["removed_questions"]))
+        if questions
+    ]
+    rows += [
+        Row(
+            name,
+            (
+                f"{change['id']}: {change['question']} ({_share_text(change['before'])} before, "
+                f"{_share_text(change['now'])} now{_otherwise(change)})",
+            ),
+        )
+        for name in ("worse", "better")
+        for change in since[name]
+    ]
+    return [Section(f"Since {since['with']}", ("",), rows)]
+
+
+def _otherwise(change: Mapping[str, Any]) -> str:
+    return "; what is accepted was changed" if change["expects_otherwise"] else ""
+
+
+def _so_far(history: Sequence[Mapping[str, Any]]) -> Section:
+    columns = ("model", "passed", "questions", "calls", "seconds")
+    rows = [
+        Row(
+            line["time"],
+            (
+                line["model"],
+                _share_text(line["pass_rate"]),
+                str(line["questions"]),
+                str(line["calls"]),
+                f"{line['seconds']:.1f}",
+            ),
+        )
+        for line in reversed(history)
+    ]
+    return Section("Trials so far", columns, rows if len(rows) > 1 else ())
 
 
 def score_rows(runs: Sequence[Results]) -> list[Row]:
@@ -126,106 +231,30 @@ def attempt_rows(runs: Sequence[Results]) -> list[Row]:
     return [_shares(f"after attempt {n}", [_right_at(run, n) for run in runs]) for n in numbers]
 
 
-@dataclass(frozen=True)
-class Tick:
-    """A horizontal line of a chart, with its label."""
-
-    y: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A small line chart, in the units of its drawing.
-
-    Attributes:
-        title: Of the table below it.
-        lines: Points of each run, as SVG writes them; none where there is nothing to see.
-        ticks: Lines across.
-        left: Where the lines start.
-    """
-
-    title: str
-    lines: tuple[str, ...]
-    ticks: tuple[Tick, ...]
-    width: int = 360
-    height: int = 150
-    left: int = 34
-
-
 ATTEMPTS = "EX by attempt"
-"""The title of the chart and table of convergence."""
+"""The title of the picture and table of convergence."""
 
 
-def attempt_chart(runs: Sequence[Results]) -> Chart:
-    """Convergence: EX over attempts (revision chain, figure 3); nothing where no turn made two."""
-    most = _most_attempts(runs)
-    series = [[100 * (_right_at(run, n) or 0.0) for n in range(1, most + 1)] for run in runs]
-    if most < 2:
-        return Chart(ATTEMPTS, (), ())
-    low = 5 * math.floor(min(map(min, series)) / 5)
-    high = max(low + 5, 5 * math.ceil(max(map(max, series)) / 5))
-    chart = Chart(ATTEMPTS, (), ())
-    step = (chart.width - chart.left - 6) / (most - 1)
-
-    def height(share: float) -> float:
-        return round(chart.height - 10 - (share - low) / (high - low) * (chart.height - 20), 1)
-
-    lines = (
-        " ".join(f"{chart.left + place * step:.1f},{height(share)}" for place, share in enumerate(points))
-        for points in series
-    )
-    return replace(chart, lines=tuple(lines), ticks=tuple(Tick(height(share), str(share)) for share in (low, high)))
+def attempt_chart(runs: Mapping[str, Results]) -> Markup:
+    """Draw convergence: EX over attempts (revision chain, figure 3); nothing where no turn made two."""
+    most = _most_attempts(list(runs.values()))
+    values = [
+        {"curve": name, "x": n, "y": 100 * (_right_at(run, n) or 0.0)}
+        for name, run in runs.items()
+        for n in range(1, most + 1)
+    ]
+    return draw_lines(ATTEMPTS, "attempt", values) if most > 1 else Markup("")
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A run in the chart of accuracy against cost, in the units of its drawing."""
-
-    x: float
-    y: float
-    tokens: float
-    ex: float
-
-
-@dataclass(frozen=True)
-class CostChart:
-    """EX against tokens a question.
-
-    Attributes:
-        spots: One a run; None for a run without a model or without a judged question.
-        ticks: Lines across.
-        most: Tokens a question at the right end.
-    """
-
-    spots: tuple[Spot | None, ...]
-    ticks: tuple[Tick, ...]
-    most: int
-    width: int = 360
-    height: int = 170
-    left: int = 34
-
-
-def cost_chart(runs: Sequence[Results]) -> CostChart | None:
-    """EX against cost; None where fewer than two runs asked a model."""
-    known = [_tokens_and_ex(run) for run in runs]
-    points = [point for point in known if point is not None]
-    if len(points) < 2:
-        return None
-    most = max(tokens for tokens, _ in points)
-    low = min(95, 5 * math.floor(20 * min(ex for _, ex in points)))
-    high = min(100, max(low + 5, 5 * math.ceil(20 * max(ex for _, ex in points) + 0.01)))
-    blank = CostChart((), (), round(most))
-
-    def height(percent: float) -> float:
-        return round(blank.height - 26 - (percent - low) / (high - low) * (blank.height - 40), 1)
-
-    def spot(tokens: float, ex: float) -> Spot:
-        x = blank.left + 8 + tokens / most * (blank.width - blank.left - 20)
-        return Spot(round(x, 1), height(100 * ex), tokens, ex)
-
-    ticks = tuple(Tick(height(percent), str(percent)) for percent in (low, high))
-    return replace(blank, spots=tuple(spot(*point) if point else None for point in known), ticks=ticks)
+def cost_section(runs: Mapping[str, Results]) -> Section:
+    """Show EX against cost; without rows where fewer than two runs asked a model."""
+    known = {name: point for name, run in runs.items() if (point := _tokens_and_ex(run)) is not None}
+    if len(known) < 2:
+        return Section("EX against cost", ())
+    rows = [Row(name, (f"{tokens:,.0f}", _percent(ex))) for name, (tokens, ex) in known.items()]
+    values = [{"curve": name, "x": tokens, "y": 100 * ex} for name, (tokens, ex) in known.items()]
+    chart = draw_points("EX against tokens a question", "tokens a question", values)
+    return Section("EX against cost", ("tokens a question", "EX"), rows, chart)
 
 
 def _tokens_and_ex(run: Results) -> tuple[float, float] | None:
@@ -275,7 +304,7 @@ def _most_attempts(runs: Sequence[Results]) -> int:
 
 
 def _right_at(run: Results, attempt: int) -> float | None:
-    judged = [q["attempts_right"] for q in run["questions"] if q["ex"] is not None]
+    judged = [q["attempts_right"] for q in run["questions"] if q["ex"] is not None and q["golds"]]
     right = [bool(attempts) and attempts[min(attempt, len(attempts)) - 1] is True for attempts in judged]
     return sum(right) / len(right) if right else None
 
@@ -319,3 +348,7 @@ def _shares(name: str, shares: Sequence[float | None]) -> Row:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _share_text(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %".replace(".0 %", " %")

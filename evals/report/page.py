@@ -1,30 +1,30 @@
-"""Writing the page."""
+"""Writing the one page of runs, trials and experiments."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_lines
+from ...tools.whole_files import write_whole
 from ..datasets.plain import SUFFIXES
-from ..runner.files import write_whole
-from ..runner.results import read_results, without_passwords
-from . import figures
+from ..runner.results import HISTORY_FILE, evaluation_of, read_results, without_passwords
+from .figures import Against, Section, comparisons, run_sections, trial_sections
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
-    """Writes one page about finished runs.
+    """Write one page about finished runs and trials.
 
-    The page asks for nothing from anywhere: style, script and data are in it, and it forbids itself the rest. What a
-    person decides on it is downloaded as a file that `tableturn judge accept` takes in.
+    What a person decides on it is downloaded as a file that `tableturn judge accept` takes in.
 
     Args:
-        folders: Of `tableturn eval`.
+        folders: Of `tableturn eval` or `tableturn trial`.
         out: The HTML file.
         adjudicate: Whether it begins with the answers that somebody has to decide on, instead of with scores.
 
@@ -36,58 +36,109 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     """
     results = [read_results(folder) for folder in folders]
     names = [folder.resolve().name for folder in folders]
-    environment = Environment(
-        loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
     try:
-        runs = [without_passwords(found) for found in results]
-        comparisons = list(zip(names[1:], figures.comparisons(runs), strict=True))
-        tables = {
-            "Scores": figures.score_rows(runs),
-            "EX by difficulty": figures.group_rows(runs, "by_hardness"),
-            "EX by turn": figures.group_rows(runs, "by_turn"),
-            figures.ATTEMPTS: figures.attempt_rows(runs),
-            "Declining and asking back": figures.outcome_rows(runs),
-            "Where accuracy was lost": figures.error_rows(runs),
-            "Cost": figures.cost_rows(runs),
-            "EX by database": figures.group_rows(runs, "by_database"),
-        }
-        page = environment.get_template("page.html.j2").render(
-            names=names,
+        runs = [without_passwords(evaluation_of(found)) for found in results]
+        compared = list(zip(names[1:], comparisons(runs), strict=True))
+        trials = [
+            section
+            for folder, found in zip(folders, results, strict=True)
+            if "trial" in found
+            for section in trial_sections(found, _history(folder))
+        ]
+        write_page(
+            out,
+            names,
+            [*trials, *run_sections(dict(zip(names, runs, strict=True)))],
             runs=[{"baseline": None, **run["run"]} for run in runs],
-            tables=tables,
-            chart=figures.attempt_chart(runs),
-            cost_chart=figures.cost_chart(runs),
-            comparisons=comparisons,
+            comparisons=compared,
             adjudicate=adjudicate,
-            kinds=get_args(Kind),
-            questions=_embedded(
-                [
-                    {"name": name, "dataset": dataset_name(run["run"]["dataset"]), "questions": run["questions"]}
-                    for name, run in zip(names, runs, strict=True)
-                ]
-            ),
+            questions=[
+                {"name": name, "dataset": dataset_name(run["run"]["dataset"]), "questions": _asked(run, found)}
+                for name, run, found in zip(names, runs, results, strict=True)
+            ],
         )
     except KeyError as error:
         raise SettingsError(f"the results of a run lack {error}: finish it again with `tableturn eval`") from error
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
-    try:
-        write_whole(out, page)
-    except OSError as error:
-        raise SettingsError(f"{out} cannot be written: {error}") from error
     return [
         against.found.told(names[0], name)
         if against.found is not None
         else f"{name} is not compared with {names[0]}: no question is judged in both."
-        for name, against in comparisons
+        for name, against in compared
     ]
 
 
+def write_page(
+    out: Path,
+    names: Sequence[str],
+    sections: Sequence[Section],
+    *,
+    lead: str = "",
+    remarks: Sequence[str] = (),
+    runs: Sequence[Mapping[str, Any]] = (),
+    comparisons: Sequence[tuple[str, Against]] = (),
+    adjudicate: bool = False,
+    questions: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Write a page, which asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
+
+    Args:
+        out: The HTML file.
+        names: What it is about.
+        sections: Tables and pictures.
+        lead: What has to be known to read them.
+        remarks: Of a list at the end.
+        runs: What was run, one a name.
+        comparisons: Of each further run with the first.
+        adjudicate: See `write_report`.
+        questions: Names of runs, with the records of their questions; none for a page without.
+
+    Raises:
+        SettingsError: It cannot be written.
+    """
+    environment = Environment(
+        loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    page = environment.get_template("page.html.j2").render(
+        names=names,
+        sections=sections,
+        lead=lead,
+        remarks=remarks,
+        runs=runs,
+        comparisons=comparisons,
+        adjudicate=adjudicate,
+        kinds=get_args(Kind),
+        questions=_embedded(questions) if questions else "",
+    )
+    try:
+        write_whole(out, page)
+    except OSError as error:
+        raise SettingsError(f"{out} cannot be written: {error}") from error
+
+
 def dataset_name(given: str) -> str:
-    """What verdict files call a run's dataset: a benchmark's name, or that of the file of one's own questions."""
+    """Return what verdict files call a run's dataset: a benchmark's name, or that of a file of one's own questions."""
     path = Path(given)
-    return path.stem if path.suffix in SUFFIXES else given
+    return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given
+
+
+def _history(folder: Path) -> list[Any]:
+    """The last trials of a folder, a line each."""
+    path = folder / HISTORY_FILE
+    return read_lines(path.read_text(encoding="utf-8"))[-10:] if path.exists() else []
+
+
+def _asked(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of a run's questions; of a trial, those that fail first, with what each accepts."""
+    if "trial" not in found:
+        return run["questions"]
+    told = {question["id"]: question for question in found["by_question"]}
+    records: list[dict[str, Any]] = []
+    for record in sorted(run["questions"], key=lambda record: record["ex"] is True):
+        about = told[record["interaction"].rpartition("~")[0]]
+        records.append({**record, "accepted": about["accepted"][record["turn"] - 1], "note": about["note"]})
+    return records
 
 
 def _embedded(value: object) -> str:

@@ -46,12 +46,8 @@ class RunProgress:
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """One more question is done."""
-        self.count(record, verdict.ex)
-
-    def count(self, record: TurnRecord, right: bool | None) -> None:
-        """One more question is done, however it was judged; None where it was not."""
-        self._judged += right is not None
-        self._right += right is True
+        self._judged += verdict.ex is not None
+        self._right += verdict.ex is True
         self._not_asked += not record.asked
         self._calls += record.calls
         self._prompt += record.tokens[0]

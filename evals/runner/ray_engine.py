@@ -16,11 +16,9 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 
 from ...tools.errors import SettingsError, TableturnError
 from ..datasets import Dataset, Question
-from .answering import Answering
-from .cache import ReplyCache
-from .local_engine import make_answering
-from .model import CACHE_FILE
-from .record import TurnRecord
+from .model import CACHE_FILE, ReplyCache
+from .record import Answering, TurnRecord
+from .run import make_answering
 from .spec import RunSpec
 
 # Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.

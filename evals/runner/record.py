@@ -1,12 +1,14 @@
-"""What is kept of one answered question."""
+"""What is kept of one answered question, and who answers: an agent, a baseline, or workers on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ...agent import Answer
+from ...tools.errors import TableturnError
+from ..datasets import Question
 from ..metrics.redundancy import Linked
 
 SHOWN_ROWS = 10
@@ -102,3 +104,38 @@ def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: flo
         asked_back=asked_back,
         evidence=answer.record.evidence,
     )
+
+
+class Answering(Protocol):
+    """Answers interactions, any number of them at once."""
+
+    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
+
+        Nothing follows a turn that the model could not be asked where later turns would build on its answer.
+
+        Args:
+            turns: All turns of the interaction.
+            recorded: Records that an earlier start of the run made, by question id.
+        """
+        ...
+
+    def close(self) -> None:
+        """Closes what is open."""
+        ...
+
+
+def failed(turn: Question, error: Exception) -> TurnRecord:
+    """The record of a turn that failed with an error: a wrong answer, while the other questions still count."""
+    text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
+    return TurnRecord(id=turn.id, sql="", status="failed", text=text)
+
+
+def not_asked(turn: Question, why: str) -> TurnRecord:
+    """The record of a turn for which the model gave no reply: nothing to judge."""
+    return TurnRecord(id=turn.id, sql="", status=NOT_ASKED, text=why)
+
+
+def asked_text(turn: Question) -> str:
+    """What a baseline is asked: the question, with the evidence that comes with it; agents are given it apart."""
+    return f"{turn.text}\n({turn.evidence})" if turn.evidence else turn.text

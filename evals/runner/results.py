@@ -1,36 +1,182 @@
-"""The outcome of a run, as one JSON file that reports and comparisons read."""
+"""The outcome of a run: one JSON file that reports and comparisons read, and lines of the record of models."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from tableturn import __version__
 
+from ...agent.model.record import Record, add_record, record_file
+from ...agent.model.resolve import model_label, resolve_model
 from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
 from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
+from ...tools.whole_files import write_whole
+from ..adjudication.ruling import Ruling, with_verdicts
 from ..datasets import Dataset
-from ..metrics import Judge, StrictJudge, Verdict, as_json, official_judge, summarize
-from ..metrics.clauses import ClauseJudge
-from ..metrics.errors import error_class
-from ..metrics.outcomes import outcome, outcome_scores
+from ..metrics import Judge, StrictJudge, as_json, official_judge, summarize
+from ..metrics.judging import ClauseJudge, Verdict, error_class
 from ..metrics.redundancy import mean_redundancy, turn_redundancy
 from ..official import OfficialDatabases
-from .files import write_whole
+from .model import REPLAY
 from .record import SHOWN_ROWS, TurnRecord
 from .spec import RunSpec
 
-RESULTS_FILE = "results.json"
+OutcomeKind = Literal[
+    "answered_rightly",
+    "answered_wrongly",
+    "declined_rightly",
+    "declined_wrongly",
+    "asked_usefully",
+    "asked_in_vain",
+    "asked_needlessly",
+    "guessed_rightly",
+    "not_judged",
+]
+"""What became of a question.
+
+`answered_wrongly` also where it should have been declined and was not, be it that no query came at all;
+`asked_usefully` where asking back was right and led to a right answer, `asked_in_vain` where it did not;
+`guessed_rightly` where an ambiguous question was answered as it was meant without asking.
+"""
+
+
+def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
+    """What became of one question."""
+    expects = verdict.question.expects
+    wanted = expects.outcome if expects else "answer"
+    asked = bool(record.asked_back) or record.status == "needs_clarification"
+    declined = record.status == "unanswerable"
+    if not record.asked or (wanted != "decline" and verdict.ex is None):
+        return "not_judged"
+    if wanted == "decline":
+        return "declined_rightly" if declined else "asked_needlessly" if asked else "answered_wrongly"
+    if asked and wanted == "ask_back":
+        return "asked_usefully" if verdict.ex else "asked_in_vain"
+    if declined:
+        return "declined_wrongly"
+    if asked:
+        return "asked_needlessly"
+    if wanted == "ask_back":
+        return "guessed_rightly" if verdict.ex else "answered_wrongly"
+    return "answered_rightly" if verdict.ex else "answered_wrongly"
+
+
+def outcome_scores(answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, object]:
+    """Counts of every kind, and the shares that say how far declining and asking back can be trusted.
+
+    Returns:
+        Empty where every question expects nothing but a query. `declined` and `asked`: of those that should have been,
+        how many were (`recall`), and of those that were, how many should have been (`precision`); `useful`: of the
+        times that it asked back rightly, how many led to a right answer.
+    """
+    if all(verdict.question.expects is None for _, verdict in answered):
+        return {}
+    kinds = [outcome(record, verdict) for record, verdict in answered]
+    counts = Counter(kinds)
+    judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
+    should_decline = [_wanted(verdict) == "decline" for _, verdict in judged]
+    should_ask = [_wanted(verdict) == "ask_back" for _, verdict in judged]
+    declined = [record.status == "unanswerable" for record, _ in judged]
+    asked = [bool(record.asked_back) or record.status == "needs_clarification" for record, _ in judged]
+    return {
+        "n": len(answered),
+        "counts": {kind: counts[kind] for kind in get_args(OutcomeKind)},
+        "declined": _agreement(should_decline, declined),
+        "asked": _agreement(should_ask, asked),
+        "useful": _share(counts["asked_usefully"], counts["asked_usefully"] + counts["asked_in_vain"]),
+    }
+
+
+def _wanted(verdict: Verdict) -> str:
+    return verdict.question.expects.outcome if verdict.question.expects else "answer"
+
+
+def _agreement(should: Sequence[bool], did: Sequence[bool]) -> dict[str, float | None]:
+    both = sum(a and b for a, b in zip(should, did, strict=True))
+    return {"recall": _share(both, sum(should)), "precision": _share(both, sum(did))}
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+_Answered = tuple[TurnRecord, Verdict]
+
+
+def used_model(model: str | None, base_url: str | None) -> str:
+    """The name of the model that a choice comes to."""
+    found = resolve_model(model, base_url=base_url)
+    return "offline" if found is None else model_label(found)
+
+
+def chosen_record(given: Path | None, spec: RunSpec) -> Path | None:
+    """Where a run is recorded; None for nowhere.
+
+    Args:
+        given: As a person says: a file, `off`, or None for the one in the data folder, to which recorded predictions
+            and baselines are not added: they say nothing of what the model does in the agent.
+        spec: The run.
+    """
+    if given is None and (spec.baseline or (spec.model or "").startswith(REPLAY)):
+        return None
+    return record_file(given)
+
+
+def add_records(spec: RunSpec, answered: Sequence[_Answered], results: Mapping[str, Any], path: Path) -> None:
+    """Adds a line a database: what was judged, and what it took.
+
+    Args:
+        spec: The run.
+        answered: All of its answers.
+        results: What came of it.
+        path: The record.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
+    ruled = results["by_verdict"]["ruled"]
+    by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
+    model = spec.model if spec.model and spec.model.startswith(REPLAY) else used_model(spec.model, spec.base_url)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    judged = sorted((pair for pair in answered if pair[1].ex is not None), key=_database)
+    for database, pairs in groupby(judged, key=_database):
+        records, verdicts = zip(*pairs, strict=True)
+        right = sum(verdict.ex is True for verdict in verdicts)
+        words = [by_verdict.get(verdict.question.id) for verdict in verdicts]
+        right_verdict = None if None in words else words.count("right")
+        calls, tokens = sum(record.calls for record in records), sum(record.tokens[0] for record in records)
+        add_record(Record(model, database, len(records), right, right_verdict, calls, tokens, now), path)
+
+
+def short_name(database: str) -> str:
+    """A database's name in the record, as answers to its questions have it: of a URL neither server nor password.
+
+    >>> short_name("shop.sqlite"), short_name("postgresql://me:secret@db.example/shop"), short_name("concert_singer")
+    ('shop', 'shop', 'concert_singer')
+    """
+    return Path(urlsplit(database).path if "://" in database else database).stem
+
+
+def _database(pair: _Answered) -> str:
+    return short_name(pair[1].question.database)
+
+
+RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
 
 def run_results(
-    spec: RunSpec, dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]], seconds: float
+    spec: RunSpec, dataset: Dataset, answered: Sequence[_Answered], seconds: float, rulings: Sequence[Ruling] = ()
 ) -> dict[str, Any]:
     """Scores in both modes, cost, every question with its answer and gold, and our version.
 
@@ -39,9 +185,11 @@ def run_results(
         dataset: Its split.
         answered: Records with strict verdicts, in the dataset's order.
         seconds: Wall time of this start of the run.
+        rulings: Of its verdict file.
     """
     whole, answered = answered, [(record, verdict) for record, verdict in answered if verdict.question.golds]
     strict = [verdict for _, verdict in answered]
+    judged = [verdict for _, verdict in whole if verdict.question.golds or verdict.ex is not None]
     with official_judge(dataset) as judge:
         official = [_judged_again(judge, record, verdict) for record, verdict in answered]
     with OfficialDatabases(dataset.database) as databases:
@@ -52,7 +200,7 @@ def run_results(
     found = {
         "version": __version__,
         "run": asdict(spec),
-        "strict": _scores(strict),
+        "strict": _scores(judged),
         "official": _scores(official),
         "linking": _linking(dataset, answered),
         "outcomes": outcome_scores(whole),
@@ -73,6 +221,7 @@ def run_results(
             if not verdict.question.golds
         ],
     }
+    with_verdicts(found, dataset, strict, rulings)
     return without_passwords(found)
 
 
@@ -139,6 +288,19 @@ def read_results(out: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise SettingsError(f"{path} is not what `tableturn eval` writes: finish the run again")
     return found
+
+
+def evaluation_of(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the evaluation in what `read_results` gives: all of it, or that of a trial.
+
+    Raises:
+        SettingsError: It is a trial of an earlier version, which kept none.
+    """
+    if "trial" not in results:
+        return results
+    if "evaluation" not in results:
+        raise SettingsError("the trial is of an earlier version: hold it again with `tableturn trial`")
+    return results["evaluation"]
 
 
 def recorded_in(out: Path) -> str:

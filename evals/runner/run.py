@@ -1,27 +1,195 @@
-"""The run itself: interactions side by side, the turns of each one after the other."""
+"""The run itself: interactions side by side, the turns of each one after the other, and a journal to go on from."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+import json
+import os
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
-from ...tools.errors import SettingsError, TableturnError
+from langchain_core.caches import BaseCache
+
+from ...agent import Settings, make_settings
+from ...tools.errors import ModelError, SettingsError, TableturnError
+from ..baselines import find_baseline
+from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
-from .answering import Answering, not_asked
-from .journal import JOURNAL_FILE, Journal
-from .local_engine import local_engine, run_settings
-from .record import TurnRecord
+from .agents import AgentAnswering, Agents
+from .model import CACHE_FILE, REPLAY, REPLAY_SETTINGS, ReplyCache, run_model
+from .record import Answering, TurnRecord, not_asked
 from .results import RESULTS_FILE, read_results
 from .spec import RunSpec, check_folder, write_spec
 
+JOURNAL_FILE = "journal.jsonl"
+
+
+class Journal(Closing):
+    """Records by question id, in memory and on disk.
+
+    Raises:
+        SettingsError: The file is no journal, or another process is writing it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        last = _last_records(path)
+        self._records = _asked(last)
+        self._unasked = last.keys() - self._records.keys()
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._lock()
+        # A line that a killed run left half written is cut off; its question is asked again.
+        self._file.seek(_whole_lines(path))
+        self._file.truncate()
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._file.close()
+
+    @property
+    def records(self) -> Mapping[str, TurnRecord]:
+        """What is answered so far; questions that the model could not be asked are only lines in the file."""
+        return self._records
+
+    @property
+    def unasked(self) -> Set[str]:
+        """Questions that the model could not be asked when the journal was opened."""
+        return self._unasked
+
+    def add(self, record: TurnRecord) -> None:
+        """Keeps a record; it is on disk when this returns.
+
+        Raises:
+            SettingsError: The question has one already.
+        """
+        if record.id in self._records:
+            raise SettingsError(f"{self._path}: question {record.id} was answered twice")
+        self._file.write(json.dumps(asdict(record)).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if record.asked:
+            self._records[record.id] = record
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system: no lock, as before two runs met
+            return
+        try:
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise SettingsError(f"{self._path} is being written by another run") from error
+
+
+def read_journal(path: Path) -> dict[str, TurnRecord]:
+    """Answers by question id; none where there is no file.
+
+    Raises:
+        SettingsError: A whole line is no record.
+    """
+    return _asked(_last_records(path))
+
+
+def _asked(last: Mapping[str, TurnRecord]) -> dict[str, TurnRecord]:
+    return {name: record for name, record in last.items() if record.asked}
+
+
+def _last_records(path: Path) -> dict[str, TurnRecord]:
+    """The last record of each question, also of those that the model could not be asked."""
+    if not path.exists():
+        return {}
+    records: dict[str, TurnRecord] = {}
+    for number, line in enumerate(path.read_bytes()[: _whole_lines(path)].splitlines(), 1):
+        try:
+            fields = json.loads(line)
+            for name in ("columns", "attempts", "notes"):
+                fields[name] = tuple(fields[name])
+            for name in ("rows", "linked"):
+                fields[name] = tuple(map(tuple, fields.get(name, ())))
+            record = TurnRecord(**fields)
+        except (ValueError, TypeError, KeyError) as error:
+            raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error
+        records[record.id] = record
+    return records
+
+
+def _whole_lines(path: Path) -> int:
+    """Bytes up to and with the last line end."""
+    return path.read_bytes().rfind(b"\n") + 1
+
+
+@contextmanager
+def local_engine(spec: RunSpec, dataset: Dataset, out: Path) -> Generator[Answering]:
+    """Answers in this process, with replies kept in the run's folder.
+
+    Raises:
+        ModelError: The model cannot be set up.
+        SettingsError: Settings are wrong, or replies cannot be kept.
+    """
+    with closing(ReplyCache(out / CACHE_FILE)) as cache, closing(make_answering(spec, dataset, cache)) as answering:
+        yield answering
+
+
+def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answering:
+    """Who answers a run's questions.
+
+    Args:
+        spec: The run.
+        dataset: Its split, whole.
+        cache: Keeps the model's replies.
+
+    Raises:
+        ModelError: The model cannot be set up, or a baseline has none to ask.
+        SettingsError: Settings are wrong, or the baseline cannot be had.
+    """
+    settings = run_settings(spec, dataset)
+    model = run_model(spec, dataset, cache)
+    name = find_baseline(spec.baseline).module if spec.baseline else ""
+    module = import_module(f"..baselines.{name}", __package__) if name else None
+    if spec.baseline and model is None:
+        # The built-in translator reads neither prompts nor examples: baselines would differ in name only.
+        raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
+    if module is not None:
+        return module.make(dataset, model, settings, spec.history)
+    return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples, spec.embedding), spec.history)
+
+
+def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
+    """The preset with the run's own fields; no question is asked back unless the dataset says what its asker means.
+
+    Raises:
+        SettingsError: Settings are wrong, or there is no such baseline.
+    """
+    return settings_of(spec, conversational=dataset.conversational)
+
+
+def settings_of(spec: RunSpec, *, conversational: bool) -> Settings:
+    """See `run_settings`.
+
+    Args:
+        spec: The run.
+        conversational: Whether the dataset says what its asker means; papers' presets ask nobody back even so.
+    """
+    replayed = spec.model is not None and spec.model.startswith(REPLAY)
+    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"} | (
+        {} if conversational else {"clarify": False}
+    )
+    if spec.preset in (None, "full"):
+        fields["conventions"] = "benchmark"
+    if spec.baseline is not None:
+        fields |= find_baseline(spec.baseline).settings
+    fields |= {**spec.settings, **(REPLAY_SETTINGS if replayed else {})}
+    return make_settings(fields, preset=spec.preset)
+
+
 T = TypeVar("T")
-V = TypeVar("V")
-V_co = TypeVar("V_co", covariant=True)
 
 Engine = Literal["local", "ray"]
 """Where questions are answered: in this process, or on a Ray cluster."""
@@ -38,10 +206,10 @@ class RunStopped(TableturnError):
     """
 
 
-class Judging(Protocol[V_co]):
+class Judging(Protocol):
     """Judges records, one at a time and in one thread."""
 
-    def judge(self, question: Question, record: TurnRecord) -> V_co:
+    def judge(self, question: Question, record: TurnRecord) -> Verdict:
         """What to make of a record, also of one that says that the model could not be asked."""
         ...
 
@@ -50,16 +218,8 @@ class Judging(Protocol[V_co]):
         ...
 
 
-Hears: TypeAlias = Callable[[TurnRecord, V], None]
-"""Told about each question as it is answered and judged in any way."""
-
-
-class Listener(Protocol):
-    """Told about each question as it is answered and judged."""
-
-    def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
-        """One more question is done."""
-        ...
+Listener = Callable[[TurnRecord, Verdict], None]
+"""Told about each question as it is answered and judged."""
 
 
 def run_evaluation(
@@ -71,6 +231,7 @@ def run_evaluation(
     listener: Listener,
     engine: Engine = "local",
     asked: Dataset | None = None,
+    judging: Judging | None = None,
 ) -> list[tuple[TurnRecord, Verdict]]:
     """Answers every question of a dataset, or those that are still to do.
 
@@ -82,9 +243,10 @@ def run_evaluation(
         listener: Told about each question, also those answered before the run was interrupted.
         engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
         asked: The part that is asked, where `spec` alone does not say.
+        judging: Who judges, closed at the end; None for strict judging.
 
     Returns:
-        Records with strict verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
+        Records with verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
         False) have none, and are asked again when the run is started again.
 
     Raises:
@@ -95,40 +257,13 @@ def run_evaluation(
     run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_folder(spec, asked, out)
-    if (out / RESULTS_FILE).exists() and "trial" in read_results(out):
+    if judging is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
     with Journal(out / JOURNAL_FILE) as journal, _engine(engine, spec, dataset, out, jobs) as answering:
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        return answer_all(asked, answering, journal, _Strictly(dataset), listener, jobs)
-
-
-def answer_all(
-    asked: Dataset,
-    answering: Answering,
-    journal: Journal,
-    judging: Judging[V],
-    listener: Hears[V],
-    jobs: int,
-) -> list[tuple[TurnRecord, V]]:
-    """Has every question answered that the journal lacks, and all of them judged.
-
-    Args:
-        asked: The questions.
-        answering: Who answers.
-        journal: Of this start and those before it.
-        judging: Closed at the end.
-        listener: Told about each question, also those answered before.
-        jobs: Interactions at once.
-
-    Returns:
-        Records with what was made of them, in the dataset's order.
-
-    Raises:
-        RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
-    """
-    done = completed(_Run(asked, answering, journal, judging, listener).all(jobs))
-    return [done[question.id] for question in asked.questions]
+        done = completed(_Run(asked, answering, journal, judging or _Strictly(dataset), listener).all(jobs))
+        return [done[question.id] for question in asked.questions]
 
 
 class _Strictly:
@@ -162,14 +297,9 @@ def _engine(engine: Engine, spec: RunSpec, dataset: Dataset, out: Path, jobs: in
     return ray_engine(spec, dataset, out, jobs)
 
 
-class _Run(Generic[V]):
+class _Run:
     def __init__(
-        self,
-        dataset: Dataset,
-        answering: Answering,
-        journal: Journal,
-        judging: Judging[V],
-        listener: Hears[V],
+        self, dataset: Dataset, answering: Answering, journal: Journal, judging: Judging, listener: Listener
     ) -> None:
         self._dataset = dataset
         self._answering = answering
@@ -178,10 +308,10 @@ class _Run(Generic[V]):
         self._judge = judging
         # SQLite connections belong to the thread that opened them: one thread judges.
         self._judging = ThreadPoolExecutor(1)
-        self._done: dict[str, tuple[TurnRecord, V]] = {}
+        self._done: dict[str, tuple[TurnRecord, Verdict]] = {}
         self._unasked_in_a_row = 0
 
-    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, V]]:
+    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
         """Answers and judges everything; records and verdicts by question id."""
         # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
         interactions = iter(sorted(self._dataset.interactions, key=self._was_unasked))

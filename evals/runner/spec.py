@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...tools.errors import SettingsError
+from ...tools.whole_files import write_whole
 from ..datasets import Dataset
-from .files import write_whole
 
 SPEC_FILE = "run.json"
 

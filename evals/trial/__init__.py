@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from .draft import draft, write_draft
 from .question import TrialFile, TrialQuestion, read_trial, trial_schema
-from .results import read_trial_results
-from .run import TrialOptions, run_trial
+from .run import TrialOptions, read_trial_results, run_trial
 
 __all__ = [
     "TrialFile",

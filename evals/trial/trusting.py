@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...agent import SQLAgent
 from ...agent.answers.trust import fingerprints
 from ...agent.model.trust import Bound, keep_bound
-from ...agent.settings import Settings, make_settings
+from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ...tools.values.text_words import words
-from ..metrics.bounding import bounded
-from ..runner.files import write_whole
+from ...tools.whole_files import write_whole
+from ..metrics.statistics import bounded
+from ..runner import Listener
 from .question import TrialFile, TrialQuestion, read_trial
-from .run import TrialListener, TrialOptions, run_trial
+from .run import TrialOptions, run_trial
 
 QUESTIONS_FILE = "questions.json"
 APPROVED = ("approved", "verified")
@@ -51,35 +52,6 @@ class Label(BaseModel):
 
 
 @dataclass(frozen=True)
-class TrustOptions:
-    """Of whom a bound is set, and by what.
-
-    Attributes:
-        database: A path, or a URL.
-        labels: A trial's question file, or judged answers; None for the answers that were approved or corrected.
-        model: As for `tableturn ask`.
-        base_url: Of an OpenAI-compatible server.
-        preset: The agent's.
-        settings: Fields that differ from the preset.
-        examples: An example store.
-        alpha: The share of wrong ones among trusted answers, at most.
-        certainty: How sure that is to be.
-        jobs: Questions at once.
-    """
-
-    database: str
-    labels: Path | None = None
-    model: str | None = None
-    base_url: str | None = None
-    preset: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    examples: str | None = None
-    alpha: float = 0.05
-    certainty: float = 0.95
-    jobs: int = 4
-
-
-@dataclass(frozen=True)
 class Labelled:
     """What is asked, and how an answer is judged.
 
@@ -93,11 +65,22 @@ class Labelled:
     inverted: frozenset[str]
 
 
-def fit_bound(options: TrustOptions, out: Path, path: Path, listener: TrialListener) -> Bound:
-    """Asks the labelled questions, sets the bound, and keeps it.
+def fit_bound(
+    options: TrialOptions,
+    labels: Path | None,
+    alpha: float,
+    certainty: float,
+    out: Path,
+    path: Path,
+    listener: Listener,
+) -> Bound:
+    """Ask the labelled questions, set the bound, and keep it.
 
     Args:
-        options: Of whom, and by what.
+        options: Of whom; its questions are those of the labels.
+        labels: A trial's question file, or judged answers; None for the answers that were approved or corrected.
+        alpha: The share of wrong ones among trusted answers, at most.
+        certainty: How sure that is to be.
         out: The folder that keeps the model's replies: what it said once is not asked again.
         path: The file of bounds.
         listener: Told about each answer.
@@ -108,33 +91,21 @@ def fit_bound(options: TrustOptions, out: Path, path: Path, listener: TrialListe
         ModelError: The model cannot be set up.
         RunStopped: The model could not be asked several questions in a row.
     """
-    settings = make_settings(options.settings, preset=options.preset)
-    with _agent(options, settings) as agent:
-        identity = database_identity(agent.resources.database)
-        model = agent.resources.translator(agent.settings).model
-        prints = fingerprints(agent.resources, agent.settings)
-        labelled = _approved(agent) if options.labels is None else read_labels(options.labels)
+    with _agent(options) as agent:
+        settings, (identity, model, prints) = agent.settings, _state(agent)
+        labelled = _approved(agent) if labels is None else read_labels(labels)
     questions = _written(labelled.file, out)
     as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
-    trial = TrialOptions(
-        options.database,
-        questions,
-        options.model,
-        options.base_url,
-        options.preset,
-        {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"},
-        options.examples,
-        jobs=options.jobs,
-    )
-    results = run_trial(trial, out, listener)
+    fields = {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"}
+    results = run_trial(replace(options, questions=questions, settings=fields), out, listener)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
-    found = bounded(judged_answers(results, labelled.inverted), options.alpha, options.certainty)
+    found = bounded(judged_answers(results, labelled.inverted), alpha, certainty)
     bound = Bound(
         database=identity,
         model=model,
-        alpha=options.alpha,
-        certainty=options.certainty,
+        alpha=alpha,
+        certainty=certainty,
         level=found.confidence,
         labels=found.labels,
         wrong=found.wrong,
@@ -148,15 +119,15 @@ def fit_bound(options: TrustOptions, out: Path, path: Path, listener: TrialListe
     return bound
 
 
-def state_of(options: TrustOptions) -> tuple[str, str, Any]:
-    """The database's identity, the model's name, and the fingerprints as they are now."""
-    settings = make_settings(options.settings, preset=options.preset)
-    with _agent(options, settings) as agent:
-        return (
-            database_identity(agent.resources.database),
-            agent.resources.translator(agent.settings).model,
-            fingerprints(agent.resources, agent.settings),
-        )
+def state_of(options: TrialOptions) -> tuple[str, str, Any]:
+    """Return the database's identity, the model's name, and the fingerprints as they are now."""
+    with _agent(options) as agent:
+        return _state(agent)
+
+
+def _state(agent: SQLAgent) -> tuple[str, str, Any]:
+    identity = database_identity(agent.resources.database)
+    return identity, agent.resources.translator(agent.settings).model, fingerprints(agent.resources, agent.settings)
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
@@ -246,11 +217,11 @@ def _approved(agent: SQLAgent) -> Labelled:
     return labelled(kept)
 
 
-def _agent(options: TrustOptions, settings: Settings) -> SQLAgent:
+def _agent(options: TrialOptions) -> SQLAgent:
     return SQLAgent(
         options.database,
         model=options.model,
-        settings=settings,
+        settings=make_settings(options.settings, preset=options.preset),
         examples=options.examples,
         base_url=options.base_url,
     )

@@ -1,0 +1,255 @@
+"""What answers say beside their rows, held against the data: filters, grain and ranges, and other readings."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from sqlglot import exp
+
+from ....agent import Answer, SQLAgent
+from ....tools.basis import Basis, basis_of
+from ....tools.basis.grain import row_source
+from ....tools.database import Database, Limits, Table
+from ....tools.errors import QueryError, SQLParseError
+from ....tools.record_files import read_records
+from ....tools.sample import build_sample
+from ....tools.sql.conditions import is_aggregate
+from ....tools.sql.parse import parse, parse_select
+from ....tools.sql.resolve import resolve
+from ....tools.sql.scope import Resolution
+from ...datasets import load_dataset
+from .gold import Databases, Gold, golds
+from .measure import Figures, Measure, divide
+from .registry import BenchOptions
+from .stand_in import InstantModel
+
+SPLITS = (("spider", "train"), ("spider", "train_others"), ("spider", "dev"))
+_LIMITS = Limits(seconds=20.0, rows=200_000, result_bytes=200_000_000)
+
+QUESTIONS = Path(__file__).parent / "data" / "rival_questions.yaml"
+"""Questions with a query that a competent analyst wrote and what it leaves open."""
+
+_SAMPLES = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
+_REPEATS = 3
+_SETTINGS = {"record": "off", "examples": "none", "clarify": False}
+
+_Said = tuple[str, bool]
+"""The kind of a statement that a basis makes, and whether it is true."""
+
+
+def _golds(options: BenchOptions) -> Iterator[tuple[Gold, Database]]:
+    """Yield the distinct gold queries of Spider train and dev."""
+    with Databases(load_dataset("spider", "dev", options.folder)) as databases:
+        for gold in islice(golds(options.folder, SPLITS), options.limit):
+            database = databases.get(gold.database)
+            if database is not None:
+                yield gold, database
+
+
+def _check_basis(case: tuple[Gold, Database]) -> tuple[Gold, list[_Said] | None]:
+    """Return what a gold query's basis says that can be checked, and whether it is so; None if it says nothing."""
+    gold, database = case
+    try:
+        basis = basis_of(gold.sql, database.schema(), gold.question)
+    except SQLParseError:
+        return gold, None
+    return gold, list(_check_statements(gold.sql, basis, database))
+
+
+def _count_statements(checked: list[tuple[Gold, list[_Said] | None]]) -> Figures:
+    """Return `queries`, `statements` that could be checked, `false` ones with examples in `wrong`, and `unread`."""
+    said = [(gold, *one) for gold, statements in checked for one in statements or ()]
+    kinds = Counter(kind for _, kind, _ in said)
+    wrong = [f"{kind}: {gold.database}: {gold.sql}" for gold, kind, holds in said if not holds]
+    return {
+        "queries": len(checked),
+        "statements": kinds.total(),
+        "by_kind": dict(kinds),
+        "false": len(wrong),
+        "unread": sum(statements is None for _, statements in checked),
+        "wrong": wrong[:20],
+    }
+
+
+def _check_statements(sql: str, basis: Basis, database: Database) -> Iterator[_Said]:
+    tree = parse(sql, database.dialect).tree
+    resolution = resolve(tree, database.schema())
+    if basis.duplicates != "kept" and (table := _run(tree, database)) is not None:
+        yield "duplicates", len(set(table.rows)) == len(table.rows)
+    if not isinstance(tree, exp.Select):
+        return
+    if basis.grain == "a single row" and (table := _run(tree, database)) is not None:
+        yield "grain", len(table.rows) <= 1
+    keys = _row_keys(tree, basis, resolution) if basis.grain.startswith("one row per ") else []
+    if keys and (table := _run(_select(tree, keys, "order"), database)) is not None:
+        yield "grain", len(set(table.rows)) == len(table.rows)
+    yield from _check_filters(tree, basis, database)
+    yield from _check_range(tree, basis, resolution, database)
+
+
+def _row_keys(tree: exp.Select, basis: Basis, resolution: Resolution) -> list[exp.Expr]:
+    """Return what tells rows apart by a basis: what groups are made by, or the key of the table whose rows they are."""
+    group = tree.args.get("group")
+    if group is not None:
+        return list(group.expressions)
+    source = row_source(resolution.scopes[0], resolution)
+    if source is None or source.table is None or "pairing" in basis.grain:
+        return []
+    return [exp.column(name, table=source.node.alias_or_name, quoted=True) for name in source.table.primary_key]
+
+
+def _check_filters(tree: exp.Select, basis: Basis, database: Database) -> Iterator[_Said]:
+    """Evaluate each condition once more on the rows of the result, with its columns beside them."""
+    grouped = tree.args.get("group") is not None or tree.args.get("distinct") is not None
+    if grouped or any(is_aggregate(node) for item in tree.expressions for node in item.find_all(exp.Func)):
+        return
+    for said in basis.filters:
+        if said.groups or said.inner or said.part:
+            continue
+        condition = parse_select(f"SELECT 1 WHERE {said.sql}", database.dialect).args["where"].this
+        if condition.find(exp.Select) is not None:
+            continue
+        columns = {node.sql(): node.copy() for node in condition.find_all(exp.Column)}
+        names = {text: f"said_{number}" for number, text in enumerate(columns)}
+        for node in list(condition.find_all(exp.Column)):
+            node.replace(exp.column(names[node.sql()]))
+        inner = _select(tree, [exp.alias_(columns[text], name) for text, name in names.items()])
+        query = exp.select("1").from_(inner.subquery("said")).where(exp.not_(exp.paren(condition))).limit(1)
+        if (table := _run(query, database)) is not None:
+            yield "filter", not table.rows
+
+
+def _check_range(tree: exp.Select, basis: Basis, resolution: Resolution, database: Database) -> Iterator[_Said]:
+    """Compare the first and the last day that are said with the least and the greatest of the rows that are used."""
+    date = basis.date
+    if date is None or not (date.first or date.last):
+        return
+    for source in resolution.scopes[0].sources:
+        if source.table is None or source.table.name != date.table:
+            continue
+        column = exp.column(date.column, table=source.node.alias_or_name, quoted=True)
+        outputs: list[exp.Expr] = [exp.Min(this=column), exp.Max(this=column.copy())]
+        table = _run(_select(tree, outputs, "group", "having", "order", "limit", "distinct"), database)
+        if table is None or table.rows[0][0] is None:
+            return
+        least, most = (str(cell)[:10] for cell in table.rows[0])
+        yield "range", (not date.first or date.first <= least) and (not date.last or most <= date.last)
+        return
+
+
+def _select(tree: exp.Select, outputs: list[exp.Expr], *dropped: str) -> exp.Select:
+    """Return the query with other outputs, without some clauses."""
+    copy = tree.copy()
+    copy.set("expressions", [node.copy() for node in outputs])
+    for clause in dropped:
+        copy.set(clause, None)
+    return copy
+
+
+def _run(query: exp.Expr, database: Database) -> Table | None:
+    """Return the query's result; None if it fails or is cut."""
+    try:
+        table = database.execute(query.sql(database.dialect), _LIMITS)
+    except QueryError:
+        return None
+    return None if table.truncated else table
+
+
+class Analyst(InstantModel):
+    """A chat model that writes the SQL that is set."""
+
+    sql: str = ""
+
+    def reply(self, prompt: str) -> str:
+        """See `InstantModel`."""
+        return f"```sql\n{self.sql}\n```"
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A question, what it leaves open, and its answers with readings and without; `milliseconds` more with them."""
+
+    question: str
+    matter: str
+    answer: Answer
+    without: Answer
+    milliseconds: float
+
+
+def _open_questions(options: BenchOptions) -> Iterator[tuple[Mapping[str, str], SQLAgent]]:
+    """Yield questions with an agent that answers each with the analyst's query."""
+    records = cast("Sequence[Mapping[str, str]]", read_records(QUESTIONS))[: options.limit]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in dict.fromkeys(record["database"] for record in records):
+            some, model = [record for record in records if record["database"] == name], Analyst()
+            if name == "kestrel":
+                path = build_sample(Path(folder) / "kestrel.sqlite")
+            elif name in _SAMPLES:
+                path = options.folder / "sample-dbs" / _SAMPLES[name]
+            else:
+                path = options.folder / "kaggle-dbqa" / "database" / name / f"{name}.sqlite"
+            with SQLAgent(path, model=model, settings=_SETTINGS) as agent:
+                model.sql = some[0]["sql"]
+                agent.ask(some[0]["question"])  # the schema is read, indexes are built
+                for record in some:
+                    model.sql = record["sql"]
+                    yield record, agent
+
+
+def _answer_both(case: tuple[Mapping[str, str], SQLAgent]) -> _Open:
+    """Answer with readings and without; of the time the quickest runs of each count."""
+    record, agent = case
+    answers: dict[str, Answer] = {}
+    spent: dict[str, float] = {}
+    for readings in ("off", "tell") * _REPEATS:
+        start = time.perf_counter()
+        answers[readings] = agent.ask(record["question"], settings={"readings": readings})
+        spent[readings] = min(spent.get(readings, math.inf), 1000 * (time.perf_counter() - start))
+    return _Open(record["question"], record["matter"], answers["tell"], answers["off"], spent["tell"] - spent["off"])
+
+
+def _count_readings(outcomes: list[_Open]) -> Figures:
+    """Return whether the reading that a question hangs on is shown, and none if nothing is open.
+
+    `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
+    `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
+    something; per question `extra_queries`, `extra_requests` and `extra_ms`, the median and the 95th percentile.
+    """
+    decisive = [{each.matter for each in one.answer.readings.tried if not each.same} for one in outcomes]
+    judged = list(zip(outcomes, decisive, strict=True))
+    matters = sorted({one.matter for one in outcomes} - {"settled"})
+    shown = {matter: [matter in found for one, found in judged if one.matter == matter] for matter in matters}
+    settled = [(one, found) for one, found in judged if one.matter == "settled"]
+    alarms = [f"{one.question} {one.answer.readings.line}" for one, found in settled if found]
+    missed = [f"{one.matter}: {one.question}" for one, found in judged if one.matter not in {"settled", *found}]
+    n, n_open = len(outcomes), len(outcomes) - len(settled)
+    requests = sum(one.answer.usage.llm_calls - one.without.usage.llm_calls for one in outcomes)
+    extra = [one.milliseconds for one in outcomes]
+    return {
+        "questions": n,
+        "decisive": n_open,
+        "decisive_shown": divide(sum(map(sum, shown.values())), n_open) if n_open else None,
+        "by_matter": {matter: f"{sum(found)} of {len(found)}" for matter, found in shown.items()},
+        "false_alarms": divide(len(alarms), len(settled)) if settled else None,
+        "extra_queries": round(sum(one.answer.readings.agreement.ran for one in outcomes) / n, 2),
+        "extra_requests": round(requests / n, 2),
+        "extra_ms_p50": round(float(np.percentile(extra, 50)), 1),
+        "extra_ms_p95": round(float(np.percentile(extra, 95)), 1),
+        "missed": missed,
+        "alarms": alarms,
+    }
+
+
+MEASURES: Mapping[str, Measure[Any, Any]] = {
+    "basis": Measure(_golds, _check_basis, _count_statements),
+    "rivals": Measure(_open_questions, _answer_both, _count_readings),
+}

@@ -1,0 +1,400 @@
+"""SQLite databases carried over into other engines: types by what is stored, keys that the rows keep to."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import ClassVar, Literal
+
+import pandas as pd
+from sqlalchemy import URL, NullPool, PoolProxiedConnection, create_engine, make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from ...closing import Closing
+from ...official.execution import lenient_text, open_read_only
+
+Kind = Literal["whole", "number", "date", "moment", "text", "binary"]
+Runs = Callable[[str], Sequence[Sequence[object]]]
+
+_DATE = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]"
+_TIMES: Mapping[Kind, str] = {"date": _DATE, "moment": f"{_DATE} [0-2][0-9]:[0-5][0-9]:[0-5][0-9]"}
+
+_STANDARD: Mapping[Kind, str] = {
+    "whole": "bigint",
+    "number": "double precision",
+    "date": "date",
+    "moment": "timestamp",
+    "text": "text",
+    "binary": "bytea",
+}
+_MARIADB: Mapping[Kind, str] = {**_STANDARD, "moment": "datetime", "text": "longtext", "binary": "longblob"}
+_SHORT = 190
+"""Characters of the longest text that may be part of a key in MariaDB."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A foreign key: columns, the table and columns that they refer to, and whether each row keeps to it."""
+
+    columns: tuple[str, ...]
+    table: str
+    others: tuple[str, ...]
+    kept: bool = True
+
+
+@dataclass
+class Carried:
+    """A table as other engines can hold it.
+
+    Attributes:
+        name: As declared.
+        kinds: What the values of each column are; values of several kinds are carried as texts.
+        long: Columns with a value that is too long for a key.
+        key: The primary key's columns; empty if the rows do not keep to it.
+        references: To tables that come earlier in the list.
+        unique: Other groups of columns that are referred to, each row's of its own.
+    """
+
+    name: str
+    kinds: dict[str, Kind]
+    long: set[str]
+    key: tuple[str, ...]
+    references: list[Reference]
+    unique: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def create(self, types: Mapping[Kind, str], mark: str) -> str:
+        """Return CREATE TABLE, without the references that rows break."""
+
+        def listed(names: Sequence[str]) -> str:
+            return ", ".join(_quoted(name, mark) for name in names)
+
+        parts: list[str] = []
+        for name, kind in self.kinds.items():
+            short = kind == "text" and types is _MARIADB and name not in self.long
+            parts.append(f"{_quoted(name, mark)} {f'varchar({_SHORT})' if short else types[kind]}")
+        parts += [f"PRIMARY KEY ({listed(self.key)})"] if self.key else []
+        parts += [f"UNIQUE ({listed(names)})" for names in sorted(self.unique)]
+        parts += [
+            f"FOREIGN KEY ({listed(each.columns)}) REFERENCES {_quoted(each.table, mark)} ({listed(each.others)})"
+            for each in self.references
+            if each.kept
+        ]
+        return f"CREATE TABLE {_quoted(self.name, mark)} ({', '.join(parts)})"
+
+
+def _quoted(name: str, mark: str = '"') -> str:
+    return mark + name.replace(mark, mark * 2) + mark
+
+
+def read_tables(path: Path) -> list[Carried]:
+    """Return the tables of a file; those that others refer to come first."""
+    with closing(_opened(path)) as connection:
+        listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        tables = [_read_table(connection, name) for (name,) in connection.execute(listed).fetchall()]
+        return _settle(connection, tables)
+
+
+def read_rows(path: Path, table: Carried) -> Iterator[list[object]]:
+    """Yield a table's rows, each value as its column holds it."""
+    with closing(_opened(path)) as connection:
+        # Not all: generated columns are no part of it.
+        listed = ", ".join(map(_quoted, table.kinds))
+        for row in connection.execute(f"SELECT {listed} FROM {_quoted(table.name)}"):
+            yield [_convert(value, kind) for value, kind in zip(row, table.kinds.values(), strict=True)]
+
+
+def _convert(value: object, kind: Kind) -> object:
+    if isinstance(value, bytes) and kind == "text":
+        return value.decode(errors="ignore")
+    if value is not None and kind in ("whole", "number", "text"):
+        value = {"whole": int, "number": float, "text": str}[kind](value)  # pyright: ignore[reportArgumentType]
+    return value.replace("\0", "") if isinstance(value, str) else value
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = open_read_only(path)
+    connection.text_factory = lenient_text
+    return connection
+
+
+def _read_table(connection: sqlite3.Connection, name: str) -> Carried:
+    """Read a table with its references as they are declared."""
+    declared = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+    kinds: dict[str, Kind] = {}
+    long: set[str] = set()
+    for _, column, type_name, *_ in declared:
+        told = connection.execute(
+            f"SELECT typeof({_quoted(column)}), max(length({_quoted(column)})) FROM {_quoted(name)}"
+            f" WHERE {_quoted(column)} IS NOT NULL GROUP BY 1"
+        ).fetchall()
+        kinds[column] = _kind(connection, name, column, {stored for stored, _ in told}, type_name)
+        long |= {column} if any((longest or 0) > _SHORT for _, longest in told) else set()
+    key = tuple(entry[1] for entry in sorted(declared, key=lambda entry: entry[5]) if entry[5])
+    parts: dict[int, list[tuple[str, str, str]]] = {}
+    for number, _, other, own, theirs, *_ in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
+        parts.setdefault(number, []).append((own, other, theirs or own))
+    references = [
+        Reference(tuple(own for own, _, _ in each), each[0][1], tuple(theirs for _, _, theirs in each))
+        for _, each in sorted(parts.items(), reverse=True)  # SQLite lists the last one first
+    ]
+    return Carried(name, kinds, long, key if key and _is_key(connection, name, key) else (), references)
+
+
+def _kind(connection: sqlite3.Connection, table: str, column: str, stored: set[str], declared: str) -> Kind:
+    if not stored:
+        number = re.search("int|bool", declared, re.IGNORECASE)
+        return "whole" if number else "number" if re.search("real|num|dec|doub|flo", declared, re.I) else "text"
+    if stored == {"text"} and re.search("date|time", declared, re.IGNORECASE):
+        for kind, pattern in _TIMES.items():
+            others = f"SELECT 1 FROM {_quoted(table)} WHERE {_quoted(column)} NOT GLOB '{pattern}' LIMIT 1"
+            if connection.execute(others).fetchone() is None:
+                return kind
+    if stored <= {"integer", "real"}:
+        return "number" if "real" in stored else "whole"
+    return "binary" if stored == {"blob"} else "text"
+
+
+def _is_key(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
+    listed = ", ".join(map(_quoted, columns))
+    empty = " OR ".join(f"{_quoted(name)} IS NULL" for name in columns)
+    found = f"SELECT 1 FROM {_quoted(table)} GROUP BY {listed} HAVING count(*) > 1 OR {empty} LIMIT 1"
+    return connection.execute(found).fetchone() is None
+
+
+def _settle(connection: sqlite3.Connection, tables: list[Carried]) -> list[Carried]:
+    """Put tables after those that they refer to; leave out references that no engine takes or that close a circle."""
+    placed: dict[str, Carried] = {}
+    left = list(tables)
+    while left:
+        waiting = {table.name.lower() for table in left}
+        ready = next((each for each in left if not _referred(each) & waiting - {each.name.lower()}), left[0])
+        left.remove(ready)
+        # A reference to the table itself would ask for an order of its rows.
+        known = [(each, placed[each.table.lower()]) for each in ready.references if each.table.lower() in placed]
+        ready.references = [held for each, other in known if (held := _hold(connection, ready, each, other))]
+        placed[ready.name.lower()] = ready
+    return list(placed.values())
+
+
+def _referred(table: Carried) -> set[str]:
+    return {reference.table.lower() for reference in table.references}
+
+
+def _hold(connection: sqlite3.Connection, table: Carried, declared: Reference, other: Carried) -> Reference | None:
+    """Return a reference as other engines can hold it: to a key, by columns of the same types."""
+    own = tuple(_declared(table, name) for name in declared.columns)
+    theirs = tuple(_declared(other, name) for name in declared.others)
+    if theirs != other.key and theirs not in other.unique:
+        if not _is_key(connection, other.name, theirs):
+            return None
+        other.unique.add(theirs)
+    for mine, target in zip(own, theirs, strict=True):
+        if table.kinds.get(mine) != other.kinds.get(target):
+            # SQLite compares numbers with texts that look like them; elsewhere one that refers has to be one.
+            written = f"CAST(CAST({_quoted(mine)} AS INTEGER) AS TEXT)"
+            text = f"SELECT 1 FROM {_quoted(table.name)} WHERE CAST({_quoted(mine)} AS TEXT) <> {written} LIMIT 1"
+            if other.kinds.get(target) != "whole" or connection.execute(text).fetchone() is not None:
+                return None
+            table.kinds[mine] = "whole"
+    pairs = [(f"a.{_quoted(mine)}", f"b.{_quoted(target)}") for mine, target in zip(own, theirs, strict=True)]
+    broken = (
+        f"SELECT 1 FROM {_quoted(table.name)} a WHERE {' AND '.join(f'{mine} IS NOT NULL' for mine, _ in pairs)}"
+        f" AND NOT EXISTS (SELECT 1 FROM {_quoted(other.name)} b"
+        f" WHERE {' AND '.join(f'{mine} = {target}' for mine, target in pairs)}) LIMIT 1"
+    )
+    return Reference(own, other.name, theirs, kept=connection.execute(broken).fetchone() is None)
+
+
+def _declared(table: Carried, name: str) -> str:
+    """Return a column's name as its table declares it."""
+    return next((column for column in table.kinds if column.lower() == name.lower()), name)
+
+
+class NotReachable(Exception):
+    """There is no such engine here; the message says why."""
+
+
+class Place(Closing, ABC):
+    """An engine that databases are carried to; what was made there is dropped when it is closed."""
+
+    @abstractmethod
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """Copy an SQLite file's tables; return the URL to open the copy by.
+
+        Args:
+            path: The file.
+            name: A new one among those that were carried here.
+            after: Statements that are run in the copy, once it is filled.
+        """
+
+    @abstractmethod
+    def bare(self, url: str) -> Runs:
+        """Return the driver alone: it runs a query on an open connection and returns all its rows."""
+
+
+class SQLite(Place):
+    """The engine that databases come from: nothing is copied, and nothing is run."""
+
+    def close(self) -> None:
+        """See `Closing`."""
+
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """See `Place`."""
+        del name, after
+        return f"sqlite:///{path.absolute()}"
+
+    def bare(self, url: str) -> Runs:
+        """See `Place`."""
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        return lambda sql: connection.execute(sql).fetchall()
+
+
+class DuckDB(Place):
+    """A file for each database."""
+
+    def __init__(self) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise NotReachable("duckdb is not installed: pip install 'tableturn[duckdb]'") from None
+        self._connect = duckdb.connect
+        self._folder = Path(mkdtemp(prefix="tt_"))
+
+    def close(self) -> None:
+        """See `Closing`."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """See `Place`."""
+        target = self._folder / f"{name}.duckdb"
+        with closing(self._connect(str(target))) as connection:
+            for table in read_tables(path):
+                connection.execute(table.create(_STANDARD, '"'))
+                rows = pd.DataFrame(read_rows(path, table), columns=range(len(table.kinds)), dtype=object)
+                connection.register("rows", rows.rename(columns=str))
+                connection.execute(f"INSERT INTO {_quoted(table.name)} SELECT * FROM rows")
+                connection.unregister("rows")
+            for statement in after:
+                connection.execute(statement)
+        return f"duckdb:///{target}"
+
+    def bare(self, url: str) -> Runs:
+        """See `Place`."""
+        connection = self._connect(url.removeprefix("duckdb:///"), read_only=True)
+        return lambda sql: connection.execute(sql).fetchall()
+
+
+class Server(Place):
+    """A server, with a database of its own for each, in which texts are told apart and ordered by their bytes."""
+
+    variable: ClassVar[str]
+    usual: ClassVar[str]
+    driver: ClassVar[str]
+    extra: ClassVar[str]
+    options: ClassVar[str]
+    force = ""
+    scheme = ""
+    filled: ClassVar[Sequence[str]] = ()
+    types: ClassVar[Mapping[Kind, str]] = _STANDARD
+    mark = '"'
+
+    def __init__(self) -> None:
+        self._url = make_url(os.environ.get(self.variable) or self.usual)
+        self._prefix = f"tt_{secrets.token_hex(4)}"
+        self._names: list[str] = []
+        try:
+            self._root = self._connect(self._url)
+        except ImportError:
+            raise NotReachable(f"its driver is not installed: pip install 'tableturn[{self.extra}]'") from None
+        except SQLAlchemyError as error:
+            told = " ".join(str(error).split())
+            raise NotReachable(f"no {type(self).__name__}: {told}; set {self.variable}") from None
+
+    def _connect(self, url: URL) -> PoolProxiedConnection:
+        engine = create_engine(url.set(drivername=self.driver), isolation_level="AUTOCOMMIT", poolclass=NullPool)
+        return engine.raw_connection()
+
+    def close(self) -> None:
+        """See `Closing`."""
+        with closing(self._root), closing(self._root.cursor()) as cursor:
+            for name in self._names:
+                cursor.execute(f"DROP DATABASE IF EXISTS {_quoted(name, self.mark)} {self.force}")
+
+    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
+        """See `Place`."""
+        database = f"{self._prefix}_{name}"[:63]
+        self._names.append(database)
+        with closing(self._root.cursor()) as cursor:
+            cursor.execute(f"CREATE DATABASE {_quoted(database, self.mark)} {self.options}")
+        url = self._url.set(database=database)
+        with closing(self._connect(url)) as connection, closing(connection.cursor()) as cursor:
+            for table in read_tables(path):
+                cursor.execute(table.create(self.types, self.mark))
+                cursor.execute("BEGIN")
+                into = _quoted(table.name, self.mark).replace("%", "%%")
+                marks = ", ".join(["%s"] * len(table.kinds))
+                cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(read_rows(path, table)))
+                cursor.execute("COMMIT")
+            for statement in (*after, *self.filled):
+                cursor.execute(statement)
+        return url.set(drivername=self.scheme or url.drivername).render_as_string(hide_password=False)
+
+    def bare(self, url: str) -> Runs:
+        """See `Place`."""
+        connection = self._connect(make_url(url))
+
+        def run(sql: str) -> Sequence[Sequence[object]]:
+            with closing(connection.cursor()) as cursor:
+                cursor.execute(sql)
+                return cursor.fetchall()
+
+        return run
+
+
+class Postgres(Server):
+    """PostgreSQL."""
+
+    variable = "TABLETURN_TEST_POSTGRES"
+    usual = "postgresql://postgres@127.0.0.1:5432/postgres"
+    driver = "postgresql+psycopg"
+    extra = "postgres"
+    options = "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+    force = "WITH (FORCE)"
+    filled = ("ANALYZE",)
+
+
+class MariaDB(Server):
+    """MariaDB."""
+
+    variable = "TABLETURN_TEST_MARIADB"
+    usual = "mariadb://root@127.0.0.1:3306/"
+    driver = "mariadb+pymysql"
+    extra = "mysql"
+    options = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+    types = _MARIADB
+    mark = "`"
+
+
+class SQLAlchemy(MariaDB):
+    """MariaDB through the SQLAlchemy adapter."""
+
+    scheme = "sqlalchemy+mariadb+pymysql"
+
+
+PLACES: Mapping[str, Callable[[], Place]] = {
+    "sqlite": SQLite,
+    "duckdb": DuckDB,
+    "postgres": Postgres,
+    "mariadb": MariaDB,
+    "sqlalchemy": SQLAlchemy,
+}
+"""By the names that figures have; each raises `NotReachable` if it cannot be had."""

@@ -1,0 +1,259 @@
+"""What a turn costs: requests, tokens of their prompts, how much of a prompt repeats, and LangChain's beside ours."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field, PrivateAttr
+from sqlalchemy.exc import DBAPIError
+
+from ....agent import SQLAgent, make_settings
+from ....tools.database import Database, Schema
+from ....tools.database.rendering.text import identifiers
+from ....tools.linking import STAR, PastTurn
+from ....tools.sql import used_items
+from ...baselines.langchain_agent import LangChainAgent
+from ...datasets import Dataset, Question, load_dataset
+from .measure import Figures, Measure
+from .registry import BenchOptions
+from .replays import Drafts, play, read_strong
+from .stand_in import InstantModel
+
+SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
+"""Each set's name among the drafts."""
+
+LARGE = "large"
+"""The set of one large database, of which gold is played: nobody has drafts of it."""
+
+ARM = "zero-shot"
+"""The strong model's drafts that are played: those of one request."""
+
+CHARACTERS_A_TOKEN = 4
+
+
+class DraftModel(InstantModel):
+    """Replies with the SQL that is set, as a model does that answers in one block; keeps the prompts."""
+
+    sql: str = ""
+    prompts: list[str] = Field(default_factory=list)
+
+    def reply(self, prompt: str) -> str:
+        """See `InstantModel`."""
+        self.prompts.append(prompt)
+        return f"```sql\n{self.sql}\n```\nSure: 90"
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Questions on one database, in conversations; `gold` of each is what the model replies."""
+
+    name: str
+    path: Path
+    turns: Sequence[Question]
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What the turns on one database cost; `shown` are those whose first prompt shows all that gold uses."""
+
+    name: str
+    turns: int
+    sizes: Sequence[int]
+    repeated: Sequence[float]
+    shown: int
+
+
+def _askings(options: BenchOptions) -> Iterator[_Asking]:
+    lines = (options.folder / "strong_model" / "drafts.jsonl").read_text(encoding="utf-8").splitlines()
+    drafts = [draft for line in lines if (draft := json.loads(line))["arm"] == ARM]
+    for name, kept in SETS.items():
+        some = [draft for draft in drafts if draft["dataset"] == kept][: options.limit]
+        turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
+        for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
+            yield _Asking(name, _find_database(options.folder, database), list(found))
+    large = load_dataset(LARGE, "dev", options.folder).first(options.limit)
+    for database, found in groupby(large.questions, attrgetter("database")):
+        yield _Asking(LARGE, large.database(database), list(found))
+
+
+def _find_database(data: Path, database: str) -> Path:
+    """Return the file of a database, whichever benchmark it is of."""
+    folders = ("spider/database", "spider/test_database", "kaggle-dbqa/database")
+    return next(path for folder in folders if (path := data / folder / database / f"{database}.sqlite").is_file())
+
+
+def _cost(asking: _Asking) -> _Cost:
+    """Play the replies, one question after another: each prompt but the first follows another on the database."""
+    model, shown = DraftModel(), 0
+    with SQLAgent(asking.path, model=model, settings={"record": "off"}) as agent:
+        schema = agent.resources.database.schema()
+        if asking.name == LARGE:
+            agent.resources.values.find("")  # goes on with the index as long as a turn may
+        for _, turns in groupby(asking.turns, attrgetter("interaction")):
+            chat = agent.conversation()
+            for turn in turns:
+                model.sql = turn.golds[0]
+                before = len(model.prompts)
+                chat.ask(turn.text)
+                shown += asking.name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
+    repeated = [_count_shared(*pair) / len(pair[1]) for pair in pairwise(model.prompts)]
+    return _Cost(asking.name, len(asking.turns), [len(prompt) for prompt in model.prompts], repeated, shown)
+
+
+def _count_costs(costs: list[_Cost]) -> Figures:
+    """Return by set `calls` and mean `prompt_tokens` a turn, and the `cacheable_share` of prompts that follow another.
+
+    `large` asks about a database of all others' tables: `gold_shown` is the share of its questions whose prompt shows
+    all tables and columns that gold uses.
+    """
+    figures: Figures = {}
+    for name in (*SETS, LARGE):
+        some = [cost for cost in costs if cost.name == name]
+        n = sum(cost.turns for cost in some)
+        sizes = [size for cost in some for size in cost.sizes]
+        repeated = [each for cost in some for each in cost.repeated]
+        figures[name] = {
+            "n": n,
+            "calls": round(len(sizes) / max(n, 1), 3),
+            "prompt_tokens": round(sum(sizes) / CHARACTERS_A_TOKEN / max(n, 1)),
+            "cacheable_share": round(sum(repeated) / len(repeated), 3) if repeated else None,
+            **({"gold_shown": round(sum(cost.shown for cost in some) / max(n, 1), 3)} if name == LARGE else {}),
+        }
+    return figures
+
+
+def _shows(prompt: str, gold: str, schema: Schema) -> bool:
+    """Whether a prompt's schema, in the compact form, has all tables and columns that a query uses."""
+    used, written = used_items(gold, schema), identifiers(schema)
+    for table in used.tables:
+        columns = [written(column) for of, column in used.columns if of == table and column != STAR]
+        line = re.search(rf"^{re.escape(written(table))}\^?\((.*)$", prompt, re.MULTILINE)
+        if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*^]* ", line[1]) for column in columns):
+            return False
+    return True
+
+
+def _count_shared(one: str, other: str) -> int:
+    """Return how many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+class ToolCaller(BaseChatModel):
+    """Knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour.
+
+    Attributes:
+        checks: Whether the query goes through the checker first, a request of its own, as the prompt and the tools'
+            descriptions demand of the model.
+    """
+
+    checks: bool
+    _sql: str = PrivateAttr(default="")
+    _tables: str = PrivateAttr(default="")
+
+    @property
+    def _llm_type(self) -> str:
+        return "tool-caller"
+
+    def bind_tools(self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any) -> ToolCaller:
+        """Return itself: it knows the tools."""
+        return self
+
+    def play(self, sql: str, tables: Sequence[str]) -> None:
+        """Set the query of the turn to come, and the tables whose schema it looks at."""
+        self._sql, self._tables = sql, ", ".join(tables)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        done = [message.name for message in messages if isinstance(message, ToolMessage)]
+        if len(messages) == 1:  # the checker's own request
+            message = AIMessage(self._sql)
+        elif len(done) == len(steps := self._steps()):
+            message = AIMessage("This is what the query gives.")
+        else:
+            name, arguments = steps[len(done)]
+            message = AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{len(done)}"}])
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _steps(self) -> list[tuple[str, dict[str, str]]]:
+        return [
+            ("sql_db_list_tables", {"tool_input": ""}),
+            ("sql_db_schema", {"table_names": self._tables}),
+            *([("sql_db_query_checker", {"query": self._sql})] if self.checks else []),
+            ("sql_db_query", {"query": self._sql}),
+        ]
+
+
+TurnCosts = Mapping[str, tuple[int, int]]
+"""Requests and prompt tokens by the turn's id."""
+
+
+def play_turns(asked: Dataset, drafts: Drafts, model: ToolCaller) -> TurnCosts:
+    """Return the cost of each turn to LangChain's agent, without those in which its toolkit fails on the database."""
+    agent = LangChainAgent(asked, model, make_settings(), "predicted")
+    found: dict[str, tuple[int, int]] = {}
+    for _, turns in groupby(asked.questions, attrgetter("interaction")):
+        past: list[PastTurn] = []
+        for turn in turns:
+            sql = drafts[turn.id]
+            with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
+                model.play(sql, sorted(used_items(sql, database.schema()).tables))
+                usage = asyncio.run(agent.take(turn, past, database)).usage
+                found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
+            past.append(PastTurn(turn.text, sql=sql))
+    return found
+
+
+def _play_ours(asked: Dataset, drafts: Drafts) -> TurnCosts:
+    return {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})}
+
+
+def _agents(options: BenchOptions) -> Iterator[tuple[str, Dataset, Callable[[], TurnCosts]]]:
+    strong = read_strong(options.folder, options.limit)
+    asked, drafts = strong.asked, strong.drafts[ARM]
+    yield "tableturn", asked, lambda: _play_ours(asked, drafts)
+    yield "langchain", asked, lambda: play_turns(asked, drafts, ToolCaller(checks=True))
+    yield "langchain_unchecked", asked, lambda: play_turns(asked, drafts, ToolCaller(checks=False))
+
+
+def _compare_agents(arms: list[tuple[str, int, TurnCosts]]) -> Figures:
+    """Return what the strong model's stored queries cost our agent, and LangChain's by the tools that it calls.
+
+    LangChain's model is played at its best: it looks at the schema of the tables that its query reads and at no other,
+    and never tries twice. `langchain` sends the query through the checker, as the prompt demands; `langchain_unchecked`
+    does not. Tokens are estimated for both alike, from the texts of messages: the descriptions of tools, which a
+    provider counts too, and the arguments of calls are left out. Only turns that all three end are counted;
+    `langchain_failed` are those in which the toolkit cannot read the schema.
+    """
+    ended = set[str].intersection(*(set(costs) for _, _, costs in arms))
+    n = max(len(ended), 1)
+    failed = next(questions - len(costs) for name, questions, costs in arms if name == "langchain")
+    figures: Figures = {"n": len(ended), "langchain_failed": failed}
+    for name, _, costs in arms:
+        calls, tokens = (sum(costs[turn][place] for turn in ended) for place in (0, 1))
+        figures[name] = {"calls": round(calls / n, 3), "prompt_tokens": round(tokens / n)}
+    return figures
+
+
+MEASURES: Mapping[str, Measure[Any, Any]] = {
+    "langchain": Measure(_agents, lambda arm: (arm[0], len(arm[1].questions), arm[2]()), _compare_agents),
+    "turn-cost": Measure(_askings, _cost, _count_costs),
+}

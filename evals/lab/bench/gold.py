@@ -1,0 +1,109 @@
+"""Gold queries with their databases, for the benchmarks of the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from ....tools.database import Cell, Database, Limits, Schema
+from ....tools.errors import DatabaseUnavailable, QueryError
+from ...closing import Closing
+from ...datasets import Dataset, load_dataset
+
+ALL_SPLITS = (
+    ("spider", "train"),
+    ("spider", "train_others"),
+    ("spider", "dev"),
+    ("sparc", "dev"),
+    ("cosql", "train"),
+    ("cosql", "dev"),
+)
+"""Every split whose databases are Spider's."""
+
+_LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000, memory_bytes=2_000_000_000)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One gold query, found first at this question.
+
+    Attributes:
+        database: Its database's name.
+        question: As asked.
+        sql: As published.
+    """
+
+    database: str
+    question: str
+    sql: str
+
+
+class Databases(Closing):
+    """A dataset's databases, each opened once."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._open: dict[str, Database] = {}
+        self._stack = ExitStack()
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._stack.close()
+
+    def open(self, name: str) -> Database:
+        """A database.
+
+        Raises:
+            DatabaseUnavailable: It is missing, or cannot be used.
+        """
+        if name not in self._open:
+            self._open[name] = self._stack.enter_context(Database.open(self._dataset.place(name)))
+        return self._open[name]
+
+    def get(self, name: str) -> Database | None:
+        """A database; None if it is missing."""
+        try:
+            return self.open(name)
+        except DatabaseUnavailable:
+            return None
+
+    def schema(self, name: str) -> Schema | None:
+        """A database's schema; None if it is missing."""
+        database = self.get(name)
+        return database.schema() if database is not None else None
+
+    def run(self, name: str, sql: str) -> tuple[tuple[Cell, ...], ...] | QueryError:
+        """A query's rows, or why there are none."""
+        try:
+            return self.open(name).execute(sql, _LIMITS).rows
+        except QueryError as error:
+            return error
+
+
+def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[Gold]:
+    """Gold queries of several splits.
+
+    Args:
+        data: The folder of benchmark data.
+        splits: Pairs of a dataset's name and its split.
+        distinct: Whether each query of a database comes only once.
+    """
+    seen: set[tuple[str, str]] = set()
+    for name, split in splits:
+        for question in load_dataset(name, split, data).questions:
+            key = (question.database, question.golds[0])
+            if not distinct or key not in seen:
+                seen.add(key)
+                yield Gold(question.database, question.text, question.golds[0])
+
+
+def gold_queries(data: Path) -> dict[Path, list[str]]:
+    """Gold SQL of `ALL_SPLITS` by database file; a query that occurs twice is there twice."""
+    spider = load_dataset("spider", "dev", data)
+    queries: dict[str, list[str]] = {}
+    for gold in golds(data, ALL_SPLITS, distinct=False):
+        queries.setdefault(gold.database, []).append(gold.sql)
+    files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
+    return {path: found for path, found in files.items() if path.is_file()}

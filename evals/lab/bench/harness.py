@@ -1,0 +1,186 @@
+"""What benches are run with: an environment and processes of their own, what processes hold, and times."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import numpy as np
+
+from ....tools.folders import CACHE_VARIABLE
+
+_START_SECONDS = 120.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def variable(name: str, value: str) -> Generator[None]:
+    """Set an environment variable meanwhile."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def own_cache(folder: Path) -> AbstractContextManager[None]:
+    """Keep in a folder what belongs beside a database, so that one run finds nothing of another."""
+    return variable(CACHE_VARIABLE, str(folder))
+
+
+def percentile_ms(seconds: Sequence[float], percent: int) -> float:
+    """Return a percentile in milliseconds."""
+    return 1000 * float(np.percentile(seconds, percent))
+
+
+def least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
+    """Return the least time of each side over several passes, in which the sides take turns.
+
+    What else the machine does only adds to a time.
+    """
+    best = [float("inf")] * len(sides)
+    for number in range(passes):
+        places = range(len(sides))
+        for place in places if number % 2 else reversed(places):
+            start = time.perf_counter()
+            sides[place]()
+            best[place] = min(best[place], time.perf_counter() - start)
+    return best
+
+
+def descendants(pid: int) -> list[int]:
+    """Return a process and all that come from it."""
+    found = [pid]
+    for each in found:
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{each}/task"):
+                found += map(int, Path(f"/proc/{each}/task/{thread}/children").read_text(encoding="ascii").split())
+    return found
+
+
+def resident_bytes(processes: Iterable[int]) -> int:
+    """Return the memory that processes hold; one that has ended holds none."""
+    pages = sum(int(_read(pid, "statm").split()[1]) for pid in processes if _read(pid, "statm"))
+    return pages * os.sysconf("SC_PAGESIZE")
+
+
+def descriptors(processes: Iterable[int]) -> int:
+    """Return how many files and sockets processes have open."""
+    count = 0
+    for pid in processes:
+        with suppress(OSError):
+            count += len(os.listdir(f"/proc/{pid}/fd"))
+    return count
+
+
+def _read(pid: int, what: str) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/{what}").read_bytes()
+    return b""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A `tableturn serve` that runs.
+
+    Attributes:
+        url: Its address.
+        session: The session of its processes.
+    """
+
+    url: str
+    session: int
+
+    def processes(self) -> list[int]:
+        """Return its processes: the first, its workers, and those that run queries."""
+        found: list[int] = []
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            with suppress(OSError):
+                if os.getsid(int(name)) == self.session:
+                    found.append(int(name))
+        return found
+
+    def workers(self) -> list[int]:
+        """Return the processes that take requests, if there are several."""
+        return [pid for pid in self.processes() if b"spawn_main" in _read(pid, "cmdline")]
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of its processes, and of those that they waited for."""
+        # The fields after the name, which may hold blanks; a process that has ended has none.
+        fields = (_read(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.processes())
+        return sum(sum(map(int, four)) for four in fields) / _TICKS
+
+    def holdings(self) -> tuple[float, int]:
+        """Return megabytes of memory, and open files and sockets."""
+        processes = self.processes()
+        return round(resident_bytes(processes) / 1_000_000, 1), descriptors(processes)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@asynccontextmanager
+async def served(folder: Path, *options: str, file_bytes: int | None = None) -> AsyncGenerator[Serving]:
+    """Run `tableturn serve` in processes of its own.
+
+    Args:
+        folder: Where it keeps everything.
+        options: Its options; host and port are chosen here.
+        file_bytes: No file of it may grow larger, as if the disk were full.
+    """
+    port = free_port()
+    command = [sys.executable, "-m", "tableturn", "serve", "--port", str(port), "--rate", "1000000", *options]
+    own = {"TABLETURN_HOME": str(folder / "home"), "OPENAI_API_KEY": "none"}
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (file_bytes, file_bytes)) if file_bytes else None
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            command, env={**os.environ, **own}, stdout=log, stderr=log, start_new_session=True, preexec_fn=limit
+        )
+        serving = Serving(f"http://127.0.0.1:{port}", process.pid)
+        try:
+            await _until_ready(serving.url, process, folder / "server.log")
+            yield serving
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(process.wait, 30)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + _START_SECONDS
+    async with httpx.AsyncClient() as client:
+        while time.monotonic() < until and process.poll() is None:
+            with suppress(httpx.HTTPError):
+                if (await client.get(f"{url}/health")).status_code == 200:
+                    return
+            await asyncio.sleep(0.2)
+    raise RuntimeError(f"the server did not start: {log.read_text()[-2_000:]}")
+
+
+def client_of(serving: Serving, seconds: float = 120.0, headers: Mapping[str, str] | None = None) -> Any:
+    """Return a client with connections enough for hundreds of conversations."""
+    limits = httpx.Limits(max_connections=2_000, max_keepalive_connections=2_000)
+    return httpx.AsyncClient(base_url=serving.url, timeout=seconds, limits=limits, headers=headers)

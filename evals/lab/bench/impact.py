@@ -1,0 +1,414 @@
+"""Past answers replayed on changed databases: are those that change found, and without a model?
+
+Truth is what plain SQLite says of the same query on both files; a declined question changes if what it asked for has
+been added.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, zip_longest
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from ....tools.database import ColumnSchema, Database, Schema, TableSchema
+from ....tools.database.quoting import naming, quoted
+from ....tools.sample import build_sample
+from ...impact import PastAnswer, Replay
+from .measure import Figures, Measure, divide
+from .registry import BenchOptions
+
+PlaceT = TypeVar("PlaceT")
+
+SEED = 11
+TURNS = 300
+
+_OTHERS = ("sample-dbs/chinook/Chinook_Sqlite.sqlite", "sample-dbs/northwind/northwind.sqlite")
+_TRIES = 20
+"""How often another place is picked for a change that cannot be made where it was tried."""
+
+_RETYPED = ("ALTER TABLE {t} DROP COLUMN {c}", "ALTER TABLE {t} RENAME COLUMN {new} TO {c}")
+_OLDEST = "SELECT {c} FROM {t} WHERE {c} IS NOT NULL ORDER BY {c} LIMIT 1 OFFSET (SELECT count({c}) / 10 FROM {t})"
+
+CHANGES: Mapping[str, tuple[str, ...]] = {
+    "drop_column": ("column", "ALTER TABLE {t} DROP COLUMN {c}"),
+    "drop_column_2": ("column", "ALTER TABLE {t} DROP COLUMN {c}"),
+    "rename_column": ("column", "ALTER TABLE {t} RENAME COLUMN {c} TO {v2}"),
+    "rename_column_2": ("column", "ALTER TABLE {t} RENAME COLUMN {c} TO {v2}"),
+    "rename_key": ("key", "ALTER TABLE {t} RENAME COLUMN {c} TO {ref}"),
+    "rename_table": ("table", "ALTER TABLE {t} RENAME TO {dim}"),
+    "drop_table": ("table", "DROP TABLE {t}"),
+    # Numbers become texts.
+    "retype": ("number", "ALTER TABLE {t} ADD COLUMN {new} TEXT", "UPDATE {t} SET {new} = {c} || ' '", *_RETYPED),
+    # Another declared type for the same values changes nothing.
+    "widen": ("number", "ALTER TABLE {t} ADD COLUMN {new} NUMERIC(18, 4)", "UPDATE {t} SET {new} = {c}", *_RETYPED),
+    # A column moves to a table of its own.
+    "split_table": (
+        "column",
+        "CREATE TABLE {detail} AS SELECT {keys}{c} FROM {t}",
+        "ALTER TABLE {t} DROP COLUMN {c}",
+    ),
+    "add_column": ("table", "ALTER TABLE {t} ADD COLUMN load_batch INTEGER DEFAULT 1"),
+    "add_table": (
+        "nothing",
+        "CREATE TABLE load_log (batch INTEGER PRIMARY KEY, started TEXT)",
+        "INSERT INTO load_log VALUES (1, '2025-01-01')",
+    ),
+    # A column that questions asked for in vain.
+    "add_sought": ("largest", "ALTER TABLE {t} ADD COLUMN carbon_footprint REAL DEFAULT 1.5"),
+    "add_index": ("column", "CREATE INDEX made_for_speed ON {t} ({c})"),
+    "delete_rows": ("remainder", "DELETE FROM {t} WHERE rowid % 7 = {remainder}"),
+    # Rows of before a day are archived.
+    "delete_old": ("time", f"DELETE FROM {{t}} WHERE {{c}} < ({_OLDEST})"),
+    # A load ran twice, for some rows.
+    "double_rows": (
+        "one key",
+        "INSERT INTO {t} ({key}, {rest}) SELECT (SELECT max({key}) FROM {t}) + {key}, {rest} FROM {t} LIMIT 5",
+    ),
+    # Another unit: cents instead of euros.
+    "scale": ("number", "UPDATE {t} SET {c} = {c} * 100"),
+    # One number is put right.
+    "nudge": ("number", "UPDATE {t} SET {c} = {c} + 1 WHERE rowid = (SELECT min(rowid) FROM {t})"),
+    "recode": ("value", "UPDATE {t} SET {c} = '{value} (old)' WHERE {c} = '{value}'"),
+    "recode_2": ("value", "UPDATE {t} SET {c} = '{value} (old)' WHERE {c} = '{value}'"),
+    "upper": ("text", "UPDATE {t} SET {c} = upper({c})"),
+    # Days are written in another way.
+    "redate": ("time", "UPDATE {t} SET {c} = strftime('%d.%m.%Y', {c}) WHERE {c} IS NOT NULL"),
+    # A column is no longer filled.
+    "blank": ("column", "UPDATE {t} SET {c} = NULL WHERE rowid % 3 = 0"),
+    # The file is written anew: nothing changes.
+    "vacuum": ("nothing", "VACUUM"),
+}
+"""What is done to each database, by name: the kind of place that is picked, and the statements."""
+
+
+def make_changes(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
+    """Yield copies of a database with one change each, every kind once."""
+    for kind, (pick, *statements) in CHANGES.items():
+        path = folder / f"{original.stem}-{kind}.sqlite"
+        for _ in range(_TRIES):
+            path.write_bytes(original.read_bytes())
+            with suppress(sqlite3.Error, NoPlaceError):
+                yield f"{kind}: {_change(path, pick, statements, schema, random)}", path
+                break
+        path.unlink()
+
+
+def _change(path: Path, pick: str, statements: Sequence[str], schema: Schema, random: Random) -> str:
+    """Make a change to a database; return the name of the place."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA legacy_alter_table = ON")
+        place, names = _pick(pick, schema, random)
+        for statement in statements:
+            connection.execute(statement.format(**names))
+        connection.commit()
+    return place
+
+
+class NoPlaceError(Exception):
+    """A change has no place in a schema."""
+
+
+def _choose(random: Random, places: Sequence[PlaceT]) -> PlaceT:
+    if not places:
+        raise NoPlaceError
+    return random.choice(places)
+
+
+def _pick(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str]]:
+    """Pick a place of a kind: its name, and the quoted names of what is there and what may come.
+
+    Raises:
+        NoPlaceError: The schema has no such place.
+    """
+    tables = [table for table in schema.tables if table.kind == "table"]
+    filled = [table for table in tables if table.row_count]
+    if kind == "nothing":
+        return "", {}
+    if kind == "key":
+        key = _choose(random, schema.foreign_keys)
+        column = key.columns[0]
+        return f"{key.table}.{column}", {"t": quoted(key.table), "c": quoted(column), "ref": quoted(f"{column}_ref")}
+    if kind == "largest":
+        table = max(tables, key=lambda table: table.row_count or 0)
+    elif kind == "one key":
+        table = _choose(random, [table for table in tables if len(table.primary_key) == 1])
+    elif kind in ("table", "remainder"):
+        table = _choose(random, filled)
+    else:
+        return _pick_column(kind, filled, schema, random)
+    key, rest = "", ""
+    if kind == "one key":
+        key = quoted(table.primary_key[0])
+        rest = ", ".join(quoted(column.name) for column in table.columns if column.name != table.primary_key[0])
+    remainder = str(random.randrange(7)) if kind == "remainder" else ""
+    names = {"t": quoted(table.name), "dim": quoted(f"dim_{table.name}"), "key": key, "rest": rest}
+    return table.name, {**names, "remainder": remainder}
+
+
+def _pick_column(
+    kind: str, tables: Sequence[TableSchema], schema: Schema, random: Random
+) -> tuple[str, dict[str, str]]:
+    """Pick a column outside every key, of a kind of values; of kind `value` a text column and a text of it."""
+    keyed = {(key.table, name) for key in schema.foreign_keys for name in key.columns}
+    wanted = {"column": "", "value": "text"}.get(kind, kind)
+    table, column = _choose(
+        random,
+        [
+            (table, column)
+            for table in tables
+            for column in table.columns
+            if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
+        ],
+    )
+    names = {
+        "t": quoted(table.name),
+        "c": quoted(column.name),
+        "v2": quoted(f"{column.name}_v2"),
+        "new": quoted(f"{column.name}__new"),
+        "detail": quoted(f"{table.name}_detail"),
+        "keys": "".join(f"{quoted(name)}, " for name in (table.primary_key or [])[:2]),
+    }
+    if kind == "value":
+        texts = [value for value in column.samples if isinstance(value, str)]
+        names["value"] = _choose(random, texts).replace("'", "''")
+    return f"{table.name}.{column.name}", names
+
+
+IN_VAIN = (
+    "What is the carbon footprint of each sale?",
+    "What will next year's turnover be?",
+)
+"""Questions that were declined: no column says."""
+
+
+@dataclass(frozen=True)
+class MadeTurn:
+    """A past turn.
+
+    Attributes:
+        sql: Empty if it was declined.
+        ordered: Whether the order of its rows counts.
+    """
+
+    question: str
+    sql: str
+    ordered: bool = False
+
+
+Made = Iterator[MadeTurn]
+
+
+def make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
+    """Return so many turns made of templates, the declined ones first; every query gives rows."""
+    schema = database.schema()
+    tables = [table for table in schema.tables if table.kind == "table" and table.row_count]
+    random.shuffle(tables)
+    made = zip_longest(*([turn for table in tables for turn in kind(table, schema, random)] for kind in _TEMPLATES))
+    queries = dict.fromkeys(turn for group in made for turn in group if turn is not None)
+    running = (turn for turn in queries if database.execute(turn.sql).rows)
+    return [*(MadeTurn(question, "") for question in IN_VAIN), *islice(running, count - len(IN_VAIN))]
+
+
+def _of_table(table: TableSchema, schema: Schema, random: Random) -> Made:
+    yield MadeTurn(f"How many {table.name}?", f"SELECT count(*) FROM {_quote(table.name)}")
+
+
+Extra = Callable[[TableSchema, ColumnSchema, Random], dict[str, str] | None]
+"""What a template needs besides the names of table and column; None if it does not fit the column."""
+
+
+def _of_columns(
+    kind: str,
+    question: str,
+    sql: str,
+    extra: Extra,
+    ordered: bool,
+    table: TableSchema,
+    schema: Schema,
+    random: Random,
+) -> Made:
+    for column in _columns_of(table, kind):
+        more = extra(table, column, random)
+        if more is not None:
+            names = {"t": _quote(table.name), "c": _quote(column.name), **more}
+            asked = question.format(table=table.name, column=column.name, **more)
+            yield MadeTurn(asked, sql.format(**names), ordered)
+
+
+def _no_extra(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    return {}
+
+
+def _few_texts(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    return {} if 1 < (column.distinct or 0) < 200 else None
+
+
+def _aggregate(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    return {"call": random.choice(["sum", "avg", "max", "min"])}
+
+
+def _sample_text(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
+    return {"value": random.choice(texts).replace("'", "''")} if texts else None
+
+
+def _keys(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    """The key makes the order certain."""
+    keys = ", ".join(_quote(name) for name in table.primary_key)
+    return {"keys": keys} if keys else None
+
+
+def _of_joins(table: TableSchema, schema: Schema, random: Random) -> Made:
+    for key in schema.foreign_keys:
+        parent = schema.table(key.ref_table)
+        if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
+            continue
+        labels = _columns_of(parent, "text") if parent.row_count else []
+        if not labels:
+            continue
+        label = random.choice(labels)
+        own, other, name = _quote(key.columns[0]), _quote(key.ref_columns[0]), _quote(label.name)
+        child, whole = _quote(table.name), _quote(parent.name)
+        yield MadeTurn(
+            f"How many {table.name} for each {label.name} of {parent.name}?",
+            f"SELECT p.{name}, count(*) FROM {child} AS c JOIN {whole} AS p ON c.{own} = p.{other} GROUP BY p.{name}",
+        )
+        yield MadeTurn(
+            f"Which {parent.name} have no {table.name}?",
+            f"SELECT count(*) FROM {whole} WHERE {other} NOT IN (SELECT {own} FROM {child} WHERE {own} IS NOT NULL)",
+        )
+
+
+def _columns_of(table: TableSchema, kind: str) -> list[ColumnSchema]:
+    return [column for column in table.columns if column.kind == kind and not column.primary_key]
+
+
+def _quote(name: str) -> str:
+    return naming().written(name)
+
+
+_TOTAL = "SELECT {call}({c}) FROM {t} AS t"
+_GROUPED = "SELECT {c}, count(*) FROM {t} GROUP BY {c} HAVING count(*) > 1"
+_YEARS = "SELECT substr({c}, 1, 4) AS year, count(*) FROM {t} GROUP BY year ORDER BY year"
+_TOP = "SELECT {keys}, {c} FROM {t} ORDER BY {c} DESC, {keys} LIMIT 5"
+_ABOVE = "WITH mean AS (SELECT avg({c}) AS value FROM {t}) SELECT count(*) FROM {t}, mean WHERE {c} > mean.value"
+_WITH = "SELECT count(*) FROM {t} WHERE {c} = '{value}'"
+
+_TEMPLATES: tuple[Callable[[TableSchema, Schema, Random], Made], ...] = (
+    _of_table,
+    partial(_of_columns, "text", "{table} by {column}", _GROUPED, _few_texts, False),
+    partial(
+        _of_columns,
+        "number",
+        "The {call} of {column} of {table}",
+        "SELECT {call}({c}) FROM {t} AS t",
+        _aggregate,
+        False,
+    ),
+    _of_joins,
+    partial(_of_columns, "text", "How many {table} with {column} {value}?", _WITH, _sample_text, False),
+    partial(_of_columns, "number", "The top {table} by {column}", _TOP, _keys, True),
+    partial(_of_columns, "time", "{table} by year of {column}", _YEARS, _no_extra, True),
+    partial(_of_columns, "number", "{table} above the average {column}", _ABOVE, _no_extra, False),
+)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A database with one change, and its past turns with what plain SQLite gave and gives for each."""
+
+    file: Path
+    name: str
+    past: Sequence[MadeTurn]
+    old: Sequence[object]
+    new: Sequence[object]
+    replay: Replay
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a replay finds of one past turn, and whether it changes in truth."""
+
+    change: _Change
+    truth: bool
+    listed: bool
+    is_settled: bool
+    why: str
+
+
+def _read_changes(options: BenchOptions) -> Iterator[_Change]:
+    """Yield every change of every database with all of that database's past turns; `limit` is of turns in all."""
+    random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        found = [options.data / name for name in _OTHERS] if options.data else []
+        files = [build_sample(folder / "kestrel.sqlite")]
+        files += [Path(shutil.copy(path, folder)) for path in found if path.is_file()]
+        for file in files:
+            with Database.open(file) as before:
+                past = make_turns(before, (options.limit or TURNS) // len(files), random)
+                old = _run_plainly(file, past)
+                for name, path in make_changes(file, before.schema(), folder, random):
+                    with Database.open(path) as after:
+                        yield _Change(file, name, past, old, _run_plainly(path, past), Replay(before, after))
+
+
+def _replay(change: _Change) -> list[_Found]:
+    found: list[_Found] = []
+    for turn, before, now in zip(change.past, change.old, change.new, strict=True):
+        added = change.name.startswith("add_sought") and "footprint" in turn.question
+        truth = before != now if turn.sql else added
+        status = "converged" if turn.sql else "unanswerable"
+        settled = change.replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
+        why = f"{change.name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
+        found.append(_Found(change, truth, settled.changes, settled.kind != "unsettled", why))
+    return found
+
+
+def _count_changes(changes: list[list[_Found]]) -> Figures:
+    found = [one for outcomes in changes for one in outcomes]
+    right = sum(one.truth and one.listed for one in found)
+    past = {one.change.file: len(one.change.past) for one in found}
+    return {
+        "databases": len(past),
+        "changes": len(changes),
+        "turns": sum(past.values()),
+        "pairs": len(found),
+        "changed": sum(one.truth for one in found),
+        "recall": divide(right, sum(one.truth for one in found)),
+        "precision": divide(right, sum(one.listed for one in found)),
+        "without_model_share": divide(sum(one.is_settled for one in found), len(found)),
+        "missed": [one.why for one in found if one.truth and not one.listed][:20],
+        "wrongly_listed": [one.why for one in found if one.listed and not one.truth][:20],
+    }
+
+
+def _run_plainly(path: Path, past: Sequence[MadeTurn]) -> list[object]:
+    """Return what plain SQLite gives for each turn: rows in a form that can be compared, or the word for a failure."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return [_outcome(connection, turn) for turn in past]
+
+
+def _outcome(connection: sqlite3.Connection, turn: MadeTurn) -> object:
+    if not turn.sql:
+        return None
+    try:
+        rows = [
+            tuple(float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in row)
+            for row in connection.execute(turn.sql)
+        ]
+    except sqlite3.Error:
+        return "fails"
+    return rows if turn.ordered else Counter(rows)
+
+
+MEASURES: Mapping[str, Measure[Any, Any]] = {"impact": Measure(_read_changes, _replay, _count_changes)}

@@ -1,0 +1,86 @@
+"""Whether every experiment of the papers ends, and every row changes what it names and nothing else."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ....agent.context.repository import complete, rephrase_all, simplify_all
+from ....agent.model.chat import PromptedTranslator
+from ....agent.model.resolve import resolve_model
+from ....tools.errors import TableturnError
+from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
+from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
+from ...metrics import Verdict
+from ...runner import Listener, TurnRecord
+from .named import as_named
+from .registry import BenchOptions
+from .stand_in import slow_server
+
+MODEL = "openai:stand-in"
+
+_LIMIT, _DIALOGUES = 3, 40
+"""Interactions of each row, and training dialogues of the store."""
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """Runs each experiment over a few questions against a loopback server, and renders the requests of each row."""
+    ended: list[str] = []
+    skipped: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    unnamed: dict[str, str] = {}
+    rows = 0
+    with TemporaryDirectory() as folder, slow_server(0.0) as url:
+        store = _store(options.folder, Path(folder) / "store", url)
+        for name in experiment_names():
+            experiment = read_experiment(name)
+            rows += len(experiment.rows)
+            for row in experiment.rows:
+                if wrong := as_named(row, experiment):
+                    unnamed[f"{name}: {row.name}"] = wrong
+            try:
+                measure(experiment, _setup(options, store, url), Path(folder) / name, _silently)
+                ended.append(name)
+            except NotRun as reason:
+                skipped[name] = str(reason)
+            except TableturnError as error:
+                failed[name] = str(error)
+    return {
+        "experiments": len(experiment_names()),
+        "ended": len(ended),
+        "skipped": len(skipped),
+        "rows": rows,
+        "rows_as_named": rows - len(unnamed),
+        "not_run": skipped,
+        "failed": failed,
+        "not_as_named": unnamed,
+    }
+
+
+def _setup(options: BenchOptions, store: str, url: str) -> Setup:
+    return Setup(MODEL, url, store, options.folder, None, options.limit or _LIMIT, (), 4)
+
+
+def _store(data: Path, place: Path, url: str) -> str:
+    """A small store of CoSQL's training dialogues, rephrased and simplified by the stand-in."""
+    whole = json.loads((data / "cosql" / "train.json").read_text(encoding="utf-8"))
+    some = place.with_name("train.json")
+    some.write_text(json.dumps(whole[:_DIALOGUES]), encoding="utf-8")
+    with ExampleStore.open(place) as store:
+        with closing(DatabaseFolder(data / "spider" / "database", whole_schemas=True)) as databases:
+            store.add(databases.with_schemas(read_examples(some, lambda _: None)), strict=False)
+        model = resolve_model(MODEL, base_url=url, timeout=60.0, max_retries=0)
+        assert model is not None
+        translator = PromptedTranslator(model)
+        complete(store, rephrase_all, lambda pair: pair.rephrased, translator, calls=10_000)
+        complete(store, simplify_all, lambda pair: pair.simplified, translator, calls=10_000)
+    return str(place)
+
+
+def _silently(row: str, total: int) -> nullcontext[Listener]:
+    def listener(record: TurnRecord, verdict: Verdict) -> None:
+        """Tells nobody."""
+
+    return nullcontext(listener)

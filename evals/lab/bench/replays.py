@@ -1,0 +1,198 @@
+"""Stored drafts, played through the agent as its model's replies, and whether the answers are right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ....tools.record_files import read_lines
+from ...datasets import Dataset, Question, load_dataset
+from ...metrics import OfficialJudge, Verdict, read_predictions
+from ...runner import RunSpec, TurnRecord, run_evaluation
+from ..disputes.golds import read_dialogues
+
+SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_few_shot", "din_sql_codex", "gpt4_zero_shot")
+"""The published systems on Spider dev."""
+
+WITHOUT = ("wta_1",)
+"""Its rows are incomplete, so that results on it mean nothing."""
+
+STRONG = "strong"
+TOGETHER = "strong, three drafts"
+SIX = "spider, six drafts"
+
+_SINGLE = ("dail_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
+"""A strong, a middling and a weak system on Spider dev."""
+
+_DIALOGUES = (("sparc", "gpt-5.2_zero_shot"), ("sparc", "gemini-3-pro_zero_shot"), ("cosql", "gemini-3-pro_zero_shot"))
+_EVERY, _EVERY_SIX = 2, 3
+"""Of Spider dev so many-th questions are played, for single drafts and for six side by side: minutes, not an hour."""
+
+Drafts = Mapping[str, str]
+"""SQL by question id."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Questions with stored drafts.
+
+    Attributes:
+        asked: The questions.
+        drafts: The drafts of each system, or of each arm of a strong model.
+        readings: What a careful reader says of answers, by question and SQL: `right`, `wrong` or `unclear`.
+    """
+
+    asked: Dataset
+    drafts: Mapping[str, Drafts]
+    readings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def take_every(self, step: int) -> Replay:
+        """Return the same drafts for every so many-th question."""
+        return replace(self, asked=replace(self.asked, questions=self.asked.questions[::step]))
+
+    def is_right(self, verdict: Verdict, sql: str) -> bool | None:
+        """Whether a query is right by the reader, else by a strict verdict; None if neither can tell."""
+        reading = self.readings.get((verdict.question.text, sql))
+        return verdict.ex if reading is None else {"right": True, "wrong": False}.get(reading)
+
+
+def read_published(data: Path, limit: int | None) -> Replay:
+    """Read six systems' predictions for Spider dev."""
+    whole = load_dataset("spider", "dev", data)
+    folder = data / "predictions" / "spider_dev"
+    drafts = {name: read_predictions(folder / f"{name}.sql", whole) for name in SYSTEMS}
+    return Replay(whole.without(WITHOUT).first(limit), drafts)
+
+
+def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> Replay:
+    """Read systems' predictions for a dev set's interactions, those that every system has a query for."""
+    whole = load_dataset(dataset, "dev", data)
+    folder = data / "predictions" / "multi_turn"
+    drafts = {name: read_dialogues(folder / f"{dataset}_dev.{name}.json", whole) for name in systems}
+    kept = [turns for turns in whole.interactions if all(turn.id in file for file in drafts.values() for turn in turns)]
+    kept = [turns for turns in kept if turns[0].database not in WITHOUT][:limit]
+    return Replay(replace(whole, questions=tuple(turn for turns in kept for turn in turns)), drafts)
+
+
+def read_strong(data: Path, limit: int | None) -> Replay:
+    """Read a strong model's drafts, of which each arm has one for every question, with a reader's verdicts."""
+    folder = data / "strong_model"
+    records: list[Any] = read_lines((folder / "drafts.jsonl").read_text(encoding="utf-8"))
+    verdicts: list[Any] = read_lines((folder / "verdicts.jsonl").read_text(encoding="utf-8"))
+    drafts: dict[str, dict[str, str]] = {}
+    questions: dict[str, Question] = {}
+    for record in records:
+        interaction = f"{record['dataset']}/{record['interaction']}"
+        key = f"{interaction}.{record['turn']}"
+        drafts.setdefault(record["arm"], {})[key] = record["draft"]
+        questions[key] = Question(
+            key, record["database"], record["question"], (record["gold"],), interaction, turn=record["turn"]
+        )
+    databases = (data / "spider" / "database", data / "kaggle-dbqa" / "database")
+    asked = Dataset(STRONG, "dev", tuple(questions.values()), databases).first(limit)
+    return Replay(asked, drafts, {(found["question"], found["sql"]): found["verdict"] for found in verdicts})
+
+
+def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -> Sequence[tuple[TurnRecord, Verdict]]:
+    """Answer questions by an agent whose model replies with each file's query in turn; verdicts are strict."""
+    if not asked.questions:
+        return []
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.json" for number in range(len(files))]
+        for path, drafts in zip(paths, files, strict=True):
+            records = [{"id": question.id, "sql": drafts[question.id]} for question in asked.questions]
+            path.write_text(json.dumps(records), encoding="utf-8")
+        spec = RunSpec(asked.name, asked.split, model="replay:" + ",".join(map(str, paths)), settings=dict(settings))
+        return run_evaluation(spec, asked, Path(folder) / "run", jobs=1, listener=lambda record, verdict: None)
+
+
+def play_officially(
+    asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]
+) -> list[tuple[TurnRecord, bool]]:
+    """Answer questions as `play` does, and judge the answers by the official rules."""
+    played = play(asked, files, settings)
+    with OfficialJudge(asked) as judge:
+        return [(record, judge.judge(verdict.question, record.sql).ex is True) for record, verdict in played]
+
+
+def judge_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
+    """Return by question id whether a draft is right by the official rules."""
+    with OfficialJudge(asked) as judge:
+        return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in asked.questions}
+
+
+@dataclass(frozen=True)
+class DraftAnswer:
+    """An answer made of drafts, as its confidence sees it.
+
+    Attributes:
+        id: The question's.
+        database: Its database.
+        model: Whose draft it is.
+        signals: What the confidence weighs.
+        right: Whether it is right.
+    """
+
+    id: str
+    database: str
+    model: str
+    signals: Mapping[str, float]
+    right: bool
+
+
+@dataclass(frozen=True)
+class DraftSet:
+    """Answers that are looked at together; where no query ran there is none.
+
+    Attributes:
+        name: For people.
+        family: Sets of one family share questions: none of them is calibrated on another.
+        answers: The answers.
+    """
+
+    name: str
+    family: str
+    answers: Sequence[DraftAnswer]
+
+
+def play_draft_sets(data: Path, limit: int | None = None) -> Iterator[DraftSet]:
+    """Yield answers of published and of a strong model's drafts; `limit` keeps the first interactions of each.
+
+    Published drafts are judged by the official rules, the strong model's by a reader's verdict, else strictly. All are
+    of development and test questions: none were published of training questions.
+    """
+    published = read_published(data, limit)
+    for name in _SINGLE:
+        answers = _answers(published.take_every(_EVERY), [published.drafts[name]], name)
+        yield DraftSet(f"spider {name}", "spider", answers)
+    fewer = published.take_every(_EVERY_SIX)
+    yield DraftSet(SIX, "spider", _answers(fewer, list(fewer.drafts.values()), "six"))
+    for dataset, name in _DIALOGUES:
+        replay = read_multiturn(data, dataset, [name], limit)
+        yield DraftSet(f"{dataset} {name}", dataset, _answers(replay, [replay.drafts[name]], name))
+    strong = read_strong(data, limit)
+    alone = [answer for drafts in strong.drafts.values() for answer in _answers(strong, [drafts], STRONG)]
+    for dataset in dict.fromkeys(answer.id.partition("/")[0] for answer in alone):
+        answers = [answer for answer in alone if answer.id.startswith(f"{dataset}/")]
+        yield DraftSet(f"{STRONG} {dataset}", STRONG, answers)
+    yield DraftSet(TOGETHER, STRONG, _answers(strong, list(strong.drafts.values()), STRONG))
+
+
+def _answers(replay: Replay, files: Sequence[Drafts], model: str) -> list[DraftAnswer]:
+    settings: dict[str, Any] = {"max_attempts": 1}
+    if len(files) > 1:
+        settings |= {"merge": False, "candidates": len(files)}
+    found: list[DraftAnswer] = []
+    with OfficialJudge(replay.asked) as judge:
+        for record, verdict in play(replay.asked, files, settings):
+            if replay.readings:
+                right = replay.is_right(verdict, record.sql)
+            else:
+                right = judge.judge(verdict.question, record.sql).ex is True
+            if right is not None and record.evidence:
+                found.append(DraftAnswer(record.id, verdict.question.database, model, record.evidence, right))
+    return found

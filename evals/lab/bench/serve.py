@@ -1,0 +1,177 @@
+"""The server under load: many conversations at once against a model that takes a second; server and load are apart."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+
+from .harness import Serving, client_of, percentile_ms, served
+from .registry import BenchOptions
+from .schema_scale import build_large
+from .stand_in import TURNS, sample_database, slow_server
+
+_CONVERSATIONS = 200
+_SECONDS_A_REPLY = 1.0
+_OPEN_SECONDS = 60.0
+_MANY_CORES = 4
+_NEWCOMERS = 30
+_TABLES = 290
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """Figures of one worker and of two.
+
+    `cpu_ms_a_turn` counts all processes of the server, those that run queries too. `p95_added_ms` is what a turn takes
+    beyond its model's replies, of turns that begin at half of one worker's rate, whether or not others have ended.
+    `soak` compares memory and descriptors after the first conversations with those at the end. `newcomers` is how long
+    somebody else's list of threads takes while new people open the page on a large database and ask: people of equal
+    rights, and people with rights of their own each.
+    """
+    return asyncio.run(_run(options.limit or _CONVERSATIONS))
+
+
+async def _run(conversations: int) -> dict[str, object]:
+    figures: dict[str, object] = {}
+    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path:
+        for name, workers in (("one", 1), ("two", 2)):
+            with tempfile.TemporaryDirectory() as folder:
+                options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
+                async with served(Path(folder), *options) as serving:
+                    loop = await _closed_loop(serving, conversations)
+                    figures[name] = loop.figures()
+                    if workers == 1:
+                        seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
+                        figures["p95_added_ms"] = await _open_loop(serving, loop.turns_per_s / 2, seconds)
+                        figures["soak"] = loop.soak(serving)
+    people = min(conversations, _NEWCOMERS)
+    tables = _TABLES * people // _NEWCOMERS
+    figures["newcomers"] = {"people": people, "tables": tables} | {
+        name: await _newcomers(people, tables, own_rights=own_rights)
+        for name, own_rights in (("equal_rights", False), ("own_rights", True))
+    }
+    if (os.cpu_count() or 1) >= _MANY_CORES:
+        one, two = (figures[name]["turns_per_s"] for name in ("one", "two"))  # pyright: ignore[reportIndexIssue]
+        figures["speed_up"] = round(two / one, 2)
+    return figures
+
+
+async def _newcomers(people: int, tables: int, *, own_rights: bool) -> dict[str, object]:
+    """Somebody's list of threads, again and again, while others come for the first time."""
+    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path, tempfile.TemporaryDirectory() as folder:
+        build_large(path, tables)
+        options = ["--db", str(path), "--model", "openai:m", "--base-url", model, "--user-header", "X-User"]
+        if own_rights:
+            rules = Path(folder) / "people.toml"
+            denied = "".join(f'[users.new{number}]\ndeny = ["entity{number}.field_1"]\n' for number in range(people))
+            rules.write_text(f'[default]\ndeny = ["entity{people}.field_1"]\n{denied}')
+            options += ["--permissions", str(rules)]
+        async with served(Path(folder), *options) as serving, client_of(serving) as client:
+            ada = {"X-User": "ada"}
+            await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
+            coming = asyncio.gather(*(_come(client, f"new{number}") for number in range(people)))
+            start, seconds = time.perf_counter(), list[float]()
+            while not coming.done():
+                asked = time.perf_counter()
+                (await client.get("/threads", headers=ada)).raise_for_status()
+                seconds.append(time.perf_counter() - asked)
+                await asyncio.sleep(0.02)
+            took = time.perf_counter() - start
+    p95, longest = percentile_ms(seconds, 95), 1000 * max(seconds)
+    return {
+        "answered": sum(await coming),
+        "seconds": round(took, 1),
+        "others_p95_ms": round(p95, 1),
+        "others_longest_ms": round(longest, 1),
+    }
+
+
+async def _come(client: Any, name: str) -> bool:
+    """Opens the page as somebody new, and asks a question; whether it was answered."""
+    who = {"X-User": name}
+    await asyncio.gather(*(client.get(path, headers=who) for path in ("/me", "/threads", "/schema")))
+    reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
+    return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """What a closed loop came to."""
+
+    conversations: int
+    turns: int
+    errors: int
+    seconds: float
+    cpu: float
+    memory: float
+    descriptors: int
+
+    @property
+    def turns_per_s(self) -> float:
+        return self.turns / self.seconds
+
+    def figures(self) -> dict[str, object]:
+        return {
+            "conversations": self.conversations,
+            "turns_per_s": round(self.turns_per_s, 2),
+            "cpu_ms_a_turn": round(1000 * self.cpu / max(self.turns, 1), 1),
+            "errors": self.errors,
+        }
+
+    def soak(self, serving: Serving) -> dict[str, object]:
+        memory, descriptors = serving.holdings()
+        return {
+            "memory_mb": [self.memory, memory],
+            "descriptors": [self.descriptors, descriptors],
+        }
+
+
+async def _closed_loop(serving: Serving, conversations: int) -> _Loop:
+    async with client_of(serving) as client:
+        await _converse(client)  # what is opened at the first question
+        start, cpu = time.perf_counter(), serving.cpu_seconds()
+        tasks = [asyncio.create_task(_converse(client)) for _ in range(conversations)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        memory, descriptors = serving.holdings()
+        done = await asyncio.gather(*tasks)
+        seconds, cpu = time.perf_counter() - start, serving.cpu_seconds() - cpu
+    answered = sum(done)
+    errors = conversations * len(TURNS) - answered
+    return _Loop(conversations, answered, errors, seconds, cpu, memory, descriptors)
+
+
+async def _converse(client: Any) -> int:
+    """Takes the turns of one conversation; how many were answered."""
+    thread = (await client.post("/threads", json={})).json()["id"]
+    answered = 0
+    for question, _ in TURNS:
+        try:
+            reply = await client.post(f"/threads/{thread}/turns", json={"question": question})
+            answered += reply.status_code == 200 and reply.json()["answer"]["answered"]
+        except httpx.HTTPError:
+            continue
+    return answered
+
+
+async def _open_loop(serving: Serving, rate: float, seconds: float) -> float:
+    """The 95th percentile of what a turn takes beyond its model's replies, in milliseconds."""
+    async with client_of(serving) as client:
+        tasks: list[asyncio.Task[float]] = []
+        start = time.perf_counter()
+        for number in range(max(int(rate * seconds), 1)):
+            await asyncio.sleep(max(start + number / rate - time.perf_counter(), 0))
+            tasks.append(asyncio.create_task(_added(client)))
+        added = await asyncio.gather(*tasks)
+    return round(percentile_ms(added, 95), 1)
+
+
+async def _added(client: Any) -> float:
+    start = time.perf_counter()
+    reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
+    return time.perf_counter() - start - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY

@@ -1,0 +1,81 @@
+"""Hostile requests to a server that runs, each over a socket of its own, and whether it held."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import tempfile
+from contextlib import closing, suppress
+from pathlib import Path
+
+from tests.corpus import requests
+
+from .harness import Serving, client_of, served
+from .registry import BenchOptions
+
+_TOKEN = "a-token-that-nobody-guesses"  # noqa: S105 - of a server that lives for a moment
+_SECONDS = 40.0
+_DRIP_SECONDS = 1.0
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """Figures: requests `tried`, those `held`, and the names of those that were `not_held`.
+
+    One is held when the reply is what the corpus allows; all are when the server still answers at the end, and its
+    database is as it was.
+    """
+    return asyncio.run(_run(options.limit))
+
+
+async def _run(limit: int | None) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        database = folder / "notes.db"
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT)")
+            connection.executemany("INSERT INTO notes (note) VALUES (?)", [(requests.MARK,), (requests.FORMULA,)])
+        before = database.read_bytes()
+        options = ("--db", str(database), "--model", "offline", "--token", _TOKEN)
+        async with served(folder, *options) as serving:
+            target = await _target(serving)
+            all_ = requests.attacks(target)
+            chosen = all_ if limit is None else all_[:: max(len(all_) // limit, 1)]
+            not_held = [attack.name for attack in chosen if not attack.held(await _sent(serving, attack))]
+            async with client_of(serving) as client:
+                alive = (await client.get("/health")).status_code == 200
+        if not alive or database.read_bytes() != before:
+            not_held = [attack.name for attack in chosen]
+    return {"tried": len(chosen), "held": len(chosen) - len(not_held), "not_held": not_held}
+
+
+async def _target(serving: Serving) -> requests.Target:
+    """The server as the corpus needs to know it, with a turn whose rows hold the marks."""
+    async with client_of(serving, headers={"authorization": f"Bearer {_TOKEN}"}) as client:
+        thread = (await client.post("/threads", json={})).json()["id"]
+        first = (await client.post(f"/threads/{thread}/turns", json={"question": "How many notes are there?"})).json()
+        turn = (await client.post(f"/turns/{first['id']}/run", json={"sql": requests.QUERY})).json()["id"]
+    return requests.Target(serving.url.removeprefix("http://"), _TOKEN, thread, turn)
+
+
+async def _sent(serving: Serving, attack: requests.Attack) -> requests.Reply:
+    """The reply to a request; one that drips goes on with a blank now and then."""
+    host, _, port = serving.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    received = b""
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(_SECONDS):
+            reading = asyncio.create_task(reader.read())
+            writer.write(attack.data)
+            await writer.drain()
+            while attack.drip and not reading.done():
+                await asyncio.wait((reading,), timeout=_DRIP_SECONDS)
+                writer.write(b" ")
+            if not attack.data.startswith(b"GET /turns") and b"connection: close" not in attack.data.lower():
+                await asyncio.wait((reading,), timeout=2.0)
+                writer.write_eof()
+            received = await reading
+    writer.close()
+    head, _, body = received.partition(b"\r\n\r\n")
+    words = head.split(b" ", 2)
+    status = int(words[1]) if len(words) > 1 and words[1][:3].isdigit() else 0
+    return requests.Reply(status, head.decode("latin-1").lower(), body.decode("utf-8", "replace"))

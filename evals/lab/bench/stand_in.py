@@ -1,0 +1,118 @@
+"""A model that answers at once, in this process or behind a loopback server, so that only our own cost is measured.
+
+    python -m tableturn.evals.lab.bench.stand_in SECONDS
+
+serves it, prints the base URL, and takes so long for each reply.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from ....tools.sample import build_sample
+
+_ROOT = Path(__file__).parents[3]
+
+TURNS = (
+    ("How many customers are there?", "SELECT count(*) FROM customers"),
+    ("How many of them are in France?", "SELECT count(*) FROM customers WHERE country_code = 'FR'"),
+    ("Show their names", "SELECT first_name, last_name FROM customers WHERE country_code = 'FR'"),
+    ("How about Germany?", "SELECT first_name, last_name FROM customers WHERE country_code = 'DE'"),
+    ("Sort these", "SELECT first_name, last_name FROM customers WHERE country_code = 'DE' ORDER BY last_name"),
+)
+"""A conversation over the sample database, with the SQL that the stand-in writes."""
+
+
+_TO_PAPERS = {
+    "Rephrased: Give me ...": "Rephrased: Give me the number of customers.",
+    "You reword questions": "Count the customers",
+    "You check queries by reading them back": '{"meaning": "It counts.", "differences": ""}',
+    "You document a database": '{"1": "a thing"}',
+    "by thinking in pandas": "```python\nresult = pd.DataFrame({'n': [1]})\n```\n```sql\nSELECT 1\n```",
+}
+"""Replies to what only the papers' presets ask, by what tells their prompts."""
+
+
+def reply_to(prompt: str) -> str:
+    """The stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    for sign, reply in _TO_PAPERS.items():
+        if sign in prompt:
+            return reply
+    turn = max(range(len(TURNS)), key=lambda number: prompt.rfind(TURNS[number][0]))
+    question, sql = TURNS[turn]
+    if '"intent"' in prompt:
+        return json.dumps({"rephrased": question, "simplified": question, "intent": "answerable"})
+    return f"```sql\n{sql}\n```"
+
+
+class InstantModel(BaseChatModel):
+    """Replies as `reply_to` says, at once."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "stand-in"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        message = AIMessage(self.reply("\n".join(message.text for message in messages)))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def reply(self, prompt: str) -> str:
+        """What it replies to a prompt."""
+        return reply_to(prompt)
+
+
+@contextmanager
+def sample_database() -> Generator[Path]:
+    """The sample database in a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.sqlite"
+        build_sample(path)
+        yield path
+
+
+@contextmanager
+def slow_server(seconds: float) -> Generator[str]:
+    """Run a server in a process of its own that takes so long for each reply; yield its base URL."""
+    command = [sys.executable, "-m", __name__, str(seconds)]
+    with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this module
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def serve(seconds: float) -> None:
+    """Serve until the process is terminated."""
+    from tests.support.openai_server import Behaviour, OpenAIServer, says
+
+    def reply(request: dict[str, Any]) -> Behaviour:
+        prompt = "\n".join(message["content"] for message in request["messages"])
+        return says(reply_to(prompt), delay=seconds, usage=(1, 1))
+
+    with OpenAIServer(reply, keep_alive=True) as server:
+        print(server.base_url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    serve(float(sys.argv[1]))

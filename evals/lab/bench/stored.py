@@ -1,0 +1,386 @@
+"""Benches of replies that a model said once and that were stored, so that a figure is the same wherever it is measured.
+
+    python -m tableturn.evals.lab bench learning --replies FILE --model openai:NAME --base-url URL
+
+asks what FILE does not have yet and stores it as it comes; without `--model` only FILE is read. All questions are asked
+at once, and each reply may take a day: people may answer. A run that was ended goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, cast
+
+from langchain_core.caches import RETURN_VAL_TYPE, InMemoryCache
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, Generation
+from pydantic import Field
+
+from ....agent import SQLAgent
+from ....agent.settings import Settings, make_settings
+from ....tools.database import Database
+from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
+from ....tools.examples import ExampleStore, example_of, open_with_seeds
+from ....tools.record_files import read_lines
+from ...adjudication.ruling import Adjudicator, read_rulings
+from ...datasets import Dataset, Question, load_dataset
+from ...datasets.question import Outcome
+from ...metrics import StrictJudge
+from ...metrics.statistics import Judged, compare
+from ...runner.agents import AgentAnswering, Agents
+from ...runner.model import kept_model
+from ...runner.record import TurnRecord
+from ...runner.run import run_settings
+from ...runner.spec import RunSpec
+from .measure import Figures, Measure, divide
+from .registry import BenchOptions
+from .stand_in import InstantModel
+
+UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
+
+DATA = Path(__file__).parent / "data"
+DECLINES = DATA / "decline_replies.jsonl"
+
+LABELS = DATA / "decline_labels.jsonl"
+"""The data's label says that the person who played the system could not answer, which says little of the database.
+
+Here a reader says of each question so labelled whether the schema and the conversation hold an answer, and why; that
+was read before any reply.
+"""
+
+QUESTIONS = 60
+"""Of each sort of question that is or is not declined."""
+
+SEED = 24
+
+_SORTS: Mapping[str, Outcome] = {"unanswerable": "decline", "answerable": "answer"}
+
+_PATIENT: Mapping[str, Any] = {"record": "off", "request_retries": 0, "turn_seconds": 86_000}
+"""For servers behind which people answer."""
+
+_DECLINING = {**_PATIENT, "today": "none", "request_seconds": 3_600}
+"""What a person is given, but for what would not be the same tomorrow."""
+
+_LEARNING = {**_PATIENT, "request_seconds": 86_000}
+
+ARMS = (0, 3, 9)
+"""Verified queries a database."""
+
+
+class ReplyFile(InMemoryCache):
+    """Replies by what was asked, whichever model said them: a JSONL file of `prompt` (a digest) and `reply`.
+
+    Raises:
+        SettingsError: The file is not in this form.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._missed: set[str] = set()
+        try:
+            records = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
+            for record in records:
+                fields = cast("Mapping[str, object]", record)
+                self._keep(str(fields["prompt"]), str(fields["reply"]))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise SettingsError(f"{path} is no file of stored replies: {error!r}") from error
+
+    @property
+    def missing(self) -> int:
+        """The number of requests that have no reply, neither stored nor asked for."""
+        return len(self._missed)
+
+    def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
+        """See `BaseCache`."""
+        key = _digest(prompt)
+        found = super().lookup(key, "")
+        if found is None:
+            self._missed.add(key)
+        return found
+
+    def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
+        """See `BaseCache`; the reply is on disk when this returns."""
+        key, reply = _digest(prompt), return_val[0].text
+        self._keep(key, reply)
+        self._missed.discard(key)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"prompt": key, "reply": reply}) + "\n")
+
+    def _keep(self, key: str, reply: str) -> None:
+        super().update(key, "", [ChatGeneration(message=AIMessage(reply))])
+
+
+class Nobody(InstantModel):
+    """A chat model that knows stored replies only."""
+
+    def reply(self, prompt: str) -> str:
+        """Raise: there is nobody to ask."""
+        raise ModelError(UNSTORED)
+
+
+class Listener(InstantModel):
+    """A chat model that keeps what it is asked and answers nothing."""
+
+    asked: list[str] = Field(default_factory=list)
+
+    def reply(self, prompt: str) -> str:
+        """Keep the prompt."""
+        self.asked.append(prompt)
+        raise ModelError("this one only listens")
+
+
+def stored_model(
+    replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
+) -> BaseChatModel:
+    """Return a chat model that says what is stored, and asks, and stores, what is not.
+
+    Args:
+        replies: The file; it is made if there is none and somebody is asked.
+        model: Whom to ask; None asks nobody.
+        base_url: Of an OpenAI-compatible server.
+        seconds: How long one reply may take: people may answer.
+
+    Raises:
+        SettingsError: There is no file to read, or it is damaged.
+        ModelError: The model cannot be set up.
+    """
+    if replies is None or (model is None and not replies.exists()):
+        raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to have it made")
+    cache = ReplyFile(replies)
+    if model is None:
+        return Nobody(cache=cache)
+    settings = Settings(request_seconds=seconds, request_retries=0)
+    return kept_model(model, base_url, settings, cache) or Nobody(cache=cache)
+
+
+def check_all_stored(model: BaseChatModel) -> None:
+    """Refuse to measure if a reply is missing: a turn goes on without one, and its answer is another.
+
+    Raises:
+        ModelError: Some requests got none.
+    """
+    cache = model.cache
+    if isinstance(cache, ReplyFile) and cache.missing:
+        raise ModelError(
+            f"{cache.missing} requests got no reply: pass --model, and --base-url, to ask for them, or run again; "
+            "what is stored is not asked for a second time"
+        )
+
+
+def _digest(prompt: str) -> str:
+    messages: list[dict[str, Any]] = json.loads(prompt)
+    said = [(message["id"][-1], message["kwargs"]["content"]) for message in messages]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """Questions by sort, with who is asked."""
+
+    dataset: Dataset
+    model: BaseChatModel
+    sorts: Mapping[str, Sequence[Question]]
+
+
+def _sort(options: BenchOptions) -> Iterator[_Sorted]:
+    dataset = load_dataset("cosql-acts", "train", options.folder)
+    count = min(options.limit or QUESTIONS, QUESTIONS)
+    sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
+    labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
+    verdicts = {label["question"]: label["verdict"] for label in labels}
+    for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
+        sorts[sort] = [turn for turn in sorts["unanswerable"] if verdicts.get(turn.id) == verdict]
+    yield _Sorted(dataset, stored_model(options.replies or DECLINES, options.model, options.base_url), sorts)
+
+
+def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Question]:
+    """Return so many questions of an outcome, one of each database in turn, by a fixed seed."""
+    order = random.Random(SEED)  # noqa: S311 - a sample, not a secret
+    by_database: dict[str, list[Question]] = {}
+    for question in dataset.questions:
+        if question.expects is not None and question.expects.outcome == outcome:
+            by_database.setdefault(question.database, []).append(question)
+    databases = sorted(name for name in by_database if _is_there(dataset, name))
+    order.shuffle(databases)
+    for name in databases:
+        order.shuffle(by_database[name])
+    rounds = zip_longest(*(by_database[name] for name in databases))
+    return list(islice((question for each in rounds for question in each if question is not None), count))
+
+
+def _is_there(dataset: Dataset, database: str) -> bool:
+    try:
+        dataset.database(database)
+    except DatabaseUnavailable:
+        return False
+    return True
+
+
+def _answer_sorted(asked: _Sorted) -> dict[str, list[TurnRecord]]:
+    """Return the answers by sort, each after the gold queries of the turns before it."""
+    interactions = {turns[0].interaction: turns for turns in asked.dataset.interactions}
+    answering = AgentAnswering(Agents(asked.dataset, asked.model, make_settings(_DECLINING), None), "gold")
+
+    async def answer(turn: Question) -> TurnRecord:
+        turns = interactions[turn.interaction]
+        others = {other.id: TurnRecord(other.id, "", "") for other in turns if other.id != turn.id}
+        (record,) = [record async for record in answering.answers(turns, others)]
+        return record
+
+    async def answer_all() -> dict[str, TurnRecord]:
+        turns = [turn for sort in _SORTS for turn in asked.sorts[sort]]
+        try:
+            return {record.id: record for record in await asyncio.gather(*map(answer, turns))}
+        finally:
+            answering.close()
+
+    records = asyncio.run(answer_all())
+    return {sort: [records[turn.id] for turn in turns] for sort, turns in asked.sorts.items()}
+
+
+def _count_declined(outcomes: list[dict[str, list[TurnRecord]]]) -> Figures:
+    """Return of each sort the number of questions `n` and the rate `declined`; asking back is not declining.
+
+    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
+    the reader finds an answer to.
+
+    Raises:
+        ModelError: A question could not be asked.
+    """
+    figures: Figures = {}
+    for sort, records in outcomes[0].items():
+        unasked = [record for record in records if not record.asked or record.text == UNSTORED]
+        if unasked:
+            raise ModelError(f"{len(unasked)} of {len(records)} questions have no reply: {unasked[0].text}")
+        declined = sum(record.status == "unanswerable" for record in records)
+        figures[sort] = {"n": len(records), "declined": divide(declined, len(records)) if records else None}
+    return figures
+
+
+@dataclass(frozen=True)
+class _Lessons:
+    """KaggleDBQA's test questions, with its fewshot pairs by database in the file's order."""
+
+    dataset: Dataset
+    model: BaseChatModel
+    pairs: Mapping[str, Sequence[tuple[str, str]]]
+    verdicts: Path
+
+    @property
+    def databases(self) -> list[str]:
+        """The databases of the questions."""
+        return list(dict.fromkeys(question.database for question in self.dataset.questions))
+
+    def store(self, store: ExampleStore, database: str, count: int) -> int:
+        """Add a database's first pairs as verified queries; return how many are kept.
+
+        A pair whose SQL contradicts its question is not, as in any import.
+        """
+        with Database.open(self.dataset.database(database)) as opened:
+            pairs = self.pairs[database][:count]
+            examples = [example_of(opened, question, sql, source="verified") for question, sql in pairs]
+            return store.add(examples, strict=False).added
+
+    def agent(self, name: str, owners: Sequence[str], count: int, model: BaseChatModel, stack: ExitStack) -> SQLAgent:
+        """Return an agent on a database with so many pairs of each of some databases in its store."""
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        with ExampleStore.open(folder) as store:
+            for owner in owners if count else ():
+                self.store(store, owner, count)
+        settings = run_settings(RunSpec(self.dataset.name, self.dataset.split, settings=_LEARNING), self.dataset)
+        held = stack.enter_context(open_with_seeds(folder))
+        return stack.enter_context(SQLAgent(self.dataset.database(name), model=model, settings=settings, examples=held))
+
+
+def _read_lessons(options: BenchOptions) -> Iterator[_Lessons]:
+    dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
+    pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    text = (options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8")
+    for record in cast("list[dict[str, str]]", json.loads(text)):
+        pairs[record["db_id"]].append((record["question"], record["query"]))
+    model = stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
+    yield _Lessons(dataset, model, pairs, options.folder / "strong_model" / "verdicts.jsonl")
+
+
+def _learn(lessons: _Lessons) -> Figures:
+    """Return by arm `n`, `ex_gold` and `ex_verdict`, and what the most pairs change against none.
+
+    `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
+    calls wrong and nobody has judged. `kept` are the pairs of each database that are kept at most; `others_changed` are
+    prompts of other databases' questions that the pairs change.
+    """
+    answers = asyncio.run(_answer_lessons(lessons))
+    check_all_stored(lessons.model)
+    figures: Figures = {"kept": {}}
+    for name in lessons.databases:
+        with ExampleStore.open() as store:
+            figures["kept"] = {**cast("Figures", figures["kept"]), name: lessons.store(store, name, ARMS[-1])}
+    dataset, n = lessons.dataset, len(lessons.dataset.questions)
+    right: dict[int, dict[str, Judged]] = {}
+    with StrictJudge(dataset) as judge, Adjudicator(dataset, read_rulings(lessons.verdicts)) as adjudicator:
+        for arm in ARMS:
+            right[arm], accepted, unjudged = {}, 0, 0
+            for question in dataset.questions:
+                sql = answers[arm, question.id]
+                verdict = judge.judge(question, sql)
+                outcome = adjudicator.outcome(question, sql, verdict.ex, verdict.valid)
+                # Each question is a cluster of its own.
+                right[arm][question.id] = Judged(question.id, verdict.ex is True, question.id)
+                accepted += outcome.verdict == "right" if outcome.verdict else verdict.ex is True
+                unjudged += outcome.verdict is None
+            ex = divide(sum(one.right for one in right[arm].values()), n)
+            figures[str(arm)] = {"n": n, "ex_gold": ex, "ex_verdict": divide(accepted, n), "unjudged": unjudged}
+    change = compare(right[ARMS[0]], right[ARMS[-1]])
+    between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
+    figures |= {"difference": round(change.difference, 4), "interval": between, "p": round(change.mcnemar_p, 4)}
+    return figures | {"others_changed": asyncio.run(_count_others(lessons))}
+
+
+async def _answer_lessons(lessons: _Lessons) -> dict[tuple[int, str], str]:
+    """Return the SQL of every question in every arm."""
+    with ExitStack() as stack:
+        places = [(arm, name) for arm in ARMS for name in lessons.databases]
+        agents = {place: lessons.agent(place[1], [place[1]], place[0], lessons.model, stack) for place in places}
+
+        async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
+            found = await agents[arm, question.database].aask(question.text)
+            return (arm, question.id), found.sql or ""
+
+        return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in lessons.dataset.questions)))
+
+
+async def _count_others(lessons: _Lessons) -> dict[str, int]:
+    """Count prompts of each database's questions that verified queries of the other databases change."""
+    compared = changed = 0
+    with ExitStack() as stack:
+        for name in lessons.databases:
+            others = [other for other in lessons.pairs if other != name]
+            prompts: list[list[str]] = []
+            for count in (0, ARMS[-1]):
+                model = Listener()
+                agent = lessons.agent(name, others, count, model, stack)
+                for question in lessons.dataset.questions:
+                    if question.database == name:
+                        await agent.aask(question.text)
+                prompts.append(model.asked)
+            compared += len(prompts[0])
+            changed += sum(a != b for a, b in zip(*prompts, strict=True))
+    return {"prompts": compared, "changed": changed}
+
+
+MEASURES: Mapping[str, Measure[Any, Any]] = {
+    "declines": Measure(_sort, _answer_sorted, _count_declined),
+    "learning": Measure(_read_lessons, _learn, lambda figures: figures[0]),
+}

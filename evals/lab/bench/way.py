@@ -1,0 +1,128 @@
+"""What one warm turn does inside: files entered, calls between them, statements resolved, parsed and copied."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from types import CodeType, FrameType
+
+from pydantic import PrivateAttr
+from sqlglot import exp
+from sqlglot.parser import Parser
+
+from ....agent import SQLAgent
+from ....tools.sql.resolve import resolve
+from .registry import BenchOptions
+from .stand_in import InstantModel, sample_database
+
+QUESTION, SQL = "How many customers are there in France?", "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'"
+_WARM_UP, _WARM_UP_SQL = "How many stores are there?", "SELECT COUNT(*) FROM stores"
+
+CHARACTERS_A_TOKEN = 4
+
+_PACKAGE = __name__.partition(".")[0] + "."
+_NOT_OF_A_TURN = (f"{_PACKAGE}evals", f"{_PACKAGE}tools.sample")
+"""What measures, and builds what is asked."""
+
+_COUNTED: dict[CodeType, str] = {
+    inspect.unwrap(resolve).__code__: "resolves",
+    exp.Select.__deepcopy__.__code__: "tree_copies",
+    Parser._parse.__code__: "parses",  # pyright: ignore[reportPrivateUsage] - what all ways to parse go through
+}
+"""Functions whose calls are counted, by the name of the figure."""
+
+
+def run(options: BenchOptions) -> dict[str, object]:
+    """Figures of one turn in a fresh process, after another question has warmed it up; the same at every run.
+
+    `hops` are calls from a function of ours straight to one in another file of ours, `files_entered` the files with a
+    function that is called, `modules_loaded` our modules in memory. What worker processes do is not counted.
+    `prompt_tokens` are reckoned from characters.
+    """
+    command = [sys.executable, "-c", f"from {__name__} import count; count()"]
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - our own program
+    return json.loads(done.stdout)
+
+
+def count() -> None:
+    """Print the figures as JSON."""
+    trace, model = _Trace(), _Model()
+    # Threads that outlive the first turn must be traced in the second.
+    threading.setprofile(trace)
+    settings = {"record": "off", "trust": "off", "today": "none"}
+    with sample_database() as path, SQLAgent(path, model=model, settings=settings) as agent:
+        model.reply_with(_WARM_UP_SQL)
+        agent.ask(_WARM_UP)
+        model.reply_with(SQL)
+        trace.active = True
+        sys.setprofile(trace)
+        answer = agent.ask(QUESTION)
+        sys.setprofile(None)
+        trace.active = False
+    assert answer.answered, answer
+    figures: dict[str, object] = {
+        "hops": trace.hops,
+        "modules_loaded": sum(_is_ours(name) for name in sys.modules),
+        "files_entered": len(trace.files),
+        "resolves": trace.calls["resolves"],
+        "tree_copies": trace.calls["tree_copies"],
+        "parses": trace.calls["parses"],
+        "requests": len(model.prompts),
+        "prompt_tokens": sum(map(len, model.prompts)) // CHARACTERS_A_TOKEN,
+    }
+    print(json.dumps(figures))
+
+
+class _Trace:
+    """Counts what is called, in every thread."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.hops = 0
+        self.files: set[str] = set()
+        self.calls: Counter[str] = Counter()
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        if not self.active or event != "call":
+            return
+        if counted := _COUNTED.get(frame.f_code):
+            self.calls[counted] += 1
+        if not _is_ours(frame.f_globals.get("__name__", "")):
+            return
+        file = frame.f_code.co_filename
+        self.files.add(file)
+        caller = frame.f_back
+        if caller is not None and _is_ours(caller.f_globals.get("__name__", "")):
+            self.hops += caller.f_code.co_filename != file
+
+
+class _Model(InstantModel):
+    """Replies with the SQL that is set; keeps the prompts since."""
+
+    _sql: str = PrivateAttr(default="")
+    _prompts: list[str] = PrivateAttr(default_factory=list[str])
+
+    @property
+    def prompts(self) -> list[str]:
+        """The messages of each request as one text."""
+        return self._prompts
+
+    def reply_with(self, sql: str) -> None:
+        """Set the SQL of the replies to come, and forget the prompts."""
+        self._sql, self._prompts = sql, []
+
+    def reply(self, prompt: str) -> str:
+        """Return the SQL that is set."""
+        self._prompts.append(prompt)
+        return f"```sql\n{self._sql}\n```\nSure: 90"
+
+
+def _is_ours(module: object) -> bool:
+    """Whether a module takes part in turns."""
+    return isinstance(module, str) and module.startswith(_PACKAGE) and not module.startswith(_NOT_OF_A_TURN)

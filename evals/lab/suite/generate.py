@@ -1,0 +1,392 @@
+"""Small databases in memory: copies, and random ones of a given schema that hold what queries compare columns with."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from ....tools.database.fetch import fetch
+from ....tools.database.quoting import quoted
+from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ....tools.database.table import Cell, Limits
+from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SQLParseError
+from ....tools.sql.parse import parse
+from ...official.execution import lenient_text, open_read_only
+
+_STEPS = 2_000_000
+"""Virtual machine steps that a query on a small database may take; a mutant without its join conditions takes more."""
+
+_CHECKS = 100
+
+_LIMITS = Limits(rows=2_000, result_bytes=50_000_000)
+"""A query with more rows tells nothing here. Steps end a query first, so that the same one ends everywhere."""
+
+_STATEMENT_LIMITS = {
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LENGTH: _LIMITS.cell_bytes,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 500_000,
+}
+
+_READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+
+Rows = tuple[tuple[Cell, ...], ...]
+
+_WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
+
+
+@dataclass(frozen=True)
+class Original:
+    """A copy of the database that a suite is built for.
+
+    Attributes:
+        copy: The copy, sealed.
+        ddl: CREATE statements of its tables, views and indexes. Triggers would write what nobody chose; the tables in
+            which full-text tables keep their content are made by these.
+    """
+
+    copy: sqlite3.Connection
+    ddl: tuple[str, ...]
+
+
+def open_blank() -> sqlite3.Connection:
+    """Open a database in memory without anything, which cannot reach any other."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.text_factory = lenient_text
+    for limit, value in _STATEMENT_LIMITS.items():
+        connection.setlimit(limit, value)
+    return connection
+
+
+def copy_database(path: Path, schema: Schema) -> Original:
+    """Copy a database, which is itself opened for reading only.
+
+    Raises:
+        DatabaseUnavailable: It cannot be read.
+    """
+    copy = open_blank()
+    try:
+        with closing(open_read_only(path)) as source:
+            source.backup(copy)
+        ddl = _definitions(copy, {table.name.lower() for table in schema.tables})
+        return Original(seal(copy, schema), ddl)
+    except sqlite3.Error as error:
+        copy.close()
+        raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
+
+
+def seal(connection: sqlite3.Connection, schema: Schema) -> sqlite3.Connection:
+    """Return the connection, from now on for reading only.
+
+    Virtual tables declare themselves when they are first used, with statements that are refused from then on.
+    """
+    virtual = [quoted(table.name) for table in schema.tables if table.kind == "virtual"]
+    for table in ("json_each('[]')", "json_tree('[]')", *virtual):
+        with suppress(sqlite3.Error):
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 0").close()
+    connection.set_authorizer(_only_reads)
+    return connection
+
+
+def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
+    """Return a query's result; None if it fails, is refused, or costs too much to tell."""
+    budget = iter(range(_CHECKS))
+    database.set_progress_handler(lambda: next(budget, None) is None, _STEPS // _CHECKS)
+    try:
+        with closing(database.execute(sql)) as cursor:
+            result = fetch(cursor, _LIMITS) if cursor.description else None
+    except (sqlite3.Error, sqlite3.Warning, ResultTooLarge, ValueError, MemoryError):
+        return None
+    return None if result is None or result.truncated else result.rows
+
+
+def _only_reads(action: int, argument: str | None, *_: object) -> int:
+    # Full-text tables ask for this pragma themselves.
+    allowed = action in _READS or (action == sqlite3.SQLITE_PRAGMA and argument == "data_version")
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def _definitions(connection: sqlite3.Connection, shown: set[str]) -> tuple[str, ...]:
+    found: list[tuple[str, str]] = connection.execute(
+        "SELECT tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'index') AND sql IS NOT NULL"
+        " ORDER BY type = 'index', rowid"
+    ).fetchall()
+    return tuple(sql for table, sql in found if table.lower() in shown)
+
+
+def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
+    """Return by column name in lower case each constant that a query puts beside the column, and values next to it."""
+    found: dict[str, dict[Cell, None]] = defaultdict(dict)
+    known = {column.name.lower() for table in schema.tables for column in table.columns}
+    for sql in queries:
+        try:
+            tree = parse(sql).tree
+        except SQLParseError:
+            continue
+        for node in tree.find_all(exp.Binary, exp.Between, exp.In, exp.Like):
+            parts = [part for part in node.iter_expressions() if not isinstance(part, exp.Query)]
+            columns = [p.name.lower() for p in parts if isinstance(p, exp.Column) and p.name.lower() in known]
+            for part in parts:
+                for name in columns:
+                    found[name].update(dict.fromkeys(_values(part, known)))
+    return {name: list(values) for name, values in found.items()}
+
+
+def _values(node: exp.Expr, known: set[str]) -> list[Cell]:
+    # SQLite takes a double-quoted word that is no column for a string.
+    if isinstance(node, exp.Column) and node.this.quoted and node.name.lower() not in known:
+        return _texts(node.name)
+    if not isinstance(node, exp.Literal):
+        return []
+    if node.is_string:
+        return _texts(node.name)
+    number = float(node.name) if not node.is_int else int(node.name)
+    return [number, number + 1, number - 1]
+
+
+def _texts(text: str) -> list[Cell]:
+    """Return the text, text that a slightly different pattern or case would match, and the number that it may spell."""
+    bare = text.replace("%", "").replace("_", " ")
+    texts: list[Cell] = [bare, f"{bare}x", f"x{bare}", bare.swapcase()]
+    if bare.lstrip("-").isdigit():
+        number = int(bare)
+        texts += [number, number + 1, number - 1]
+    return texts
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a random database is like.
+
+    Attributes:
+        rows: Rows a table at most.
+        nulls: Share of NULL in columns that allow it.
+        constants: Share of values taken from the queries' constants, where a column has any.
+        variety: How many other values a column chooses from: few make ties and repeated rows.
+    """
+
+    rows: int
+    nulls: float
+    constants: float
+    variety: int
+
+
+def random_shape(generator: random.Random) -> Shape:
+    """Draw a shape between tiny and small."""
+    return Shape(
+        rows=generator.choice((2, 5, 12, 30, 60)),
+        nulls=generator.choice((0.0, 0.0, 0.15)),
+        constants=generator.choice((0.3, 0.6, 0.9)),
+        variety=generator.choice((2, 5, 20)),
+    )
+
+
+def generate(
+    ddl: Sequence[str],
+    schema: Schema,
+    constants: Mapping[str, Sequence[Cell]],
+    shape: Shape,
+    generator: random.Random,
+) -> sqlite3.Connection:
+    """Make a database in memory.
+
+    Args:
+        ddl: CREATE statements of the original; one that this SQLite cannot run is passed over.
+        schema: The original's, with sample values.
+        constants: Values by column name in lower case (`column_constants`).
+        shape: What it is like.
+        generator: Decides everything else: the same one gives the same database.
+    """
+    connection = open_blank()
+    for statement in ddl:
+        with suppress(sqlite3.Error, sqlite3.Warning):
+            connection.execute(statement)
+    connection.execute("BEGIN")
+    filling = _Filling(connection, schema, constants, shape, generator)
+    for table in _parents_first(schema):
+        filling.fill(table)
+    respect_keys(connection, schema, generator)
+    for table in schema.tables:
+        if table.kind == "virtual":
+            filling.fill(table)
+            # A full-text table of another one's content holds that and nothing else.
+            with suppress(sqlite3.Error):
+                connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
+    connection.execute("COMMIT")
+    return connection
+
+
+def _parents_first(schema: Schema) -> list[TableSchema]:
+    """Return tables so that those referred to come first, as far as references make no cycle."""
+    left = [table for table in schema.tables if table.kind == "table"]
+    ordered: list[TableSchema] = []
+    while left:
+        names = {table.name.lower() for table in left}
+        ready = [
+            table
+            for table in left
+            if not any(
+                key.table.lower() == table.name.lower() and key.ref_table.lower() in names - {table.name.lower()}
+                for key in schema.foreign_keys
+            )
+        ] or left[:1]
+        ordered += ready
+        left = [table for table in left if table not in ready]
+    return ordered
+
+
+class _Filling:
+    """Fills the tables of one database."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        schema: Schema,
+        constants: Mapping[str, Sequence[Cell]],
+        shape: Shape,
+        generator: random.Random,
+    ) -> None:
+        self._connection = connection
+        self._schema = schema
+        self._constants = constants
+        self._shape = shape
+        self._random = generator
+        self._values: dict[tuple[str, str], list[Cell]] = {}
+
+    def fill(self, table: TableSchema) -> None:
+        """Insert random rows, at least one."""
+        columns = [column for column in table.columns if not column.generated]
+        pools = [self._pool(table, column) for column in columns]
+        names = ", ".join(quoted(column.name) for column in columns)
+        name = quoted(table.name)
+        insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
+        for _ in range(self._random.randint(max(self._shape.rows // 2, 1), self._shape.rows)):
+            row = [self._value(column, pool) for column, pool in zip(columns, pools, strict=True)]
+            # Text in an integer key is an error, which IGNORE does not cover.
+            with suppress(sqlite3.Error):
+                self._connection.execute(insert, row)
+        for column in columns:
+            with suppress(sqlite3.Error):
+                distinct = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
+                found = [row[0] for row in self._connection.execute(distinct)]
+                self._values[table.name.lower(), column.name.lower()] = found
+
+    def _value(self, column: ColumnSchema, pool: Sequence[Cell]) -> Cell:
+        may_be_null = not column.not_null and not column.primary_key
+        return None if may_be_null and self._random.random() < self._shape.nulls else self._random.choice(pool)
+
+    def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+        """Return what a column's values are drawn from; as often from each part as the shape says."""
+        parents = [
+            parent
+            for key in self._schema.foreign_keys
+            for own, other in zip(key.columns, key.ref_columns, strict=True)
+            if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
+            if (parent := self._values.get((key.ref_table.lower(), other.lower())))
+        ]
+        if parents:
+            return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
+        constants = self._constants.get(column.name.lower(), ())
+        others = _others(column, self._shape.variety, self._random)
+        if column.primary_key:
+            return [*others, *constants, *(_numbered(column, number) for number in range(1, self._shape.rows + 1))]
+        if not constants:
+            return others
+        some = self._random.sample(list(constants), min(len(constants), max(self._shape.variety, 3)))
+        share = self._shape.constants / (1 - self._shape.constants)
+        return others + some * max(round(len(others) * share / len(some)), 1)
+
+
+def _others(column: ColumnSchema, variety: int, generator: random.Random) -> list[Cell]:
+    """Return the original's own sample values, so that formats are right, and made-up ones."""
+    samples = generator.sample(column.samples, min(len(column.samples), variety))
+    numbers = [sample for sample in samples if isinstance(sample, int | float)]
+    if column.kind == "number" or (samples and len(numbers) == len(samples)):
+        return [*samples, *(generator.randint(0, 2 * variety) for _ in range(variety))]
+    return [*samples, *generator.sample(_WORDS, min(variety, len(_WORDS)))]
+
+
+def _numbered(column: ColumnSchema, number: int) -> Cell:
+    return f"{_WORDS[number % len(_WORDS)]}{number}" if column.kind == "text" else number
+
+
+def respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
+    """Point rows that refer to nothing to some existing row; else the key becomes NULL or the row is deleted.
+
+    Args:
+        connection: A filled database.
+        schema: Its tables and keys; keys that are only inferred are pointed, but no row is deleted for them.
+        generator: Chooses.
+    """
+    for key in schema.foreign_keys:
+        with suppress(sqlite3.Error):
+            _point(connection, schema, key, generator)
+    declared = [key for key in schema.foreign_keys if not key.inferred]
+    # A deleted row may have been referred to.
+    while any(_drop(connection, schema, key) for key in declared):
+        pass
+
+
+def _orphan_condition(key: ForeignKey) -> str:
+    """Return the condition that a row refers to nothing, compared as SQLite compares keys.
+
+    The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
+    """
+    table = quoted(key.table)
+    pairs = [(f"{table}.{quoted(own)}", quoted(other)) for own, other in _pairs(key)]
+    given = " AND ".join(f"{own} IS NOT NULL" for own, _ in pairs)
+    same = " AND ".join(f"parent.{other} = +{own}" for own, other in pairs)
+    return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
+
+
+def _pairs(key: ForeignKey) -> list[tuple[str, str]]:
+    return list(zip(key.columns, key.ref_columns, strict=True))
+
+
+def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
+    names = ", ".join(map(quoted, key.ref_columns))
+    held = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.ref_columns)
+    parents: list[tuple[Cell, ...]] = connection.execute(
+        f"SELECT DISTINCT {names} FROM {quoted(key.ref_table)} WHERE {held}"
+    ).fetchall()
+    identity = _identity(connection, schema, key.table)
+    table = quoted(key.table)
+    orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_orphan_condition(key)}").fetchall()
+    changes = ", ".join(f"{quoted(own)} = ?" for own in key.columns)
+    row = " AND ".join(f"{part} IS ?" for part in identity)
+    for orphan in orphans if parents else ():
+        connection.execute(
+            f"UPDATE OR IGNORE {table} SET {changes} WHERE {row}",
+            (*generator.choice(parents), *orphan),
+        )
+
+
+def _identity(connection: sqlite3.Connection, schema: Schema, name: str) -> list[str]:
+    """Return what tells a table's rows apart."""
+    try:
+        connection.execute(f"SELECT rowid FROM {quoted(name)} LIMIT 0").close()
+    except sqlite3.Error:
+        table = schema.table(name)
+        return [quoted(column) for column in table.primary_key] if table else []
+    return ["rowid"]
+
+
+def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
+    """Set to NULL, or delete, what refers to nothing; return whether there was any."""
+    table = quoted(key.table)
+    before = connection.total_changes
+    columns = [column for name in key.columns if (column := schema.column(key.table, name))]
+    free = next((column.name for column in columns if not (column.not_null or column.primary_key)), None)
+    with suppress(sqlite3.Error):
+        if free is not None:
+            connection.execute(f"UPDATE OR IGNORE {table} SET {quoted(free)} = NULL WHERE {_orphan_condition(key)}")
+    with suppress(sqlite3.Error):
+        connection.execute(f"DELETE FROM {table} WHERE {_orphan_condition(key)}")
+    return connection.total_changes > before

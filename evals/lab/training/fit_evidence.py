@@ -1,0 +1,81 @@
+"""Fits what the evidence for and against an answer weighs: `evals.lab train evidence OUT`.
+
+A logistic regression with an intercept for each set of drafts, so that weights tell right answers of one model from its
+wrong ones and not models from each other; every weight has the sign that its signal must have. There are no published
+drafts of training questions: the drafts are of development questions, and figures are of sets that were left out
+(`evals.lab bench confidence`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from ....agent.attempts.confidence import BY_HAND, STRENGTH, Weights
+from ....agent.attempts.evidence import Evidence
+from ....tools.whole_files import write_whole
+from ..bench.replays import DraftSet, play_draft_sets
+
+PENALTY = 2.0
+"""Of squared weights."""
+
+LEAST: Mapping[str, float] = {"proofs": -2.5, "empty": -0.4}
+"""What these weigh at least: gold queries share some faults, and empty results, and hide what they are worth."""
+
+_FOR = ("second reading agrees", "drafts agree")
+SIGNALS = tuple(name for name in Evidence().signals() if name not in BY_HAND)
+
+Numbers = npt.NDArray[np.float64]
+
+
+def fit(sets: Sequence[DraftSet]) -> Weights:
+    """Weights by which a model's answers are told apart, and the share that is assumed of a model without a record.
+
+    That is the mean over models, each counted once.
+    """
+    kept = [each for each in sets if each.answers]
+    signals = np.array([[answer.signals[name] for name in SIGNALS] for each in kept for answer in each.answers])
+    right = np.array([float(answer.right) for each in kept for answer in each.answers])
+    group = np.repeat(np.arange(len(kept)), [len(each.answers) for each in kept])
+
+    def loss(values: Numbers) -> tuple[float, Numbers]:
+        weights, intercepts = values[: len(SIGNALS)], values[len(SIGNALS) :]
+        scores = signals @ weights + intercepts[group]
+        off = expit(scores) - right
+        slope = np.concatenate(
+            [signals.T @ off + 2 * PENALTY * weights, np.bincount(group, off, len(kept))], dtype=float
+        )
+        return float(np.sum(np.logaddexp(0, scores) - right * scores) + PENALTY * np.sum(weights**2)), slope
+
+    bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]
+    start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * len(kept))
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * len(kept)]).x
+    models: dict[str, list[bool]] = {}
+    for each in kept:
+        for answer in each.answers:
+            models.setdefault(answer.model, []).append(answer.right)
+    prior = float(np.mean([np.mean(answers) for answers in models.values()]))
+    shares = [
+        (sum(answer.right for answer in each.answers) + STRENGTH * prior) / (len(each.answers) + STRENGTH)
+        for each in kept
+    ]
+    intercept = float(np.mean(found[len(SIGNALS) :] - logit(shares)))
+    weights = {name: round(float(value), 3) for name, value in zip(SIGNALS, found, strict=False)}
+    return Weights(round(prior, 3), round(intercept, 3), {**BY_HAND, **weights})
+
+
+def train(out: Path, data: Path, limit: int | None = None) -> str:
+    """Fits on all sets and writes the weights; says on how many answers."""
+    sets = list(play_draft_sets(data, limit))
+    weights = fit(sets)
+    kept = {name: weights.signals[name] for name in SIGNALS}
+    write_whole(
+        out, json.dumps({"prior": weights.prior, "intercept": weights.intercept, "signals": kept}, indent=1) + "\n"
+    )
+    return f"{sum(len(each.answers) for each in sets)} answers of {len(sets)} sets"

@@ -1,0 +1,85 @@
+"""Fits what questions lead to expect of queries: `evals.lab train expectation OUT`.
+
+Questions and gold SQL of Spider train, and those of CoSQL train in the light of the gold SQL of the turn before;
+development questions are never read. The same data gives the same weights.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from ....tools.expectation import Traits, followed, grams, traits
+from ....tools.expectation.expect import SCALE
+from ....tools.whole_files import write_whole
+from ...datasets import load_dataset
+
+_LEAST = 25
+"""Questions that a word must be in."""
+
+_INVERSE_PENALTY = 0.3
+
+
+def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
+    """The stored form of the regressions of every trait.
+
+    Args:
+        pairs: The question's grams with what came before it, and the traits of its query.
+    """
+    counts = Counter(gram for words, _ in pairs for gram in words)
+    vocabulary = sorted(gram for gram, count in counts.items() if count >= _LEAST)
+    number = {gram: index for index, gram in enumerate(vocabulary)}
+    cells = [(row, number[gram]) for row, (words, _) in enumerate(pairs) for gram in words if gram in number]
+    rows, columns = zip(*cells, strict=True)
+    matrix = csr_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(pairs), len(vocabulary)))
+    models = {
+        trait: _regression(matrix, len(vocabulary), [found[trait] for _, found in pairs]) for trait in pairs[0][1]
+    }
+    return {"grams": vocabulary, "traits": models}
+
+
+def _regression(matrix: csr_matrix, words: int, values: Sequence[str]) -> dict[str, object]:
+    known = sorted(set(values))
+    if len(known) == 1:
+        return {"values": known, "weights": [[0] * words], "bias": [round(SCALE * math.log(len(values)))]}
+    model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=200).fit(matrix, values)
+    weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
+    if len(known) == 2:
+        weights, bias = np.vstack([np.zeros_like(weights), weights]), np.concatenate([[0.0], bias])
+    return {
+        "values": known,
+        "weights": np.rint(SCALE * weights).astype(int).tolist(),
+        "bias": np.rint(SCALE * bias).astype(int).tolist(),
+    }
+
+
+def _pairs(name: str, data: Path | None) -> Iterator[tuple[frozenset[str], Traits]]:
+    for turns in load_dataset(name, "train", data).interactions:
+        before: str | None = None
+        for turn in turns:
+            found = traits(turn.golds[0])
+            if found is not None:
+                yield grams(turn.text) | followed(before), found
+            before = turn.golds[0]
+
+
+def train(out: Path, data: Path | None = None) -> int:
+    """Fits on both benchmarks' training questions and writes the weights.
+
+    Args:
+        out: The JSON file to write.
+        data: The folder of benchmark data; None for `TABLETURN_DATA`'s.
+
+    Returns:
+        How many questions were learned from.
+    """
+    pairs = [*_pairs("spider", data), *_pairs("cosql", data)]
+    write_whole(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
+    return len(pairs)

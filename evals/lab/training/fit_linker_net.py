@@ -1,0 +1,222 @@
+"""Trains the linker's message-passing net. Torch is needed here only: `tools/linking/net.py` runs the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ....tools.errors import SettingsError
+from ....tools.linking.forest import Matrix
+from ....tools.linking.net import MESSAGES, Net, standard
+from ....tools.linking.net_graph import Array, Graph
+from ....tools.linking.vocabulary import Shares
+
+Tensor = Any
+"""Torch's, which is an extra: without its types."""
+
+_HIDDEN = 64
+_LAYERS = 2
+_DROPPED = 0.25
+_BATCH = 48
+_SCORED = 256
+_RATE = 2e-3
+_DECAY = 1e-3
+_WARM = 0.15
+"""The share of the steps in which the rate rises; it falls for the rest."""
+_COLUMN_WEIGHT = 0.5
+"""What a column's error counts for, against a table's."""
+_SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A turn to learn from.
+
+    Attributes:
+        graph: Its schema.
+        tables: Features of tables,
+        columns: and of columns.
+        used: 1 for tables that are used,
+        columns_used: and for columns.
+        weight: What the turn counts for.
+    """
+
+    graph: Graph
+    tables: Matrix
+    columns: Matrix
+    used: Shares
+    columns_used: Shares
+    weight: float
+
+
+def torch_library() -> Any:
+    """Torch.
+
+    Raises:
+        SettingsError: It is missing.
+    """
+    try:
+        return import_module("torch")
+    except ImportError as error:
+        raise SettingsError("fitting the linker's net needs torch: pip install 'tableturn[sft]'") from error
+
+
+def train(examples: Sequence[Example], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
+    """Trains a net.
+
+    Args:
+        examples: What to learn from.
+        names: Names of the features of tables, and of columns.
+        epochs: How often each example is seen.
+
+    Returns:
+        The net, its weights rounded as they will be stored. The same examples give the same net.
+    """
+    torch = torch_library()
+
+    torch.manual_seed(_SEED)
+    of_tables, of_columns = _spread([e.tables for e in examples]), _spread([e.columns for e in examples])
+    weights = {name: torch.tensor(array, requires_grad=True) for name, array in _initial(names).items()}
+    optimizer = torch.optim.AdamW(weights.values(), lr=_RATE, weight_decay=_DECAY)
+    steps = epochs * -(-len(examples) // _BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, _RATE, total_steps=steps, pct_start=_WARM)
+    dice = np.random.default_rng(_SEED)
+    for _ in range(epochs):
+        order = dice.permutation(len(examples))
+        for start in range(0, len(order), _BATCH):
+            batch = [examples[number] for number in order[start : start + _BATCH].tolist()]
+            optimizer.zero_grad()
+            _loss(weights, batch, of_tables, of_columns).backward()
+            torch.nn.utils.clip_grad_norm_(list(weights.values()), 5.0)
+            optimizer.step()
+            schedule.step()
+    arrays = {name: weight.detach().numpy() for name, weight in weights.items()}
+    return Net.unpack(Net(*names, *of_tables, *of_columns, **arrays).pack())
+
+
+def odds(net: Net, examples: Sequence[Example]) -> list[tuple[Shares, Shares]]:
+    """Log-odds of each example's tables and columns."""
+    found: list[tuple[Shares, Shares]] = []
+    for start in range(0, len(examples), _SCORED):
+        batch = examples[start : start + _SCORED]
+        tables, columns = net.of(
+            np.concatenate([example.tables for example in batch]),
+            np.concatenate([example.columns for example in batch]),
+            Graph.joined([example.graph for example in batch]),
+        )
+        found += zip(
+            _split(tables, [len(example.used) for example in batch]),
+            _split(columns, [len(example.columns_used) for example in batch]),
+            strict=True,
+        )
+    return found
+
+
+def _split(rows: Shares, counts: Sequence[int]) -> list[Shares]:
+    return np.split(rows, np.cumsum(counts)[:-1])
+
+
+def _spread(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
+    """What to take from features, and what then to multiply them by; nothing by which they all but never differ."""
+    rows = np.concatenate(inputs)
+    deviation = rows.std(axis=0, dtype=np.float64)
+    deviation[deviation < 1e-3] = 1.0
+    return rows.mean(axis=0, dtype=np.float64).astype(np.float32), (1 / deviation).astype(np.float32)
+
+
+def _initial(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
+    """Random weights, as great as the number of inputs allows; biases are the last rows."""
+    shapes = {
+        "table_in": (len(names[0]), _HIDDEN),
+        "column_in": (len(names[1]), _HIDDEN),
+        "table_layers": (_LAYERS, MESSAGES * _HIDDEN, _HIDDEN),
+        "column_layers": (_LAYERS, MESSAGES * _HIDDEN, _HIDDEN),
+        "table_out": (_HIDDEN, 1),
+        "column_out": (_HIDDEN, 1),
+    }
+    dice = np.random.default_rng(_SEED)
+    drawn: dict[str, Array] = {}
+    for name, (*several, inputs, outputs) in shapes.items():
+        limit = inputs**-0.5
+        drawn[name] = dice.uniform(-limit, limit, (*several, inputs + 1, outputs)).astype(np.float32)
+    return drawn
+
+
+def _loss(
+    weights: Mapping[str, Tensor],
+    batch: Sequence[Example],
+    of_tables: tuple[Array, Array],
+    of_columns: tuple[Array, Array],
+) -> Tensor:
+    """Cross-entropy, summed over items and averaged over turns."""
+    torch = torch_library()
+
+    tables, columns = forward(
+        weights,
+        standard(np.concatenate([example.tables for example in batch]), *of_tables),
+        standard(np.concatenate([example.columns for example in batch]), *of_columns),
+        Graph.joined([example.graph for example in batch]),
+        dropped=_DROPPED,
+    )
+    turns = np.array([example.weight for example in batch])
+    loss = torch.zeros(())
+    for found, wanted, share in (
+        (tables, [example.used for example in batch], 1.0),
+        (columns, [example.columns_used for example in batch], _COLUMN_WEIGHT),
+    ):
+        counts = np.repeat(turns * share, [len(used) for used in wanted]).astype(np.float32)
+        loss = loss + torch.nn.functional.binary_cross_entropy_with_logits(
+            found,
+            torch.from_numpy(np.concatenate(wanted).astype(np.float32)),
+            torch.from_numpy(counts),
+            reduction="sum",
+        )
+    return loss / float(turns.sum())
+
+
+def forward(
+    weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """What `Net.of` computes, from inputs made standard, with dropout."""
+    torch = torch_library()
+
+    def active(rows: Tensor, by: Tensor) -> Tensor:
+        rows = torch.relu(torch.addmm(by[-1], rows, by[:-1]))
+        return torch.dropout(rows, dropped, train=dropped > 0)
+
+    of = {field.name: torch.from_numpy(getattr(graph, field.name)) for field in fields(graph)}
+    t = active(torch.from_numpy(tables), weights["table_in"])
+    c = active(torch.from_numpy(columns), weights["column_in"])
+    column_turns = of["turn_of"][of["table_of"]]
+    for table_layer, column_layer in zip(weights["table_layers"], weights["column_layers"], strict=True):
+        turn, others = _most(t, of["turn_of"], len(t)), t[of["end_others"]]
+        to_tables = [
+            t,
+            _mean(c, of["table_of"], len(t)),
+            _most(c, of["table_of"], len(t)),
+            _most(others, of["end_tables"], len(t)),
+            turn[of["turn_of"]],
+        ]
+        to_columns = [
+            c,
+            t[of["table_of"]],
+            _most(others, of["end_columns"], len(c)),
+            _most(c, of["same_name"], len(c))[of["same_name"]],
+            turn[column_turns],
+        ]
+        t, c = t + active(torch.cat(to_tables, 1), table_layer), c + active(torch.cat(to_columns, 1), column_layer)
+    table_out, column_out = weights["table_out"], weights["column_out"]
+    return (torch.addmm(table_out[-1], t, table_out[:-1])[:, 0], torch.addmm(column_out[-1], c, column_out[:-1])[:, 0])
+
+
+def _most(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+    return rows.new_zeros(count, rows.shape[1]).scatter_reduce(0, group_of[:, None].expand_as(rows), rows, "amax")
+
+
+def _mean(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+    sizes = rows.new_zeros(count).index_add(0, group_of, rows.new_ones(len(rows)))
+    return rows.new_zeros(count, rows.shape[1]).index_add(0, group_of, rows) / sizes.clamp(min=1)[:, None]

@@ -1,0 +1,283 @@
+"""What the schema linker is fitted on and measured on: turns with their evidence and what their gold SQL uses.
+
+Also Track-SQL's redundancy scores (equations 10 to 13), and recall, of a linker's probabilities for them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import numpy.typing as npt
+
+from ....tools.database import Database
+from ....tools.database.quoting import quoted
+from ....tools.errors import DatabaseUnavailable
+from ....tools.linking import STAR, PastTurn
+from ....tools.linking.associations import Associations
+from ....tools.linking.evidence import Evidence, Names, gather
+from ....tools.linking.shape import Shape
+from ....tools.linking.vocabulary import Shares
+from ....tools.values import ValueIndex, ValueMatch
+from ...datasets import Dataset
+from ...metrics.redundancy import COUNTED, redundancy
+
+WINDOW = 5
+FOLDS = 3
+
+SHOWN = 0.1
+"""The threshold that recall is measured at (Track-SQL's s)."""
+
+_MOST_BEFORE = 4
+"""Turns before a change of subject, at most."""
+
+_LEAST_KEPT = 0.02
+"""Least probability of items that later turns know of."""
+
+Found = tuple[tuple[str, str | None, float], ...]
+"""Items, each with its probability, as `PastTurn` holds them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedDatabase:
+    """A database, as linking sees it."""
+
+    names: Names
+    shape: Shape
+
+    @property
+    def fold(self) -> int:
+        """Which part of the databases it belongs to, by its name."""
+        return zlib.crc32(self.names.schema.name.encode()) % FOLDS
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: its text, the gold SQL, and the database values that it mentions."""
+
+    text: str
+    gold: str
+    values: tuple[ValueMatch, ...]
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """The questions of an interaction, and what later turns see of each: SQL, and the items a linker found probable."""
+
+    database: LinkedDatabase
+    questions: tuple[Asked, ...]
+    answers: tuple[str, ...]
+    found: tuple[Found, ...] = ()
+
+    def past(self, number: int) -> list[PastTurn]:
+        """The turns before the one of that number, as far as the window reaches."""
+        found = self.found or [()] * len(self.questions)
+        seen = list(zip(self.questions, self.answers, found, strict=True))[max(0, number - WINDOW) : number]
+        return [PastTurn(asked.text, sql=answer, items=items) for asked, answer, items in seen]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTurn:
+    """One turn: its number in the dialogue, its evidence, and 1 for what its gold SQL uses."""
+
+    database: LinkedDatabase
+    number: int
+    evidence: Evidence
+    tables: Shares
+    columns: Shares
+    stars: Shares
+
+
+Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
+"""Probabilities of a turn's tables and columns."""
+
+
+def read_dialogues(dataset: Dataset, cache: Path) -> list[Dialogue]:
+    """The interactions of a dataset whose database is there, with gold SQL as their answers."""
+    databases: dict[str, tuple[LinkedDatabase, ValueIndex] | None] = {}
+    dialogues: list[Dialogue] = []
+    for turns in dataset.interactions:
+        name = turns[0].database
+        if name not in databases:
+            databases[name] = _opened(dataset, name, cache)
+        found = databases[name]
+        if found is not None:
+            database, index = found
+            questions = tuple(Asked(turn.text, turn.golds[0], index.find(turn.text)) for turn in turns)
+            dialogues.append(Dialogue(database, questions, tuple(asked.gold for asked in questions)))
+    return dialogues
+
+
+def _opened(dataset: Dataset, name: str, cache: Path) -> tuple[LinkedDatabase, ValueIndex] | None:
+    try:
+        database = Database.open(dataset.database(name))
+    except DatabaseUnavailable:
+        return None
+    names = Names(database.schema())
+    return LinkedDatabase(names, Shape.of(names.schema, names)), ValueIndex.open(database, cache=cache)
+
+
+def linked_turns(dialogue: Dialogue, associations: Associations) -> list[LinkedTurn]:
+    """The turns of a dialogue whose gold SQL can be read."""
+    turns = [linked_turn(dialogue, number, associations) for number in range(len(dialogue.questions))]
+    return [turn for turn in turns if turn.tables.any()]
+
+
+def linked_turn(dialogue: Dialogue, number: int, associations: Associations) -> LinkedTurn:
+    """One turn of a dialogue."""
+    asked, names = dialogue.questions[number], dialogue.database.names
+    evidence = gather(asked.text, dialogue.past(number), asked.values, names, associations)
+    used = names.past_use(asked.gold)
+    return LinkedTurn(
+        dialogue.database,
+        number,
+        evidence,
+        np.array([float(name in used.tables) for name in names.table_number]),
+        np.array([float(column in used.columns) for column in names.columns]),
+        np.array([float((name, STAR) in used.columns) for name in names.table_number]),
+    )
+
+
+def gold_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
+    """The dialogue with gold SQL and the items that a linker found in its turns, one after another."""
+    return _scored(dialogue, score, associations, lambda number, tables, columns: dialogue.questions[number].gold)
+
+
+def own_answers(dialogue: Dialogue, score: Score, associations: Associations) -> Dialogue:
+    """The dialogue with what a linker itself found in its turns, one after another, in the place of gold SQL."""
+    names = dialogue.database.names
+    return _scored(
+        dialogue,
+        score,
+        associations,
+        lambda _, tables, columns: stand_in(names.table_number, names.columns, tables, columns),
+    )
+
+
+def _scored(
+    dialogue: Dialogue, score: Score, associations: Associations, answer: Callable[[int, Shares, Shares], str]
+) -> Dialogue:
+    count = len(dialogue.questions)
+    answers, found = [""] * count, [Found()] * count
+    for number in range(count):
+        seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
+        tables, columns = score(linked_turn(seen, number, associations))
+        answers[number] = answer(number, tables, columns)
+        found[number] = _items(dialogue.database, tables, columns)
+    return replace(dialogue, answers=tuple(answers), found=tuple(found))
+
+
+def with_found(dialogue: Dialogue, found: Mapping[int, tuple[Shares, Shares]]) -> Dialogue:
+    """The dialogue with probabilities of turns' items, by the turns' numbers."""
+    numbers = range(len(dialogue.questions))
+    return replace(
+        dialogue,
+        found=tuple(_items(dialogue.database, *found[number]) if number in found else () for number in numbers),
+    )
+
+
+def _items(database: LinkedDatabase, tables: Shares, columns: Shares) -> Found:
+    """The items that are probable enough to be kept."""
+    names = list(database.names.table_number)
+    return (
+        *((names[number], None, float(tables[number])) for number in np.flatnonzero(tables >= _LEAST_KEPT)),
+        *(
+            (*database.names.columns[number], float(columns[number]))
+            for number in np.flatnonzero(columns >= _LEAST_KEPT)
+        ),
+    )
+
+
+def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
+    """A query that uses the items of probability 0.5 and over; none where no table has that."""
+    found = [name for name, p in zip(tables, tables_p.tolist(), strict=True) if p >= 0.5]
+    if not found:
+        return ""
+    shown = [
+        f"{quoted(table)}.{quoted(column)}"
+        for (table, column), p in zip(columns, columns_p.tolist(), strict=True)
+        if p >= 0.5 and table in found
+    ]
+    return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quoted, found))}"
+
+
+def changed_subjects(interactions: Sequence[Dialogue], single: Sequence[Dialogue]) -> list[Dialogue]:
+    """Return the interactions' first turns, one to four, each followed by a question from a dialogue of one.
+
+    Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was asked
+    of is asked of again, whatever the question names. Every interaction is taken once, the questions of its database in
+    even steps; one whose database has no single questions is left out.
+    """
+    theirs: dict[str, list[Dialogue]] = defaultdict(list)
+    for dialogue in interactions:
+        theirs[dialogue.database.names.schema.name].append(dialogue)
+    asked: dict[str, list[Asked]] = defaultdict(list)
+    for dialogue in single:
+        asked[dialogue.database.names.schema.name] += dialogue.questions
+    return [
+        _followed(dialogue, asked[name][number * len(asked[name]) // len(some)], 1 + number % _MOST_BEFORE)
+        for name, some in theirs.items()
+        if asked[name]
+        for number, dialogue in enumerate(some)
+    ]
+
+
+def _followed(dialogue: Dialogue, asked: Asked, turns: int) -> Dialogue:
+    """The first turns of a dialogue, at most so many, and what was found in them; then a question."""
+    return replace(
+        dialogue,
+        questions=(*dialogue.questions[:turns], asked),
+        answers=(*dialogue.answers[:turns], asked.gold),
+        found=(*dialogue.found[:turns], ()) if dialogue.found else (),
+    )
+
+
+def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
+    """Return the figures of some turns, as rates from 0 to 1.
+
+    CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures.
+    """
+    gold_tables = gold_columns = shown_tables = shown_columns = first_ten = 0
+    for turn, p, q in zip(turns, tables, columns, strict=True):
+        used, used_columns = _numbers(turn.tables > 0), _numbers(turn.columns > 0)
+        gold_tables += len(used)
+        gold_columns += len(used_columns)
+        shown_tables += len(used & _numbers(p >= SHOWN))
+        shown_columns += len(used_columns & _numbers(q >= SHOWN))
+        first_ten += len(used_columns & set(np.argsort(-q, kind="stable")[:10].tolist()))
+    return {
+        "trs": round(table_redundancy(turns, tables), 4),
+        "crs": round(column_redundancy(turns, columns), 4),
+        "table_recall": round(shown_tables / gold_tables, 4),
+        "column_recall": round(shown_columns / gold_columns, 4),
+        "column_recall_at_10": round(first_ten / gold_columns, 4),
+        "turns": len(turns),
+    }
+
+
+def table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
+    """Return TRS (equation 10), from 0 to 1."""
+    return fmean(
+        redundancy(_numbers(turn.tables > 0), _numbers(p >= counted)) for turn, p in zip(turns, tables, strict=True)
+    )
+
+
+def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED) -> float:
+    """Return CRS (equation 12), from 0 to 1."""
+    scores: list[float] = []
+    for turn, q in zip(turns, columns, strict=True):
+        of = turn.database.shape.table_of
+        for table in np.flatnonzero(turn.tables).tolist():
+            scores.append(
+                redundancy(_numbers((turn.columns > 0) & (of == table)), _numbers((q >= counted) & (of == table)))
+            )
+    return fmean(scores)
+
+
+def _numbers(flags: npt.NDArray[np.bool_]) -> set[int]:
+    return set(np.flatnonzero(flags).tolist())

@@ -1,0 +1,362 @@
+"""Judging one prediction: strictly, which is our own default, or as the published evaluators do."""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+from ...tools.database.table import Limits, Table
+from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed
+from ..closing import Closing, OneOpen
+from ..datasets import Dataset, Question
+from ..official import (
+    OfficialDatabases,
+    Unparsed,
+    differing_clauses,
+    exact_set_match,
+    execute_both,
+    hardness,
+    parse,
+    read_foreign_key_maps,
+    suite_files,
+)
+from ..official.execution import Rows
+from ..official.matching import Query
+from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judged prediction.
+
+    Attributes:
+        question: What was asked.
+        sql: The prediction.
+        ex: Whether it gives the gold's result; None where the gold cannot be judged by.
+        em: Whether it matches the gold clause by clause; None where that cannot be judged.
+        valid: Whether it runs.
+        hardness: Spider's level, or the dataset's own; empty where the gold has none.
+        error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
+        measures: Further measures of the dataset's own, by name.
+        asked: Whether there was a prediction, or room for one: False where the model could not be asked.
+        broken: Whether the question of a trial is at fault: none of its own queries runs.
+    """
+
+    question: Question
+    sql: str
+    ex: bool | None
+    em: bool | None
+    valid: bool
+    hardness: str
+    error: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict[str, float])
+    asked: bool = True
+    broken: bool = False
+
+    def unasked(self, why: str) -> Verdict:
+        """The same without an outcome: the model could not be asked."""
+        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
+
+
+class Judge(Protocol):
+    """Judges predictions, one at a time; use it as a context manager, so that databases are closed."""
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction; an empty one is wrong."""
+        ...
+
+
+class ClauseJudge:
+    """Reads queries as the official evaluator does.
+
+    Args:
+        dataset: Its tables.json files give the foreign keys; those of a database that is in none, the database itself.
+        databases: Give the names of tables and columns.
+    """
+
+    def __init__(self, dataset: Dataset, databases: OfficialDatabases) -> None:
+        self._databases = databases
+        self._foreign_keys: dict[str, dict[str, str] | None] = {}
+        for path in reversed(dataset.tables):
+            self._foreign_keys.update(read_foreign_key_maps(path))
+
+    def hardness(self, question: Question) -> str:
+        """The dataset's own level, else Spider's; empty where the gold cannot be read."""
+        gold = None if question.level else self._read(question, question.golds[0])
+        return question.level or (hardness(gold) if gold else "")
+
+    def exact_match(self, question: Question, sql: str) -> bool | None:
+        """EM against the first gold; None where that, or its database, cannot be read."""
+        return self._match(question, sql, question.golds[0])
+
+    def any_exact_match(self, question: Question, sql: str) -> bool | None:
+        """EM against each accepted gold: one that matches is enough; None where none of them can be judged by."""
+        known = [match for gold in question.golds if (match := self._match(question, sql, gold)) is not None]
+        return any(known) if known else None
+
+    def _match(self, question: Question, sql: str, accepted: str) -> bool | None:
+        foreign_keys = self._keys(question.database)
+        gold = self._read(question, accepted)
+        if gold is None or foreign_keys is None:
+            return None
+        # The official tool replaces the word wherever it stands, in names as well.
+        return exact_set_match(self._read(question, sql.replace("value", "1")), gold, foreign_keys)
+
+    def differing(self, question: Question, sql: str) -> tuple[str, ...]:
+        """The clauses in which a prediction differs from the first gold; none where that cannot be judged."""
+        foreign_keys = self._keys(question.database) or {}
+        gold = self._read(question, question.golds[0])
+        return () if gold is None else differing_clauses(self._read(question, sql), gold, foreign_keys)
+
+    def outputs(self, question: Question, sql: str) -> int | None:
+        """How many columns a query gives, as the official tool reads it; None where it cannot."""
+        query = self._read(question, sql)
+        return None if query is None else len(query.outputs)
+
+    def _keys(self, database: str) -> dict[str, str] | None:
+        if database not in self._foreign_keys:
+            try:
+                self._foreign_keys[database] = self._databases.foreign_keys(database)
+            except DatabaseUnavailable:
+                self._foreign_keys[database] = None
+        return self._foreign_keys[database]
+
+    def _read(self, question: Question, sql: str) -> Query | None:
+        try:
+            return parse(sql, self._databases.names(question.database))
+        except (Unparsed, DatabaseUnavailable):
+            return None
+
+
+_KEPT_GOLDS = 32
+
+NO_GOLD = "no query answers it"
+"""Why a question that is to be declined has no verdict."""
+
+
+class StrictJudge(Closing):
+    """Judges by every accepted gold, on every database of the question's schema.
+
+    Rows are multisets, columns match jointly by content, order counts only where the gold's outermost level orders and
+    then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
+    alone; every query runs read-only and within limits. EM is the published exact set match: it has no stricter form.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._names = OfficialDatabases(dataset.database)
+        self._clauses = ClauseJudge(dataset, self._names)
+        self._databases = OneOpen()
+        self._gold = lru_cache(_KEPT_GOLDS)(self._run_gold)
+
+    def close(self) -> None:
+        """Closes what is open."""
+        self._names.close()
+        self._databases.close()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction."""
+        if not question.golds:
+            return Verdict(question, sql, None, None, valid=False, hardness="", error=NO_GOLD)
+        level = self._clauses.hardness(question)
+        try:
+            golds = self._accepted(question)
+        except (QueryError, DatabaseUnavailable) as error:
+            return Verdict(question, sql, None, None, valid=False, hardness=level, error=_why(question, error))
+        matched = self._clauses.any_exact_match(question, sql)
+        if not sql.strip():
+            return Verdict(question, sql, False, matched, valid=False, hardness=level, error="no prediction")
+        try:
+            same = all(self._same(file, sql, accepted) for file, accepted in golds.items())
+        except QueryError as error:
+            return Verdict(question, sql, False, matched, valid=False, hardness=level, error=str(error))
+        if not same and sql in question.golds:
+            reason = _why(question, Unfit(OTHER_RESULT))
+            return Verdict(question, sql, None, matched, valid=True, hardness=level, error=reason)
+        return Verdict(question, sql, same, matched, valid=True, hardness=level)
+
+    def unfit(self, question: Question) -> str:
+        """Why a question's golds cannot be judged by; empty where they can."""
+        try:
+            self._accepted(question)
+        except (QueryError, DatabaseUnavailable) as error:
+            return _why(question, error)
+        return ""
+
+    def gold_table(self, question: Question) -> Table | None:
+        """The first gold's result on the schema's first database; None where it does not run."""
+        try:
+            return self._gold(self._dataset.place(question.database), question.golds[0]).table
+        except (QueryError, DatabaseUnavailable):
+            return None
+
+    def _accepted(self, question: Question) -> dict[str | Path, list[Expected]]:
+        """The golds' results, by database of the question's schema.
+
+        Raises:
+            QueryError: One of them cannot be judged by.
+            DatabaseUnavailable: There is no such database.
+        """
+        place = self._dataset.place(question.database)
+        files = suite_files(place, question.database) if isinstance(place, Path) else [place]
+        return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
+
+    def _same(self, file: str | Path, sql: str, golds: list[Expected]) -> bool:
+        # One row more than any gold has tells as much as all of them.
+        most = max(len(gold.table.rows) for gold in golds)
+        limits = Limits(seconds=30.0, rows=most + 1, result_bytes=GOLD_LIMITS.result_bytes)
+        table = self._databases.at(file).execute(sql, limits)
+        return any(gold.allows(table) for gold in golds)
+
+    def _run_gold(self, file: str | Path, sql: str) -> Expected:
+        return expected(self._databases.at(file), sql)
+
+
+def _why(question: Question, error: Exception) -> str:
+    if isinstance(error, Unfit):
+        return f"the gold query cannot be judged by: {error}"
+    return f"the gold query does not run: {question.disputed or error}"
+
+
+class BirdJudge(Closing):
+    """Judges by the first gold as BIRD's scripts do.
+
+    Args:
+        dataset: BIRD, or questions in its form.
+        timings: How often a right prediction and its gold are timed for R-VES (published: 100); 0 leaves it out.
+    """
+
+    def __init__(self, dataset: Dataset, timings: int = 0) -> None:
+        self._dataset = dataset
+        self._timings = timings
+        self._databases = OfficialDatabases(dataset.database, seconds=30.0)
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._databases.close()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction; its measures are `soft_f1` and, where timed, `r_ves`."""
+        gold = question.golds[0]
+        try:
+            file = self._dataset.database(question.database)
+            expected = self._databases.gold_rows(file, gold)
+        except (QueryFailed, DatabaseUnavailable) as error:
+            return Verdict(question, sql, None, None, valid=False, hardness=question.level, error=str(error))
+        try:
+            got = self._databases.rows(file, sql) if sql.strip() else None
+            error = "" if got is not None else "no prediction"
+        except (sqlite3.Error, ValueError, OverflowError) as failure:
+            got, error = None, str(failure)
+        right = got is not None and set(got) == set(expected)
+        measures = {"soft_f1": 0.0 if got is None else soft_f1(got, expected)}
+        if self._timings:
+            measures["r_ves"] = self._efficiency(file, sql, gold) if right else 0.0
+        return Verdict(question, sql, right, None, got is not None, question.level, error, measures)
+
+    def _efficiency(self, file: Path, sql: str, gold: str) -> float:
+        ratios = [self._seconds(file, gold) / self._seconds(file, sql) for _ in range(self._timings)]
+        return reward(_typical(ratios)) ** 0.5
+
+    def _seconds(self, file: Path, sql: str) -> float:
+        start = time.perf_counter()
+        self._databases.rows(file, sql)
+        return time.perf_counter() - start
+
+
+def soft_f1(predicted: Rows, gold: Rows) -> float:
+    """F1 over cells: rows without repetitions are compared place by place, each as a set of its values."""
+    if not predicted and not gold:
+        return 1.0
+    ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(gold))
+    matched = only_predicted = only_gold = 0.0
+    for row, wanted in zip(ours, theirs, strict=False):
+        matched += sum(value in wanted for value in row) / len(wanted)
+        only_predicted += sum(value not in wanted for value in row) / len(wanted)
+        only_gold += sum(value not in row for value in wanted) / len(wanted)
+    only_predicted += max(len(ours) - len(theirs), 0)
+    only_gold += max(len(theirs) - len(ours), 0)
+    precision = matched / (matched + only_predicted) if matched + only_predicted else 0.0
+    recall = matched / (matched + only_gold) if matched + only_gold else 0.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def reward(ratio: float) -> float:
+    """R-VES's reward for a right prediction, by how many times faster than the gold it is."""
+    steps = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5))
+    return next((gain for least, gain in steps if ratio >= least), 0.25)
+
+
+def _typical(ratios: Sequence[float]) -> float:
+    """The mean of what lies within three standard deviations of the mean; all, where they don't vary."""
+    middle, spread = statistics.fmean(ratios), statistics.pstdev(ratios)
+    return statistics.fmean([ratio for ratio in ratios if abs(ratio - middle) < 3 * spread] or ratios)
+
+
+def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
+    """The judge that reproduces a dataset's published evaluator.
+
+    Args:
+        dataset: BIRD has its own; all others share the test-suite evaluator.
+        timings: For BIRD's R-VES; 0 leaves it out.
+    """
+    return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
+
+
+class OfficialJudge(Closing):
+    """Judges by the first gold alone, with the official evaluator's faults.
+
+    Where the official tool stops (a gold that it cannot read or run), the verdict has no EX and says why.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._databases = OfficialDatabases(dataset.database)
+        self._clauses = ClauseJudge(dataset, self._databases)
+
+    def close(self) -> None:
+        """See `Closing`."""
+        self._databases.close()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Judges one prediction."""
+        level = self._clauses.hardness(question)
+        try:
+            execution = execute_both(sql, question.golds[0], question.database, self._databases)
+        except (QueryFailed, DatabaseUnavailable) as error:
+            return Verdict(question, sql, None, None, valid=False, hardness=level, error=str(error))
+        matched = self._clauses.exact_match(question, sql)
+        return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
+
+
+ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imprecise", "logic"]
+"""SQL-CRAFT's table 3, with the answers that never got that far.
+
+`gold error` is a disputed gold; `DB value` the right query with other constants; `imprecise` columns too many;
+`logic` every other difference. SQL-CRAFT's `ambiguity` takes a reader, and counts as `logic` or `imprecise` here.
+"""
+
+
+def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
+    """The category of a wrong answer; None for a right one."""
+    question, sql = verdict.question, verdict.sql
+    if verdict.ex or not verdict.asked:
+        return None
+    if question.disputed or verdict.ex is None:
+        return "gold error"
+    if not sql:
+        return "no answer"
+    if not verdict.valid:
+        return "does not run"
+    if verdict.em:
+        return "DB value"
+    predicted, wanted = clauses.outputs(question, sql), clauses.outputs(question, question.golds[0])
+    if predicted is not None and wanted is not None and predicted > wanted:
+        others = set(clauses.differing(question, sql)) - {"select", "keywords"}
+        return "logic" if others else "imprecise"
+    return "logic"
