@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Advice that fails is left out of a turn: tests want to see it fail.
+os.environ["TABLETURN_RAISE"] = "1"
+
 # A busy machine is slow to generate, too: that says nothing of the code.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Tests leave no conversation and no record of models in the data folder of whoever runs them."""
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Tests leave nothing in the folders of whoever runs them, and find nothing there."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TABLETURN_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("TABLETURN_HOME", str(tmp_path_factory.mktemp("home")))
         yield
 

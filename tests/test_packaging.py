@@ -14,6 +14,9 @@ ROOMS = ("agent", "tools", "prompts", "evals", "serve")
 FACE = "agent/package"
 """The folder that is installed as the package `tableturn` itself."""
 
+LABORATORY = ROOT / "evals" / "lab"
+"""In the repository and the sdist, not in the wheel: nothing that is installed imports it."""
+
 MAY_IMPORT = {
     "tools": {"tools"},
     "prompts": {"tools", "prompts"},
@@ -61,6 +64,7 @@ def test_every_package_is_listed() -> None:
         "tableturn" if path.parent == ROOT / FACE else "tableturn." + ".".join(path.parent.relative_to(ROOT).parts)
         for room in ROOMS
         for path in (ROOT / room).rglob("__init__.py")
+        if LABORATORY not in path.parents
     ]
     assert sorted(listed) == sorted(there)
 
@@ -83,6 +87,17 @@ def test_rooms_import_one_way(room: str) -> None:
         if imported.split(".")[0] in ROOMS and imported.split(".")[0] not in MAY_IMPORT[room]
     ]
     assert wrong == []
+
+
+def test_nothing_that_is_installed_imports_the_laboratory() -> None:
+    laboratory = "evals.lab"
+    wrong = {
+        name
+        for name, imported in GRAPH.items()
+        if not name.startswith(laboratory) and any(each.startswith(laboratory) for each in imported)
+    }
+    assert wrong == set()
+    assert any(name.startswith(laboratory) for name in GRAPH)
 
 
 def test_imports_were_read() -> None:

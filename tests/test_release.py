@@ -66,13 +66,20 @@ METADATA = b"Metadata-Version: 2.4\nName: tableturn\nVersion: 1.2.0\n\nAll about
 def test_archives_hold_what_is_tracked_and_nothing_else(checkout: Path) -> None:
     (checkout / "serve").mkdir()
     (checkout / "serve" / "page.html").write_text("A page.")
+    (checkout / "evals" / "lab").mkdir(parents=True)
+    (checkout / "evals" / "lab" / "bench.py").write_text("")
     git(checkout, "add", ".")
-    sdist = dict.fromkeys((*PLAIN, "serve/page.html"), b"text")
+    sdist = dict.fromkeys((*PLAIN, "serve/page.html", "evals/lab/bench.py"), b"text")
     wheel = {"tableturn/serve/page.html": b"text", "tableturn-1.2.0.dist-info/METADATA": METADATA}
     assert list(faults(checkout, sdist, wheel)) == []
-    poor = {"tableturn/tests.py": f"{checkout}/data".encode(), "tableturn-1.2.0.dist-info/METADATA": METADATA}
+    poor = {
+        "tableturn/evals/lab/bench.py": b"",
+        "tableturn/tests.py": f"{checkout}/data".encode(),
+        "tableturn-1.2.0.dist-info/METADATA": METADATA,
+    }
     assert list(faults(checkout, sdist | {"tests/test_it.py": b""}, poor)) == [
         "the wheel lacks tableturn/serve/page.html",
+        "the wheel holds tableturn/evals/lab/bench.py, which is not the package's",
         "the wheel holds tableturn/tests.py, which is not the package's",
         "the sdist holds tests/test_it.py",
         f"tableturn/tests.py names {checkout}",

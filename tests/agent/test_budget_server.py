@@ -36,7 +36,7 @@ def test_tokens_are_estimated_where_the_server_counts_none(shop: Path) -> None:
     assert "turn_tokens" in answer.stopped
 
 
-@pytest.mark.parametrize("usage", [(0, 0), (-1_000, -1_000)])
+@pytest.mark.parametrize("usage", [(0, 0), (-1_000, -1_000), (10**30, 10**30)])
 def test_tokens_that_cannot_be_are_estimated_too(shop: Path, usage: tuple[int, int]) -> None:
     with OpenAIServer(growing(usage=usage)) as server:
         answer = asked(shop, server, turn_tokens=3_000)

@@ -22,7 +22,7 @@ from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
 
 COUNT = "SELECT count(*) FROM orders"
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-SETTINGS: dict[str, Any] = {"examples": "none", "query_seconds": 60}
+SETTINGS: dict[str, Any] = {"examples": "none", "query_seconds": 3_600}
 
 
 def slow_model(reached: threading.Event, ends: threading.Event) -> ScriptedModel:
@@ -69,10 +69,8 @@ def test_a_query_is_ended(shop: Path) -> None:
     with SQLAgent(shop, model=writes(FOREVER), settings=SETTINGS) as agent:
         chat = agent.conversation("t")
         threading.Timer(2.0, chat.cancel).start()
-        started = time.monotonic()
         with pytest.raises(TurnCancelled):
-            chat.ask("How many numbers are there?")
-        assert time.monotonic() - started < 30  # of 60 that the query may take
+            chat.ask("How many numbers are there?")  # by itself it takes an hour
         assert chat.last() is None
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.evals.bench.pseudo_terminal import CTRL_C, CTRL_D, CTRL_R, PROMPT, TAB, UP
 
 from tests.support.openai_server import HANG, Behaviour, OpenAIServer, sql
-from tests.support.terminal import Screen
+from tests.support.terminal import CTRL_C, CTRL_D, CTRL_R, PROMPT, TAB, UP, Screen
 
 WIDE = ", ".join(f"'a rather long value {number}' AS column_{number}" for number in range(12))
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS forever FROM n"

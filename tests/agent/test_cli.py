@@ -100,6 +100,18 @@ def test_wrong_choices_are_one_line_and_exit_2(shop: Path, wrong: list[str]) -> 
     assert one_line(ran), ran.stderr
 
 
+def test_a_fault_of_ours_says_so_and_is_no_usage_error(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr("tableturn.agent.sqlagent.Conversation.stream", fails)
+    ran = tableturn("ask", "--db", str(shop), "--model", "offline", "How many customers are there?")
+    assert ran.returncode == 70
+    assert ran.stderr.strip().splitlines() == [
+        "tableturn: this is a fault of tableturn, not yours (KeyError: 'ours'): PYTHONDEVMODE=1 shows the traceback"
+    ]
+
+
 def test_a_piped_conversation_takes_one_turn_a_line(shop: Path) -> None:
     lines = "How many customers are there?\n\nShow the names of the customers\nOnly those in Paris\n"
     ran = tableturn("chat", "--db", str(shop), "--model", "offline", "--json", given=lines)
@@ -183,7 +195,7 @@ def test_help_loads_nothing_heavy_and_lists_what_is_asked_for_first() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip().endswith("[]"), ran.stdout[-200:]
-    headings = ("─ Ask ─", " ask ", " chat ", "─ Look ─", "─ Examples and knowledge ─", "─ Evaluate ─", " bench ")
+    headings = ("─ Ask ─", " ask ", " chat ", "─ Look ─", "─ Examples and knowledge ─", "─ Evaluate ─", " score ")
     places = [ran.stdout.index(heading) for heading in headings]
     assert places == sorted(places)
 

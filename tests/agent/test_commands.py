@@ -80,7 +80,8 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
 
 def test_commands_keep_to_the_rights_of_the_run(agent: SQLAgent, known: Path) -> None:
     text, told = known.read_text(), server(agent)
-    assert "cannot be defined here" in told.say("/note revenue = COUNT(orders.id)", deny=["orders.total"])
+    # Beside that of wider rights, for those who may read no more.
+    assert "remembered" in told.say("/note revenue = COUNT(orders.id)", deny=["orders.total"])
     told.say("How many customers are there?")
     assert "no answer to correct" in told.say("/correct SELECT 1", deny=["orders.total"]), "it is of wider rights"
     told.say("How many customers are there?", deny=["orders.total"])

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.attempts.confidence import BY_HAND, confidence, reason, share_of, shipped, words
+from tableturn.agent.attempts.confidence import (
+    BY_HAND,
+    Weights,
+    confidence,
+    own_certainty,
+    reason,
+    share_of,
+    shipped,
+    words,
+)
 from tableturn.agent.attempts.evidence import Evidence, SecondReading, evidence_of
 from tableturn.agent.model.record import Record, Recorded, Standing, add_record, standing
 from tableturn.agent.records import Attempt, Reach, Result
 from tableturn.tools.sandbox import Comparison
+from tableturn.tools.sql import SearchedLiteral
 
 from tests.support.scripted import ScriptedModel
 
@@ -135,3 +145,97 @@ def test_the_reason_names_what_speaks_for_an_answer_before_what_speaks_against_i
     said = f"a second reading, by grammar, gives the same; against it: {against}"
     assert reason(0.8, mixed) == reason(0.95, mixed) == said
     assert reason(0.95, PLAIN) == "no check finds fault with it"
+
+
+def test_what_is_known_of_an_attempt() -> None:
+    assert evidence_of(ran()) == PLAIN
+    assert evidence_of(Attempt("SELECT x", error="no such column: x")) == PLAIN, "nothing ran, so nothing was empty"
+    assert evidence_of(ran(value=None)).empty  # pyright: ignore[reportArgumentType]
+    assert evidence_of(ran(findings=("x", "y", "z"), proofs=1)).doubts == 2
+    assert evidence_of(ran(proofs=1)).doubts == 0
+    assert evidence_of(ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))).unheld == 1
+    assert evidence_of(Attempt("SELECT 1, 2", result=Result(("a", "b"), ((1, 2),)))).columns == 2
+    assert [evidence_of(ran(source=source)).approved for source in ("verified", "edited", "draft")] == [
+        True,
+        True,
+        False,
+    ]
+    assert [evidence_of(ran(), status).unfinished for status in ("converged", "capped", "failed")] == [
+        False,
+        True,
+        False,
+    ]
+    assert evidence_of(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
+    assert evidence_of(ran(), comparison=Comparison(False)).differing == 1
+
+
+def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
+    assert set(PLAIN.signals().values()) == {0.0}
+    many = Evidence(
+        proofs=9, doubts=9, unheld=9, unexpected=9.0, joins=9, nested=9, columns=9, agreeing=3, differing=1,
+        second=SecondReading(same=True, certainty=0.8), readings=4, same_readings=3, sure=0.7,
+    )  # fmt: skip
+    found = many.signals()
+    bounds = {"proofs": 2, "doubts": 2, "unheld values": 1, "unexpected": 3, "joins": 3, "nested": 2, "columns": 3}
+    assert {name: found[name] for name in bounds} == bounds
+    assert (found["drafts agree"], found["drafts differ"], found["readings differ"]) == (0.75, 0.25, 0.25)
+    assert (found["second reading agrees"], found["second reading differs"]) == (0.8, 0)
+    assert found["unsure"] == pytest.approx(0.3)  # pyright: ignore[reportUnknownMemberType]
+    assert replace(PLAIN, columns=2).signals()["columns"] == 1
+    assert replace(PLAIN, columns=0).signals()["columns"] == 0
+    other = replace(PLAIN, second=SecondReading(same=False, certainty=0.8)).signals()
+    assert (other["second reading agrees"], other["second reading differs"]) == (0, 1)
+
+
+def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None:
+    weights = Weights(0.8, 0.0, {"empty": -1.0})
+    assert confidence(PLAIN, weights=weights) == 0.8
+    assert confidence(replace(PLAIN, empty=True, joins=3), weights=weights) == 0.595
+    assert confidence(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
+    assert confidence(PLAIN, Standing(here=Recorded(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
+    assert confidence(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4
+
+
+def test_an_own_certainty_is_moved_by_what_came_of_the_query() -> None:
+    def moved(found: Evidence = PLAIN, **more: object) -> float:
+        attempt = ran(**more)  # pyright: ignore[reportArgumentType]
+        assert attempt.result is not None
+        return own_certainty(0.8, attempt, attempt.result, found)
+
+    assert moved() == 0.8
+    assert moved(findings=("x",), proofs=1) == 0.4
+    assert moved(findings=("x",)) == pytest.approx(0.64)  # pyright: ignore[reportUnknownMemberType]
+    assert moved(value=None) == pytest.approx(0.56)  # pyright: ignore[reportUnknownMemberType]
+    assert moved(replace(PLAIN, unfinished=True)) == pytest.approx(0.64)  # pyright: ignore[reportUnknownMemberType]
+    assert moved(replace(PLAIN, agreeing=1)) == 0.9
+    assert moved(replace(PLAIN, agreeing=1, differing=1)) == 0.56, "one that differs counts for more"
+
+
+def test_words_for_confidence_begin_at_their_bounds() -> None:
+    assert [words(value) for value in (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)] == [
+        "sure", "sure", "fairly sure", "fairly sure", "unsure", "unsure",
+    ]  # fmt: skip
+
+
+def test_the_reason_tells_the_two_weightiest_on_either_side() -> None:
+    against = Evidence(proofs=1, doubts=1, unexpected=1.0, joins=1)
+    assert reason(0.2, against) == ("against it: checks find fault with the query; checks have doubts about the query")
+    assert reason(0.5, replace(PLAIN, approved=True, joins=1)) == (
+        "a person wrote or approved the query; against it: it joins 2 tables"
+    )
+    assert reason(0.5, PLAIN) == "little speaks for it or against it"
+    assert reason(0.9, PLAIN) == "no check finds fault with it"
+    assert reason(0.5, replace(PLAIN, nested=1)) == "against it: it is a query within a query"
+    assert reason(0.5, replace(PLAIN, columns=3)) == "against it: it gives 3 columns"
+    assert reason(0.95, replace(PLAIN, sure=0.95)) == "no check finds fault with it", "too little to be told"
+
+
+def test_a_record_is_told_from_twenty_answers_on_and_speaks_for_or_against() -> None:
+    def told(right: int, n: int) -> str:
+        return reason(0.95, PLAIN, Standing(here=Recorded(right, n)))
+
+    assert told(19, 19) == "no check finds fault with it"
+    assert told(20, 20) == "the model was right on 20 of 20 judged questions here"
+    assert told(10, 20) == "against it: the model was right on 10 of 20 judged questions here"
+    both = Standing(Recorded(20, 20), Recorded(90, 100))
+    assert reason(0.95, PLAIN, both).count("judged questions") == 1

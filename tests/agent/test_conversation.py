@@ -82,6 +82,17 @@ def test_the_state_is_plain_json(shop: Path) -> None:
     assert answer.rows == (("x'00FF'", "Infinity", None, "é"),)
 
 
+@pytest.mark.parametrize("number", ["170141183460469231731687303715884105727", "-9223372036854775809"])
+def test_an_integer_of_more_than_64_bits_is_told_in_its_digits(tmp_path: Path, number: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "large.duckdb")) as made:
+        made.execute(f"CREATE TABLE t AS SELECT {number}::HUGEINT AS n")
+    with SQLAgent(tmp_path / "large.duckdb", model=writes("SELECT n FROM t")) as agent:
+        conversation = agent.conversation()
+        answers = [conversation.ask("What is n?"), conversation.ask("And again?")]
+    assert [answer.rows for answer in answers] == [((number,),)] * 2
+
+
 def test_an_ambiguous_question_is_asked_back_and_resumed(shop: Path) -> None:
     said: list[str] = []
 

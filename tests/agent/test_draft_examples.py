@@ -13,12 +13,12 @@ from tests.support.scripted import ScriptedModel, task_of, writes
 
 WRONG = "SELECT name FROM customers WHERE id NOT IN (SELECT nobody FROM orders)"
 RIGHT = "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE customer_id < 3)"
-GATE_ON_ERRORS_ALONE = {"revise_on": "doubt", "gate_warnings": 9, "effort": "low"}
+ONE_REVISION = {"revise_on": "doubt", "max_attempts": 2, "effort": "low"}
 
 
 def turn(shop: Path, model: ScriptedModel, **settings: Any) -> list[tuple[str, Any]]:
     """The nodes of a turn with their updates."""
-    with SQLAgent(shop, model=model, settings=GATE_ON_ERRORS_ALONE | settings) as agent:
+    with SQLAgent(shop, model=model, settings=ONE_REVISION | settings) as agent:
         events = list(agent.conversation().stream("How many customers are there?"))
     return [(event.name, event.data) for event in events if event.kind == "node"]
 

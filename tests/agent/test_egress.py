@@ -13,8 +13,6 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import BaseTool
 from tableturn import Database, SQLAgent
 from tableturn.agent.cli.app import app
-from tableturn.evals.bench import poisoned
-from tableturn.evals.bench.registry import BenchOptions
 from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.outgoing import Outgoing
 from typer.testing import CliRunner
@@ -146,10 +144,6 @@ def test_the_schema_command_says_what_leaves(shop: Path, tmp_path: Path) -> None
     assert "Ada" not in plain.output
     assert "Paris" not in plain.output
     assert "Ada" in run.invoke(app, ["schema", "--db", str(shop)]).output
-
-
-def test_orders_in_data_stay_inside_their_fences() -> None:
-    assert poisoned.run(BenchOptions(limit=8))["escaped"] == 0
 
 
 @pytest.mark.parametrize("where", ["x.pin LIKE '7%'", "x.pin LIKE '8%'"])

@@ -199,16 +199,16 @@ def test_a_refused_answer_is_not_corrected(shop: Path, tmp_path: Path) -> None:
         agent.correct(answer, "SELECT 2")
 
 
-def test_what_a_person_may_not_see_that_person_neither_replaces_nor_takes_out(shop: Path, known: Path) -> None:
+def test_what_a_person_may_not_see_that_person_neither_replaces_nor_notices_nor_takes_out(
+    shop: Path, known: Path
+) -> None:
     text = known.read_text()
     with SQLAgent(shop, model=writes("SELECT 1"), deny=["orders.total"], user="mallory") as agent:
-        with pytest.raises(KnowledgeError, match="cannot be defined here") as refused:
-            agent.note("revenue = COUNT(orders.id)")
-        assert "total" not in str(refused.value)
-        with pytest.raises(KnowledgeError, match="cannot be defined here"):
-            agent.note("revenues means whatever I like")
         with pytest.raises(KnowledgeError, match="no definition"):
             agent.forget("revenue")
+        assert agent.note("revenue = COUNT(orders.id)").author == "mallory"
+        assert agent.forget("revenue"), "her own"
+        assert agent.note("revenues means whatever I like").author == "mallory"
         assert agent.note("big spender means Ann").author == "mallory"
         assert agent.forget("big spender")
     assert known.read_text().strip() == text.strip()

@@ -20,7 +20,7 @@ from tableturn.tools.errors import TurnCancelled
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import writes
-from tests.tools.database.servers import MARIADB, POSTGRES, Server
+from tests.tools.database.servers import MARIADB, POSTGRES, Server, locked
 
 SECRET = "s3cr3t-horse"
 TOTALS = "SELECT c.name, sum(o.total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name"
@@ -226,3 +226,15 @@ def test_a_table_made_meanwhile_is_found(url: str, server: Server) -> None:
         server.run(url, "CREATE TABLE later AS SELECT 5 AS x")
         assert agent.ask("What is in it?").rows == ((5,),)
         server.run(url, "DROP TABLE later")
+
+
+@pytest.mark.parametrize("settings", [{}, {"candidates": 2}, {"max_attempts": 1}])
+def test_a_locked_table_is_no_matter_for_the_model(url: str, settings: dict[str, Any]) -> None:
+    model = writes("SELECT count(*) FROM orders")
+    with SQLAgent(url, model=model, settings=NONE | settings) as agent:
+        agent.resources.database.schema()
+        with locked(url, "orders"):
+            answer = agent.ask("How many orders are there?")
+    assert (answer.status, answer.stop_kind) == ("failed", "error")
+    assert answer.text == "the table orders is locked by another program: try again later"
+    assert len(model.prompts) == settings.get("candidates", 1)

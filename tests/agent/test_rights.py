@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import SQLAgent, TableturnError
+from tableturn.agent.answers.learning import Saved
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
-from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, SettingsError
+from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
+from tableturn.tools.examples import ExampleStore, approval_of, example_id, example_of
+from tableturn.tools.examples.entry import make_entry
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
@@ -21,7 +28,7 @@ COUNT = "SELECT count(*) FROM orders"
 NONE: dict[str, Any] = {"examples": "none"}
 
 
-def rules(*, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Permissions:
+def rules(*, allow: tuple[str, ...] | None = None, deny: tuple[str, ...] = ()) -> Permissions:
     return Permissions.of(allow, deny)
 
 
@@ -29,6 +36,8 @@ def rules(*, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Permiss
     ("wide", "narrow", "covered"),
     [
         (rules(), rules(deny=("a",)), True),
+        (rules(), rules(allow=()), True),
+        (rules(allow=()), rules(allow=("a",)), False),
         (rules(deny=("a",)), rules(), False),
         (rules(deny=("a",)), rules(deny=("a",)), True),
         (rules(deny=("a",)), rules(deny=("a", "b")), True),
@@ -85,6 +94,14 @@ def test_a_file_gives_each_person_rules_of_their_own(tmp_path: Path) -> None:
     assert file.of("") == file.of("somebody") == rules(deny=("orders",))
     assert file.of("ada") == rules(allow=("customers",))
     assert not file.of("o'brien")
+
+
+def test_an_empty_allow_list_shows_nothing(tmp_path: Path, shop: Path) -> None:
+    file = PermissionsFile.read(written(tmp_path / "p.toml", "[users.ada]\nallow = []\n[users.bo]\n"))
+    assert not file.of("ada").shows("customers", "name")
+    assert file.of("bo").shows("customers", "name")
+    with pytest.raises(DatabaseUnavailable, match="no tables that you may read"):
+        Database.open(shop, allow=[])
 
 
 def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:
@@ -296,3 +313,147 @@ def test_every_command_that_opens_a_database_takes_permissions(command: str) -> 
 def test_a_name_of_nobody_is_no_error_of_ours(shop: Path) -> None:
     with SQLAgent(shop, model="offline") as agent, pytest.raises(TableturnError):
         agent.conversation("t").ask("")
+
+
+STAFF = """
+CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE salaries (id INTEGER PRIMARY KEY, employee_id INTEGER REFERENCES employees (id), amount REAL);
+INSERT INTO employees VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy');
+INSERT INTO salaries VALUES (1, 1, 100), (2, 2, 200);
+"""
+PAY, HEADS, NAMES = "SELECT sum(amount) FROM salaries", "SELECT count(*) FROM employees", "SELECT name FROM employees"
+TEAM = "How big is the team?"
+
+
+@pytest.fixture
+def staff(tmp_path: Path) -> Iterator[SQLAgent]:
+    """An agent for ada, who may read everything, and for bo and cy, who may not read salaries."""
+    path = tmp_path / "staff.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(STAFF)
+    hidden = "deny = ['salaries']"
+    file = written(tmp_path / "p.toml", f"[users.ada]\n[users.bo]\n{hidden}\n[users.cy]\n{hidden}\n[users.'']\n")
+    with SQLAgent(path, model=writes("SELECT 1"), permissions=file, examples=tmp_path / "store") as agent:
+        yield agent
+
+
+def approved(staff: SQLAgent, user: str, sql: str, question: str = TEAM) -> Saved:
+    agent = staff.for_user(user)
+    return agent.correct(agent.ask("How many?", settings={"verified": False}), sql, question=question).saved
+
+
+def told(staff: SQLAgent, user: str, question: str = TEAM) -> str | None:
+    return staff.for_user(user).ask(question).sql
+
+
+def test_a_narrower_person_neither_replaces_nor_notices_a_wider_ones_query(staff: SQLAgent) -> None:
+    alone = approved(staff, "bo", HEADS, "Alone?")
+    assert approved(staff, "ada", PAY).replaced == 0
+    assert told(staff, "bo") == "SELECT 1"
+    saved = approved(staff, "bo", HEADS)
+    assert (saved.new, saved.replaced) == (alone.new, alone.replaced) == (True, 0)
+    assert (told(staff, "ada"), told(staff, "bo"), told(staff, "cy")) == (PAY, HEADS, HEADS)
+    assert not [note for note in staff.for_user("bo").ask(TEAM).notes if "ada" in note]
+    with pytest.raises(KnowledgeError, match="no definition"):
+        staff.for_user("bo").forget("What is paid?")
+    assert staff.for_user("bo").forget(TEAM)
+    assert told(staff, "bo") == "SELECT 1"
+    assert told(staff, "ada") == PAY
+
+
+def test_a_narrower_person_can_read_a_wider_ones_query_and_not_replace_it(staff: SQLAgent) -> None:
+    assert approved(staff, "ada", HEADS).new
+    assert told(staff, "bo") == HEADS
+    with pytest.raises(KnowledgeError, match="may read more"):
+        staff.for_user("bo").forget(TEAM)
+    saved = approved(staff, "bo", NAMES)
+    assert saved.replaced == 0
+    assert (told(staff, "ada"), told(staff, "bo")) == (HEADS, NAMES)
+    assert approved(staff, "cy", HEADS).replaced == 1, "cy has the same rights as bo"
+    assert approved(staff, "cy", HEADS).new is False
+
+
+def test_a_wider_person_replaces_a_narrower_ones_query_only_where_it_is_not_missed(staff: SQLAgent) -> None:
+    approved(staff, "bo", HEADS)
+    assert told(staff, "ada") == HEADS
+    assert approved(staff, "ada", PAY).replaced == 0, "bo would notice that his is gone"
+    assert (told(staff, "ada"), told(staff, "bo")) == (PAY, HEADS)
+    assert approved(staff, "ada", NAMES).replaced == 2
+    assert (told(staff, "ada"), told(staff, "bo")) == (NAMES, NAMES)
+
+
+def test_the_same_query_of_a_wider_person_is_not_told_by_a_reply(staff: SQLAgent) -> None:
+    approved(staff, "ada", HEADS)
+    saved = approved(staff, "bo", HEADS)
+    assert (saved.new, saved.replaced) == (True, 0)
+    assert saved.id == example_id(saved.example)
+    assert (told(staff, "ada"), told(staff, "bo")) == (HEADS, HEADS)
+
+
+def test_any_number_of_hidden_examples_hides_no_other(staff: SQLAgent) -> None:
+    for number in range(20):
+        approved(staff, "ada", f"{PAY} WHERE id > {number}", f"How big is the team {number}?")
+    before = approved(staff, "bo", HEADS, "How big is our great team here at work?")
+    assert before.new
+    tools = staff.for_user("bo").resources.tools
+    for selector in ("skeleton", "question", "draft", "voted", "random"):
+        found = tools.find_examples.call(question=TEAM, selector=selector)
+        assert HEADS in [example.sql for example in found], selector
+        assert not [example for example in found if "salaries" in example.sql], selector
+
+
+def test_a_store_of_before_keeps_its_identifiers_and_counts_as_made_under_all_rights(
+    staff: SQLAgent, tmp_path: Path
+) -> None:
+    database = staff.for_user("ada").resources.database
+    old = example_of(database, TEAM, HEADS)
+    with ExampleStore.open(tmp_path / "store") as store:
+        assert store.add([old]).added == 1
+    assert told(staff, "bo") == "SELECT 1"
+    assert approved(staff, "bo", NAMES).replaced == 0
+    assert (told(staff, "ada"), told(staff, "bo")) == (HEADS, NAMES)
+    assert approved(staff, "ada", HEADS).id == example_id(old)
+
+
+def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
+    staff: SQLAgent, tmp_path: Path
+) -> None:
+    bo, ada = (staff.for_user(name).resources.database for name in ("bo", "ada"))
+    old = replace(example_of(bo, TEAM, HEADS), rights=approval_of(bo, HEADS))
+    before = replace(old, rights="")
+    with ExampleStore.open(tmp_path / "store") as store:
+        store.add([before])
+        pairs = store._made(before.owner, "question")
+        pairs.update([example_id(before)], [make_entry(replace(old, added=next(store.list()).example.added)).fields])
+    assert told(staff, "ada") == HEADS
+    assert approved(staff, "ada", HEADS).new is False
+    approved(staff, "bo", NAMES)
+    assert (told(staff, "ada"), told(staff, "bo")) == (HEADS, NAMES)
+    assert ada.rights.key == ""
+
+
+def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) -> None:
+    ada, bo, cy = map(staff.for_user, ("ada", "bo", "cy"))
+
+    def means(agent: SQLAgent) -> str | None:
+        known = agent.resources.knowledge and agent.resources.knowledge.now()
+        return next((entry.sql for entry in known.entries if entry.name == "cost"), None) if known else None
+
+    ada.note("cost = SUM(salaries.amount)")
+    assert bo.note("cost = COUNT(employees.id)").source == bo.note("other = COUNT(employees.id)").source
+    assert means(ada) == "SUM(salaries.amount)"
+    assert means(bo) == means(cy) == "COUNT(employees.id)"
+    assert bo.forget("cost")
+    assert means(bo) is None
+    assert means(ada)
+    bo.note("size = COUNT(employees.id)")
+    ada.note("size = SUM(salaries.id)")
+    assert bo.forget("size"), "his own did not vanish"
+    ada.note("heads = COUNT(employees.id)")
+    with pytest.raises(KnowledgeError, match="other permissions"):
+        bo.forget("heads")
+    assert "pay" in ada.note("pay means salaries").name
+    assert bo.note("salaries means what ada says")
+    known = bo.resources.knowledge and bo.resources.knowledge.now()
+    assert known
+    assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.settings import PRESETS, Settings, make_settings, read_settings
+from tableturn.agent.presets import Method
+from tableturn.agent.settings import PRESETS, REMOVED, Settings, make_settings, read_settings, without_removed
+from tableturn.tools.deprecation import Deprecated
 from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
 
 
 def test_presets_carry_the_published_numbers() -> None:
@@ -45,6 +51,61 @@ def test_a_run_that_changes_the_preset_keeps_the_limits() -> None:
 def test_full_is_the_default() -> None:
     assert make_settings(preset="full") == Settings()
     assert set(PRESETS) == {"full", "credit", "craft", "track", "revision"}
+
+
+OWN = Settings(rows=7, max_attempts=9, candidates=2)
+
+
+def another(name: str, now: Any) -> Any:
+    """A valid value of a field that is not the one it has now."""
+    match Settings.model_json_schema()["properties"][name]:
+        case {"type": "boolean"}:
+            return not now
+        case {"enum": values}:
+            return next(value for value in values if value != now)
+        case {"type": "array"}:
+            return ("secrets",)
+        case {"type": "string"}:
+            return "off"
+        case {"type": kind}:
+            return now / 2 if kind == "number" and now else 0.5 if kind == "number" else now + 1 if now < 5 else now - 1
+        case _:
+            raise AssertionError(name)
+
+
+def changed(before: Settings, after: Settings) -> set[str]:
+    """The fields in which settings differ."""
+    return {name for name in Settings.model_fields if getattr(before, name) != getattr(after, name)}
+
+
+@pytest.mark.parametrize("name", [name for name in Settings.model_fields if name != "preset"])
+def test_naming_a_field_changes_that_field_alone(name: str, tmp_path: Path) -> None:
+    fields: dict[str, Any] = {name: another(name, getattr(Settings(), name))}
+    (tmp_path / "settings.json").write_text(json.dumps(fields))
+    assert changed(Settings(), make_settings(fields)) == {name}
+    assert changed(Settings(), make_settings(read_settings(tmp_path / "settings.json"))) == {name}
+    in_context: dict[str, Any] = {name: another(name, getattr(OWN, name))}
+    assert changed(OWN, OWN.overridden(Settings(**in_context))) == {name}
+    for preset in PRESETS:
+        base = make_settings(preset=preset)
+        beside = {name: another(name, getattr(base, name))}
+        assert changed(base, make_settings(beside, preset=preset)) == {name}
+        both: dict[str, Any] = {"preset": preset, **beside}
+        assert changed(base, Settings(**both)) == {name}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_naming_a_preset_changes_what_its_paper_fixes_alone(preset: str) -> None:
+    fixed = PRESETS[preset]
+    after = OWN.overridden(make_settings(preset=preset))
+    assert {name: getattr(after, name) for name in fixed} == fixed
+    assert changed(OWN, after) <= {*fixed}
+
+
+def test_people_see_their_settings_before_the_method() -> None:
+    shown = list(Settings.model_json_schema()["properties"])
+    assert set(shown[-len(Method.model_fields) :]) == set(Method.model_fields)
+    assert shown[0] == "preset"
 
 
 def test_every_setting_says_what_it_is() -> None:
@@ -89,3 +150,35 @@ def test_a_setting_that_there_is_not_is_told_in_a_run_too(shop: Path, name: str,
             {"configurable": {"thread_id": "t"}},
             context={name: 1},  # pyright: ignore[reportArgumentType]
         )
+
+
+def test_removed_settings_are_ignored_with_one_note() -> None:
+    removed = {"old_rows": "use rows", "old_gate": "nothing replaces it"}
+    with pytest.warns(Deprecated) as told:
+        assert without_removed({"old_rows": 1, "rows": 2, "old_gate": 3}, removed) == {"rows": 2}
+    (note,) = told
+    said = "deprecated since version 0.3: setting 'old_rows', 'old_gate'; ignored (old_rows: use rows; old_gate: noth"
+    assert str(note.message).startswith(said)
+    assert note.filename == __file__
+
+
+def test_they_are_ignored_wherever_settings_come_from(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REMOVED, "old_rows", "use rows")
+    fields: dict[str, Any] = {"old_rows": 1, "rows": 2}
+    with pytest.warns(Deprecated):
+        assert Settings(**fields) == Settings(rows=2)
+    question = "List the names of customers."
+    with SQLAgent(shop, model="offline") as agent:
+        config: Any = {"configurable": {"thread_id": "1"}}
+        ask = partial(agent.graph.invoke, {"question": question}, config, context=fields)  # pyright: ignore
+        with pytest.warns(Deprecated) as told:
+            output = ask()
+    assert len(output["answer"]["rows"]) == 2
+    assert [note.filename for note in told] == [__file__]
+    file = tmp_path / "settings.toml"
+    file.write_text("old_rows = 1\nrows = 2\n")
+    done = tableturn("ask", question, "--db", str(shop), "--model", "offline", "--settings", str(file), "--json")
+    assert len(json.loads(done.stdout)["rows"]) == 2
+    assert done.stderr == "tableturn: deprecated since version 0.3: setting 'old_rows'; ignored (old_rows: use rows)\n"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,22 @@ def test_why_a_turn_ended(shop: Path, kind: str, model: ScriptedModel, settings:
     with SQLAgent(shop, model=model.model_copy(deep=True), settings={"examples": "none"} | settings) as agent:
         answer = agent.ask("Who are the customers?")
     assert answer.stop_kind == kind == json.loads(answer.to_json())["stop_kind"]
+
+
+def test_a_locked_file_is_no_matter_for_the_model(shop: Path) -> None:
+    os.utime(shop, (0, 0))  # written long ago: its names are not read again
+    with closing(sqlite3.connect(shop, isolation_level=None, check_same_thread=False)) as writer:
+
+        def write(_: str) -> str:
+            writer.execute("BEGIN EXCLUSIVE")
+            return f"```sql\n{NAMES}\n```"
+
+        model = ScriptedModel(script=write)
+        with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+            agent.resources.database.execute("SELECT 1")
+            answer = agent.ask("Who are the customers?")
+    assert (answer.status, answer.stop_kind, len(model.prompts)) == ("failed", "error", 1)
+    assert answer.text == "the database is locked by another program: try again later"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +114,19 @@ def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:
     assert found.level == 0.7
     assert json.loads(path.read_text())["version"] == 1
     assert find_bound(bounds, "zoo@1", "m") is None
+
+
+def test_bounds_that_two_processes_set_at_once_are_both_kept(tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # as another process does that writes
+    thread = threading.Thread(target=keep_bound, args=(bound(model="mine"), path))
+    thread.start()
+    thread.join(0.2)
+    path.write_text(json.dumps({"version": 1, "bounds": [asdict(bound(model="theirs"))]}))
+    os.close(folder)
+    thread.join()
+    assert {kept.model for kept in read_bounds(path)} == {"mine", "theirs"}
 
 
 def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_path: Path) -> None:

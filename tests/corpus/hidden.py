@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
 from itertools import product
 from pathlib import Path
+
+from tableturn.tools.database import Database, Limits
+from tableturn.tools.errors import QueryError
 
 DENY = ("vault*", "*.pin*")
 """What is hidden in each of the databases; in the one where it does not exist, the entries match nothing."""
 
 CANARY = "canary"
 """What every hidden text contains; hidden numbers contain 7777."""
+
+_MARKS = (3, 4, 0)
+"""Contents of what is hidden: two that differ, and none at all."""
+
+_LIMITS = Limits(seconds=20.0)
 
 _VISIBLE = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT{customer});
@@ -235,3 +244,46 @@ def _statements() -> Iterator[str]:
     for spelling, name in product(_SPELLINGS, ("vault", "VAULT", "sqlite_temp_master", "telling", "pragma_table_list")):
         yield f"SELECT name FROM (SELECT 'x' AS name) FULL JOIN {spelling.format(name)} USING (name)"
     yield from _ON_VISIBLE
+
+
+def _outcome(database: Database, sql: str) -> str:
+    """Return all that a query tells; its rows in one order, as none is promised."""
+    try:
+        table = database.execute(sql, _LIMITS)
+    except QueryError as error:
+        return f"{error.kind}: {error}"
+    return repr((table.columns, table.types, sorted(table.rows, key=repr), table.truncated))
+
+
+def try_on_all(folder: Path, tried: Iterable[str]) -> Iterator[tuple[str, bool, bool]]:
+    """Yield each statement, whether it read something hidden, and whether it told the databases apart.
+
+    The first statement is empty: it stands for the schema.
+    """
+    with ExitStack() as opened:
+        databases: list[Database] = []
+        for mark in _MARKS:
+            (folder / str(mark)).mkdir()
+            path = make(folder / str(mark) / "shop.db", mark)
+            databases.append(opened.enter_context(Database.open(path, deny=DENY)))
+        yield "", False, len({repr(database.schema().tables) for database in databases}) > 1
+        for sql in tried:
+            outcomes = {_outcome(database, sql) for database in databases}
+            values = {value for told in outcomes for value in re.findall(rf"{CANARY}\w*|7777\d*", told)}
+            yield sql, any(value not in sql for value in values), len(outcomes) > 1
+
+
+def hide_others(path: Path, queries: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each query that runs, and its outcomes before and after a table is hidden that it does not name."""
+    with ExitStack() as opened:
+        whole = opened.enter_context(Database.open(path))
+        tables = [table.name for table in whole.schema().tables]
+        without: dict[str, Database] = {}
+        for sql in queries:
+            hidden = next((table for table in tables if table.lower() not in sql.lower()), None)
+            before = _outcome(whole, sql)
+            if hidden is None or not before.startswith("("):
+                continue
+            if hidden not in without:
+                without[hidden] = opened.enter_context(Database.open(path, deny=[hidden]))
+            yield sql, before, _outcome(without[hidden], sql)

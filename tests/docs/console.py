@@ -19,7 +19,9 @@ from typing import Any
 
 import typer
 from tableturn.agent.cli.app import app
-from tableturn.evals.bench.registry import BENCHES
+from tableturn.agent.demo import demo
+from tableturn.evals.lab.bench.registry import BENCHES
+from tableturn.evals.lab.commands import app as lab
 
 from tests.support.command_line import tableturn
 
@@ -27,6 +29,7 @@ from .pages import ROOT
 
 SERVING = ("serve", "mcp")
 """Commands that go on until they are stopped."""
+LABORATORY = "python -m tableturn.evals.lab"
 _PIPED = ("head", "tail", "cat")
 """Programs of others that run behind a `|`."""
 _ASSIGNED = re.compile(r"[A-Z_]+=.*")
@@ -83,7 +86,9 @@ def read(command: Command) -> None:
     for words in command.stages:
         match words:
             case ["tableturn", *arguments]:
-                _parse(arguments)
+                _parse(app, arguments)
+            case ["python", "-m", "tableturn.evals.lab", *arguments]:
+                _parse(lab, arguments)
             case ["pip", "install", *given]:
                 _look_up_extras(given)
             case ["make", *targets]:
@@ -102,6 +107,9 @@ def run(command: Command, shortened: bool) -> None:
         match words:
             case ["tableturn", *arguments]:
                 text = _run(arguments, command, last=words is stages[-1])
+            case ["make", "demo"]:
+                Path("build").mkdir()
+                assert demo(Path("build/kestrel.sqlite")) == 0
             case [program, *_] if program in _PIPED:
                 text = subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout
             case _:
@@ -157,16 +165,16 @@ def _filled(word: str) -> str:
     return "openai:scripted" if word.endswith(":...") else word
 
 
-def _parse(arguments: list[str]) -> None:
+def _parse(program: typer.Typer, arguments: list[str]) -> None:
     words, _ = _redirected(arguments)
-    if words[0] == "bench" and words[1:] and words[1].islower():
+    if program is lab and words[0] == "bench" and words[1:] and words[1].islower():
         assert words[1] in BENCHES, f"there is no benchmark {words[1]}"
-    group: Any = typer.main.get_group(app)
+    group: Any = typer.main.get_group(program)
     context = group.make_context("tableturn", [], resilient_parsing=True)
     command, rest = group, words
     while hasattr(command, "get_command") and rest and not rest[0].startswith(("-", "...")) and not rest[0].isupper():
         inner = command.get_command(context, rest[0])
-        assert inner is not None, f"there is no command tableturn {' '.join(words)!r}"
+        assert inner is not None, f"there is no command {' '.join(words)!r}"
         command, rest = inner, rest[1:]
         context = type(context)(command, parent=context, info_name=command.name)
     options, arguments_left, _ = command.make_parser(context).parse_args(rest)
@@ -177,9 +185,9 @@ def _parse(arguments: list[str]) -> None:
 @functools.cache
 def options() -> frozenset[str]:
     """The long options of all commands."""
-    group: Any = typer.main.get_group(app)
-    context = group.make_context("tableturn", [], resilient_parsing=True)
-    waiting, found = [group], set[str]()
+    groups: list[Any] = [typer.main.get_group(program) for program in (app, lab)]
+    context = groups[0].make_context("tableturn", [], resilient_parsing=True)
+    waiting, found = groups, set[str]()
     while waiting:
         command = waiting.pop()
         found |= {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}

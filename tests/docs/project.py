@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import yaml
 from tableturn.tools.sample import build_sample
 
+from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, says
 
 _HERE = Path(__file__).parent
@@ -45,6 +47,18 @@ def sample_at(path: Path) -> Path:
     """The sample database, made at this path."""
     build_sample(path)
     return path
+
+
+def evaluation_in(folder: Path) -> dict[str, Any]:
+    """The results of an evaluation of one question over the sample database, run in a folder."""
+    sample_at(folder / "shop.sqlite")
+    asked = [{"question": "How many customers?", "sql": "SELECT COUNT(*) FROM customers", "database": "shop.sqlite"}]
+    (folder / "asked.json").write_text(json.dumps(asked))
+    done = tableturn(
+        "eval", "--dataset", str(folder / "asked.json"), "--model", "offline", "--out", str(folder / "run")
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "run" / "results.json").read_text())
 
 
 @functools.cache

@@ -30,7 +30,7 @@ def test_a_block_is_commands_with_what_is_typed_and_printed() -> None:
     [
         ("tableturn ask --dbb shop.db", "No such option"),
         ("tableturn knowledge chek", "no command"),
-        ("tableturn bench nothing", "no benchmark"),
+        ("python -m tableturn.evals.lab bench nothing", "no benchmark"),
         ("pip install 'tableturn[nothing]'", "no extra"),
         ("make nothing", "Makefile"),
         ("tableturn ask --db shop.db x | tableturn ask --nothing", "No such option"),

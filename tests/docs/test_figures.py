@@ -6,7 +6,7 @@ import re
 from html import unescape
 
 import pytest
-from tableturn.evals.bench.registry import BENCHES
+from tableturn.evals.lab.bench.registry import BENCHES
 
 from tests.docs.pages import ROOT
 from tests.support.benchmark_pictures import specification
@@ -32,7 +32,7 @@ SECTIONS = {"model": "with a model", "replay": "with replayed answers", "none": 
 
 @ALL
 def test_its_commands_are_there(figure: Figure) -> None:
-    named = re.findall(r"tableturn bench ([\w-]+)", figure.command)
+    named = re.findall(r"evals\.lab bench ([\w-]+)", figure.command)
     rows = (str(row.values["command"]) for row in figure.rows if "command" in row.values)
     named += [command.strip("`").split()[0] for command in rows]
     assert set(named) <= set(BENCHES)

@@ -55,20 +55,23 @@ def test_what_a_page_shows_works(
 ) -> None:
     if not BY_PAGE[page]:
         return
-    make_project(tmp_path / "project", sample)
+    if page.name == "README.md":  # its blocks use what they make
+        (tmp_path / "project").mkdir()
+    else:
+        make_project(tmp_path / "project", sample)
     enter(tmp_path / "project", model, monkeypatch)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # put back: pytest-examples takes its place
     examples = {example.start_line: example for example in find_examples(page)}
     names: dict[str, Any] = {}
     for block in BY_PAGE[page]:
         with subtests.test(f"{page.name}:{block.line}"):
-            _show(block, examples.get(block.line), eval_example, names)
+            _assert_block_works(block, examples.get(block.line), eval_example, names)
     for value in names.values():
         if not isinstance(value, type) and hasattr(value, "close"):
             value.close()
 
 
-def _show(block: Block, example: CodeExample | None, runner: EvalExample, names: dict[str, Any]) -> None:
+def _assert_block_works(block: Block, example: CodeExample | None, runner: EvalExample, names: dict[str, Any]) -> None:
     """Runs or reads one block; `names` are those of the page's Python so far."""
     if block.title:
         Path(block.title).parent.mkdir(parents=True, exist_ok=True)
@@ -155,9 +158,9 @@ def test_every_page_that_is_linked_is_there() -> None:
 def test_commands_within_sentences_are_there(page: Path) -> None:
     """Commands and options between backquotes in running text are those that there are."""
     text = re.sub(r"^ *(`{3,}).*?^ *\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for line in re.findall(r"`((?:tableturn|make|pip|bench)\s[^`]+)`", text):
+    for line in re.findall(r"`((?:tableturn|make|pip|bench|python -m tableturn\.evals\.lab)\s[^`]+)`", text):
         whole = " ".join(line.split())
-        whole = f"tableturn {whole}" if whole.startswith("bench") else whole
-        console.read(console.Command(f"{whole} ..." if whole.startswith("tableturn") else whole, "", ""))
+        whole = f"{console.LABORATORY} {whole}" if whole.startswith("bench") else whole
+        console.read(console.Command(whole if whole.startswith(("make", "pip")) else f"{whole} ...", "", ""))
     named = set(re.findall(r"`(--[a-z][a-z-]+)", text))
     assert named <= console.options(), f"no command has the options {named - console.options()}"

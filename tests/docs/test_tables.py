@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -14,15 +13,17 @@ from tableturn.agent.settings import Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner import TurnRecord
 
-from tests.support.command_line import tableturn
-
 from .pages import ROOT
-from .project import sample_at
+from .project import evaluation_in
 from .tables.__main__ import CHECK, WRITE, main
 from .tables.source import modules
 
 REFERENCE = ROOT / "docs" / "reference"
-NAMED_ELSEWHERE = {"tableturn.tools.forkserver", "tableturn.evals.bench.carried.places"}
+NAMED_ELSEWHERE = {
+    "tableturn.tools.forkserver",
+    "tableturn.evals.lab.bench.carried",
+    "tableturn.evals.lab.bench.harness",
+}
 """Modules that read variables whose names others give them; these begin with TABLETURN, and are found as texts."""
 
 
@@ -95,14 +96,7 @@ def places(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def test_every_key_of_an_evaluation_is_on_its_page(tmp_path: Path) -> None:
-    sample_at(tmp_path / "shop.sqlite")
-    asked = [{"question": "How many customers?", "sql": "SELECT COUNT(*) FROM customers", "database": "shop.sqlite"}]
-    (tmp_path / "asked.json").write_text(json.dumps(asked))
-    done = tableturn(
-        "eval", "--dataset", str(tmp_path / "asked.json"), "--model", "offline", "--out", str(tmp_path / "run")
-    )
-    assert done.returncode == 0, done.stderr
-    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    results = evaluation_in(tmp_path)
     (question,) = results["questions"]
     page = REFERENCE / "json.md"
     assert set(question) == named(page, "Each object in `questions`") - {"name", "figures", "command"}

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.adjudication.adjudicator import Adjudicator
-from tableturn.evals.adjudication.agreement import agreement
-from tableturn.evals.adjudication.cases import Case, Cases
-from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
-from tableturn.evals.adjudication.scores import by_verdict
+from tableturn.evals.adjudication.judging import Case, Cases, agreement
+from tableturn.evals.adjudication.ruling import (
+    Adjudicator,
+    Ruling,
+    append_rulings,
+    judge_outcomes,
+    read_rulings,
+    score_outcomes,
+    tell_scores,
+)
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics import StrictJudge
 from tableturn.prompts.judge import Word
@@ -131,11 +136,12 @@ def test_scores_by_verdict_leave_open_what_is_open(league: Dataset) -> None:
     with StrictJudge(league) as judge:
         answers = [golds[0], "SELECT nothing", REPEATED, "SELECT title FROM club WHERE id = 1"]
         verdicts = [judge.judge(question, sql) for question, sql in zip(league.questions, answers, strict=True)]
-    found = by_verdict(league, verdicts, [ruling(REPEATED, "right")])
-    scores = found.scores
-    assert (scores.right, scores.wrong, scores.unclear, scores.unjudged) == (2, 1, 0, 1)
-    assert (scores.low, scores.high, scores.ex) == (0.5, 0.75, None)
-    assert found.told(0.25) == "EX by gold 25.0, by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged"
+    scores = score_outcomes(judge_outcomes(league, verdicts, [ruling(REPEATED, "right")]))
+    assert [scores[word] for word in ("right", "wrong", "unclear", "unjudged")] == [2, 1, 0, 1]
+    assert [scores[word] for word in ("low", "high", "ex")] == [0.5, 0.75, None]
+    assert (
+        tell_scores(scores, 0.25) == "EX by gold 25.0, by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged"
+    )
 
 
 def test_score_prints_both_judgements(league: Dataset, spider_root: Path, tmp_path: Path) -> None:

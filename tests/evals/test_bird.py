@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
 from tableturn.evals.metrics import BirdJudge, as_json, official_judge, summarize
-from tableturn.evals.metrics.bird import reward, soft_f1
+from tableturn.evals.metrics.judging import reward, soft_f1
 
 from .conftest import make_database
 

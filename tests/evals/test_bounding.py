@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tableturn.evals.metrics.bounding import bounded, least_sizes
+from tableturn.evals.metrics.statistics import bounded, least_sizes
 
 
 def labels(right: int, wrong_at: tuple[int, ...] = ()) -> list[tuple[float, bool]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.bench import registry
+from tableturn.evals.lab.bench import registry
 from typer.testing import CliRunner
 
-from tests.support.command_line import tableturn
+from tests.support.command_line import laboratory, tableturn
 
 from .conftest import QUESTIONS, make_database
 
@@ -24,7 +24,7 @@ def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_listing_benchmarks_imports_none_of_them() -> None:
     script = (
-        "import sys; from tableturn.evals.bench.registry import BENCHES; "
+        "import sys; from tableturn.evals.lab.bench.registry import BENCHES; "
         "heavy = {'langgraph', 'pandas', 'sqlglot', 'chromadb'}; "
         "print(sorted({name.partition('.')[0] for name in sys.modules} & heavy))"
     )
@@ -34,28 +34,47 @@ def test_listing_benchmarks_imports_none_of_them() -> None:
 
 def test_every_listed_benchmark_exists() -> None:
     folder = Path(registry.__file__).parent
-    assert [name for name in registry.BENCHES if not (folder / f"{name.replace('-', '_')}.py").is_file()] == []
+    modules = {name: bench.table or name.replace("-", "_") for name, bench in registry.BENCHES.items()}
+    assert [name for name, module in modules.items() if not (folder / f"{module}.py").is_file()] == []
     assert list(registry.BENCHES) == sorted(registry.BENCHES)
-    listed = runner.invoke(app, ["bench"]).output
+    listed = laboratory("bench").stdout
     assert all(name in listed for name in registry.BENCHES)
 
 
 def test_a_benchmark_without_its_data_says_so() -> None:
-    result = runner.invoke(app, ["bench", "parity", "--json"])
-    assert result.exit_code == 2
+    result = laboratory("bench", "parity", "--json")
+    assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert "TABLETURN_DATA" in result.stderr
 
 
 def test_an_unknown_benchmark_says_so() -> None:
-    result = runner.invoke(app, ["bench", "nonsense"])
-    assert result.exit_code == 2
+    result = laboratory("bench", "nonsense")
+    assert result.returncode == 2
     assert "no benchmark is called 'nonsense'" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["confidence", "expectation"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("bench fuzz --limit 5 --help", "bench NAME"),
+        ("train linker out", "train"),
+        ("suite build --dataset d", "suite build"),
+        ("data disputes spider", "disputes DATASET"),
+        ("eval --dataset cosql export-sft --out x", "sft export"),
+        ("eval train-lora --records x", "sft lora"),
+    ],
+)
+def test_a_command_that_moved_to_the_laboratory_says_where(old: str, new: str) -> None:
+    ran = tableturn(*old.split())
+    assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
+    assert f"run `python -m tableturn.evals.lab {new}` in a clone" in ran.stderr
+    assert laboratory(*new.split()[: 2 if new.islower() else 1], "--help").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["expectation"])
 def test_training_without_its_data_says_so(name: str, tmp_path: Path) -> None:
-    ran = tableturn("train", name, str(tmp_path / "weights.json"))
+    ran = laboratory("train", name, str(tmp_path / "weights.json"))
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
     assert "set TABLETURN_DATA" in ran.stderr
     assert not list(tmp_path.iterdir())
@@ -221,8 +240,8 @@ def test_suites_of_ones_own_databases_are_judged_on(tmp_path: Path) -> None:
     dataset = ["--dataset", str(questions)]
     # Beside b: a name with `..` must not lead from the suites to the original.
     suites = tmp_path / "suites"
-    built = runner.invoke(app, ["suite", "build", *dataset, "--out", str(suites), "--json"])
-    assert built.exit_code == 0, built.output
+    built = laboratory("suite", "build", *dataset, "--out", str(suites), "--json")
+    assert built.returncode == 0, built.stderr
     reports = json.loads(built.stdout)
     assert len(list(suites.iterdir())) == 3
     assert all(report["golds"] == 1 and report["killed"] >= 3 for report in reports)
@@ -246,15 +265,15 @@ def test_a_suite_beside_the_questions_leaves_their_own_databases_be(tmp_path: Pa
     gold = "SELECT name FROM player WHERE goals > 3"
     questions.write_text(json.dumps([{"question": "Q", "sql": gold, "database": "league.sqlite"}]))
     dataset = ["--dataset", str(questions)]
-    assert runner.invoke(app, ["suite", "build", *dataset, "--out", str(tmp_path)]).exit_code == 0
+    assert laboratory("suite", "build", *dataset, "--out", str(tmp_path)).returncode == 0
     (tmp_path / "p.json").write_text(json.dumps([gold.replace("3", "4")]))
     scored = runner.invoke(app, ["score", *dataset, "--predictions", str(tmp_path / "p.json"), "--json"])
     # EM passes over values, and needs no tables.json.
     assert (json.loads(scored.stdout)["ex"], json.loads(scored.stdout)["em"]) == (1.0, 1.0)
     other = tmp_path / "db" / "league" / "league.sqlite"
     make_database(other)
-    refused = runner.invoke(app, ["suite", "build", *dataset, "--out", str(tmp_path / "db")])
-    assert refused.exit_code == 2
+    refused = laboratory("suite", "build", *dataset, "--out", str(tmp_path / "db"))
+    assert refused.returncode == 2
     assert "did not write" in refused.stderr
     assert refused.stderr.strip().count("\n") == 0
 

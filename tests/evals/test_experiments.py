@@ -14,16 +14,15 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import LAYOUTS, Dataset
 from tableturn.evals.datasets.question import Question
 from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure, read_experiment
-from tableturn.evals.experiments.drawn import drawn_by_level
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
-from tableturn.evals.experiments.measure import Measured
-from tableturn.evals.experiments.named import as_named, differences
+from tableturn.evals.experiments.measure import Measured, drawn_by_level
 from tableturn.evals.experiments.page import remarks, reported, write_page
-from tableturn.evals.experiments.requests import Request, requests_of
+from tableturn.evals.lab.bench.named import as_named, differences
+from tableturn.evals.lab.bench.requests import Request, requests_of
+from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.metrics.redundancy import classified
 from tableturn.evals.runner import Listener, TurnRecord
-from tableturn.evals.suite import build_suite
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import Example, ExampleStore
@@ -272,14 +271,15 @@ def test_curves_have_axes_and_bands_and_box_plots_have_numbers(tmp_path: Path) -
             for number, one in enumerate(experiment.rows)
         ]
         page = write_page(name, experiment, setup, rows, tmp_path).read_text(encoding="utf-8")
-        shapes[name] = re.findall(r"<(polyline|polygon|rect)", page)
+        kinds = re.findall(r'class="mark-(line|area|rect|symbol)', page)
+        shapes[name] = [kind for kind in kinds if kind != "symbol"]
         assert ">70.0 / 72.2 / 74.5 / 76.8 / 79.0<" in page or experiment.chart == "lines"
         assert f">{experiment.axis}<" in page or experiment.chart == "box"
     assert shapes == {
-        "credit-figure-4": ["polyline", "polyline", "polygon", "polyline"] * 2,
-        "credit-figure-5": ["polyline"],
-        "craft-figure-2": ["polyline"] * 6,
-        "revision-figure-3": ["polyline"] * 6,
+        "credit-figure-4": ["area", "line", "line", "line"] * 2,
+        "credit-figure-5": ["line"],
+        "craft-figure-2": ["line"] * 6,
+        "revision-figure-3": ["line"] * 6,
         "craft-figure-3": ["rect"] * 2,
     }
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 from tableturn.agent import SQLAgent
-from tableturn.evals.bench.impact import run as bench
-from tableturn.evals.bench.registry import BenchOptions
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.impact import PastAnswer, Replay, impact, read_examples_of, read_history, read_side
+from tableturn.evals.lab.bench.impact import MEASURES
+from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.trial import TrialOptions, run_trial
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
@@ -434,7 +434,7 @@ def test_a_trail_that_is_none_is_named(text: str, tmp_path: Path) -> None:
 
 def test_the_bench_finds_seeded_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TABLETURN_DATA", raising=False)
-    found: dict[str, Any] = bench(BenchOptions(limit=24))
+    found: dict[str, Any] = MEASURES["impact"].run(BenchOptions(limit=24))
     assert found["changes"] >= 24
     assert found["changed"] > 0
     assert found["precision"] >= 0.8

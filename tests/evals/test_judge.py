@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tableturn.agent.cli.app import app
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
-from tableturn.evals.bench.stored import stored_model
 from tableturn.evals.datasets import Dataset
+from tableturn.evals.lab.bench.stored import stored_model
 from tableturn.prompts.judge import Judgement, JudgeTask, Opinion
 from tableturn.tools.errors import ModelError, ReplyError, SettingsError
 from typer.testing import CliRunner
@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, fails, says
 
-from .conftest import QUESTIONS
+from .conftest import QUESTIONS, make_database
 from .test_report import finished_run
 
 runner = CliRunner()
@@ -121,39 +121,6 @@ def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down
     assert {found.verdict for found in read_rulings(run / "verdicts.jsonl")} == {"unclear"}
 
 
-def test_a_person_reviews_at_the_terminal(run: Path, server: OpenAIServer) -> None:
-    judge(server, run)
-    done = runner.invoke(app, ["judge", "review", str(run), "--by", "Ann"], input="ar")
-    assert "model judge proposes: right. So it is." in done.output
-    assert re.search(r"verdicts written to \S+: 2", done.output)
-    assert "by verdict 75.0: 3 right, 1 wrong, 0 unclear" in done.output
-    accepted = [found for found in read_rulings(run / "verdicts.jsonl") if found.accepted]
-    assert [(found.id, found.verdict, found.by) for found in accepted] == [
-        ("2", "right", "Ann"),
-        ("2", "right", "Ann"),
-        ("3", "right", "Ann"),
-    ]
-    assert accepted[2].kind == ""
-    results = json.loads((run / "results.json").read_text())
-    assert results["by_verdict"]["right"] == 3
-    assert results["questions"][3]["ruling"]["verdict"] == "right"
-    assert re.search(r"verdicts written to \S+: 0", runner.invoke(app, ["judge", "review", str(run)]).output)
-
-
-def test_what_is_signed_was_shown_and_a_persons_own_verdict_has_no_reason_of_the_judges(
-    run: Path, server: OpenAIServer
-) -> None:
-    judge(server, run)
-    done = runner.invoke(app, ["judge", "review", str(run), "--by", "Ann"], input="wa")
-    assert done.output.count("model judge proposes of the gold: right. So it is.") == 2
-    accepted = [found for found in read_rulings(run / "verdicts.jsonl") if found.accepted]
-    assert [(found.id, found.verdict, found.kind, found.why) for found in accepted] == [
-        ("2", "wrong", "", ""),
-        ("3", "wrong", "logic", "So it is."),
-        ("3", "right", "", "So it is."),
-    ]
-
-
 def test_a_page_gives_decisions_that_are_taken_in(run: Path, tmp_path: Path) -> None:
     page = tmp_path / "review.html"
     done = runner.invoke(app, ["judge", "review", str(run), "--page", str(page)])
@@ -248,11 +215,28 @@ def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: 
         stored_model(replies, None, None)
 
 
-def test_without_a_terminal_a_review_says_what_to_do(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_terminal() -> str:
-        raise OSError(6, "No such device or address: '/dev/tty'")
-
-    monkeypatch.setattr("typer.getchar", no_terminal)
-    told = tableturn("judge", "review", str(run))
+def test_a_review_at_the_terminal_names_the_page(run: Path) -> None:
+    told = tableturn("judge", "review", str(run), "--by", "Ann")
     assert told.returncode == 2
-    assert "--page" in told.stderr
+    assert "--page FILE" in told.stderr
+
+
+def test_a_trial_is_judged_and_counts_by_verdict(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    database, own, out = make_database(tmp_path / "league.sqlite"), tmp_path / "own.json", tmp_path / "trial"
+    wanted = [("How many players are there?", "SELECT 99"), ("How many clubs are there?", "SELECT count(*) FROM club")]
+    own.write_text(json.dumps([{"question": question, "sql": sql} for question, sql in wanted]))
+    held = ["trial", "--db", str(database), "--questions", str(own), "--out", str(out), "--record", "off"]
+    assert tableturn(*held, "--model", "offline").returncode == 0
+    told = judge(server, out)
+    assert "2 calls" in told
+    (proposal, of_gold) = read_rulings(out / "verdicts.jsonl")
+    assert (proposal.id, proposal.question, of_gold.sql) == ("1~1.1", *wanted[0])
+    append_rulings(out / "decisions.jsonl", [proposal.model_copy(update={"accepted": True})])
+    accepted = tableturn("judge", "accept", str(out / "decisions.jsonl"), "--run", str(out), "--by", "Ann")
+    assert "EX by gold 50.0, by verdict 100.0" in accepted.stdout
+    # Held again, the trial keeps the decision.
+    assert tableturn(*held, "--model", "offline").returncode == 0
+    assert json.loads((out / "results.json").read_text())["evaluation"]["by_verdict"]["right"] == 2

@@ -12,11 +12,10 @@ from tableturn.agent.model.record import Record, add_record, read_records
 from tableturn.evals.datasets import load_dataset, read_plain
 from tableturn.evals.datasets.large import carried_over
 from tableturn.evals.datasets.question import Expects, Question
-from tableturn.evals.metrics.outcomes import outcome, outcome_scores
-from tableturn.evals.metrics.verdict import Verdict
-from tableturn.evals.runner.kept import chosen_record
-from tableturn.evals.runner.person import told
+from tableturn.evals.metrics.judging import Verdict
+from tableturn.evals.runner.agents import told
 from tableturn.evals.runner.record import TurnRecord
+from tableturn.evals.runner.results import chosen_record, outcome, outcome_scores
 from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError

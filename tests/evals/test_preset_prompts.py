@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from tableturn.evals.experiments.experiment import Experiment, Row
-from tableturn.evals.experiments.requests import CONVERSATIONS, requests_of
+from tableturn.evals.lab.bench.requests import CONVERSATIONS, requests_of
 
 THIRD = CONVERSATIONS[0].index("Only those in France")
 
 FEW = {
-    "credit": {"examples": "random", "k_random": 2},
+    "credit": {"examples": "random", "n_voted": 2},
     "craft": {"k_question": 2},
     "track": {},
     "revision": {"k_question_skeleton": 1, "k_simplified_skeleton": 1},

@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.evals.adjudication.disagreements import recorded_verdicts, with_verdicts
+from tableturn.evals.adjudication.judging import recorded_verdicts, with_verdicts
 from tableturn.evals.adjudication.ruling import Ruling
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics import StrictJudge, Verdict
-from tableturn.evals.metrics.clauses import ClauseJudge
-from tableturn.evals.metrics.errors import error_class
+from tableturn.evals.metrics.judging import ClauseJudge, error_class
 from tableturn.evals.official import OfficialDatabases
 from tableturn.evals.report import write_report
 from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
@@ -145,3 +144,19 @@ def test_a_page_keeps_passwords_of_databases_to_itself(league: Dataset, tmp_path
     page = (tmp_path / "report.html").read_text()
     assert "secret" not in page
     assert "host/league" in page
+
+
+def test_without_the_renderer_of_charts_tables_say_the_same(
+    league: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = finished_run(league, tmp_path / "run", [question.golds[0] for question in league.questions])
+    results = read_results(folder)
+    results["questions"][2]["attempts_right"] = [False, True]
+    write_results(results, folder)
+    page = tmp_path / "report.html"
+    write_report([folder], page)
+    assert "<svg" in page.read_text()
+    monkeypatch.setattr("tableturn.evals.report.charts.can_render", lambda: False)
+    write_report([folder], page)
+    assert "<svg" not in page.read_text()
+    assert re.search(r"after attempt 1</td><td[^>]*>75.0</td>", page.read_text())

@@ -15,9 +15,8 @@ from tableturn.agent.cli.app import app
 from tableturn.evals.datasets import Dataset, load_dataset, read_plain
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.runner import RunSpec, RunStopped, TurnRecord, run_evaluation
-from tableturn.evals.runner.journal import Journal, read_journal
 from tableturn.evals.runner.results import run_results
-from tableturn.evals.runner.run import GIVE_UP_AFTER
+from tableturn.evals.runner.run import GIVE_UP_AFTER, Journal, read_journal
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tableturn.evals.metrics.repeats import repeats
 from tableturn.evals.metrics.statistics import Comparison, Interval, Judged, compare, detectable, interval
+from tableturn.evals.metrics.summary import repeats
 
 
 def outcomes(right: list[bool], clusters: int) -> list[Judged]:

@@ -9,7 +9,7 @@ import jsonschema  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 import yaml
 from tableturn.evals.trial import read_trial, trial_schema
-from tableturn.evals.trial.accept import Quantity, holds_value, missing_columns, read_count, read_value
+from tableturn.evals.trial.question import Quantity, holds_value, missing_columns, read_count, read_value
 from tableturn.tools.errors import SettingsError
 
 

@@ -13,7 +13,7 @@ from tests.examples.conftest import EXAMPLES
 from tests.support.notebooks import executed
 
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
-RECIPES = EXAMPLES.parent / "docs" / "recipes.md"
+RECIPES = EXAMPLES.parent / "docs" / "embed.md"
 
 _PICTURE = re.compile(r'src=\\?"data:image[^"]*"')
 """A chart's letters are as wide as the machine's fonts."""

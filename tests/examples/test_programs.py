@@ -26,7 +26,7 @@ from tests.support.scripted import ScriptedModel
 from tests.tools.database.servers import POSTGRES
 
 PROGRAMS = sorted(EXAMPLES.glob("*.py"))
-RECIPES = EXAMPLES.parent / "docs" / "recipes.md"
+RECIPES = EXAMPLES.parent / "docs" / "embed.md"
 
 
 def with_model(server: OpenAIServer) -> dict[str, str]:

@@ -132,6 +132,12 @@ def test_a_thousand_tables_fit_a_small_budget() -> None:
     assert "table_0(" in said(prompt)
 
 
+def test_a_declared_schema_that_cannot_fit_gives_way_to_the_likely_part() -> None:
+    wide = TableSchema("wide", tuple(ColumnSchema(f"column_{m}", primary_key=m + 1) for m in range(1_000)))
+    task = generate(declared=replace(SCHEMA, tables=(wide, *SCHEMA.tables)))
+    assert task.render(2_000) == replace(task, declared=None).render(2_000)
+
+
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [

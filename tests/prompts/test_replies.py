@@ -12,6 +12,7 @@ from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.reason import ReasonTask
 from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.replies import CodeDraft, Explanation, Rephrasing
+from tableturn.prompts.reply_text import find_json
 from tableturn.prompts.simplify import SimplifyTask
 from tableturn.tools.errors import ReplyError
 
@@ -148,3 +149,7 @@ def test_descriptions_by_number(reply: str) -> None:
 def test_nothing_described(reply: str) -> None:
     with pytest.raises(ReplyError, match="describes nothing"):
         AnnotateTablesTask(SCHEMA.tables).parse(reply)
+
+
+def test_escapes_of_half_a_surrogate_pair_are_replaced() -> None:
+    assert find_json(r'{"rephrased": "how many \udfff \ud83d\ude00?"}') == {"rephrased": "how many ? 😀?"}

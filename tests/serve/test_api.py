@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,9 +16,11 @@ from typing import Any
 import pytest
 from tableturn import __version__
 from tableturn.agent import SQLAgent
+from tableturn.agent.advice import RAISING_VARIABLE
 from tableturn.agent.answers.answer import JSON_KEYS
-from tableturn.agent.sqlagent import Conversation
+from tableturn.agent.conversation import Conversation
 from tableturn.serve import ServeSettings
+from tableturn.serve.store import Store
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
@@ -41,17 +44,50 @@ async def test_ask_gives_what_the_command_gives(client: Client) -> None:
     assert (await client.get("/threads")).json() == []
 
 
+@pytest.mark.parametrize(
+    ("broken", "method", "path", "kind"),
+    [(Conversation, "aask", "/ask", "Internal"), (Store, "add_thread", "/threads", "InternalError")],
+)
 async def test_what_nobody_foresaw_is_the_servers_fault(
+    broken: type,
+    method: str,
+    path: str,
+    kind: str,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(broken, method, fail)
+    reply = await client.post(path, json={"question": "Who?"} if kind == "Internal" else {})
+    [record] = [record for record in caplog.records if "internal error" in record.message]
+    reference = record.message.removeprefix("internal error ")
+    message = f"this is a fault of tableturn, not of your question: the server's log has it under {reference}"
+    assert (reply.status_code, reply.json()) == (500, {"error": {"kind": kind, "message": message}})
+    assert record.exc_info
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+async def test_advice_that_fails_is_counted(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a secret")
+        raise ZeroDivisionError
 
-    monkeypatch.setattr(Conversation, "aask", broken)
+    def counted(text: str) -> float:
+        found = re.search(r'^tableturn_advice_failures_total\{part="basis"\} (.+)$', text, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    before = counted((await client.get("/metrics")).text)
+    monkeypatch.delenv(RAISING_VARIABLE)
+    monkeypatch.setattr("tableturn.agent.answers.basis.basis_of", broken)
     reply = await client.post("/ask", json={"question": "Who?"})
-    assert (reply.status_code, reply.json()["error"]["kind"]) == (500, "Internal")
-    assert "secret" not in reply.text
-    assert "internal error" in caplog.text
+    assert reply.status_code == 200
+    assert any(note.startswith("basis failed") for note in reply.json()["notes"])
+    assert "ZeroDivisionError" in caplog.text
+    assert counted((await client.get("/metrics")).text) == before + 1
 
 
 async def test_a_turn_tells_what_happens(client: Client) -> None:
@@ -87,6 +123,24 @@ async def test_rows_are_sorted_and_searched_here(shop: Path, agent_over: Callabl
         assert [row[1] for row in found["rows"]] == ["Ada", "Cy"]
         assert (await client.get(f"/turns/{turn}/rows", params={"search": "%"})).json()["total"] == 0
         assert (await client.get(f"/turns/{turn}/rows", params={"sort": 3})).status_code == 422
+
+
+@pytest.mark.parametrize("search", ["7", "Ä"])
+async def test_wide_results_are_searched_sorted_and_exported(
+    shop: Path, agent_over: Callable[..., SQLAgent], search: str
+) -> None:
+    cells = ", ".join([*(f"0 AS c{number}" for number in range(1_898)), "'Ä7' AS name"])
+    sql = f"SELECT {cells}, id FROM customers ORDER BY id"
+    async with serving(agent_over(shop, model=scripted(sql), settings={"sql_bytes": 100_000})) as client:
+        turn = (await client.post("/ask", json={"question": "All?"})).headers["tableturn-turn"]
+        asked = {"search": search, "sort": 1_899, "descending": True, "limit": 1, "offset": 1}
+        page = (await client.get(f"/turns/{turn}/rows", params=asked)).json()
+        assert (page["total"], page["rows"][0][-2:]) == (3, ["Ä7", 2])
+        none = (await client.get(f"/turns/{turn}/rows", params={"search": "nowhere"})).json()
+        assert none["total"] == 0
+        for kind in ("csv", "xlsx", "parquet"):
+            reply = await client.get(f"/turns/{turn}/export", params={"format": kind})
+            assert reply.status_code == 200, reply.text
 
 
 async def test_export_writes_all_rows(client: Client) -> None:

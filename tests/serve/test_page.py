@@ -390,6 +390,7 @@ def test_what_was_asked_in_another_tab_is_seen(visit: Visit, shop: Path) -> None
     page.evaluate(f"thread => fetch(`threads/${{thread}}/turns`, {{{headers}, {body}}})", page.url.rpartition("#")[2])
     page.evaluate("dispatchEvent(new Event('focus'))")
     last(page).get_by_role("heading", name="How many are there?").wait_for()
+    assert page.locator(".turn").count() == 2, "beside the turn that was here before"
 
 
 def test_a_conversation_that_is_gone_gives_way_to_another(visit: Visit, shop: Path) -> None:
@@ -522,6 +523,7 @@ def test_two_tables_are_filtered_at_once(visit: Visit, sample: Path) -> None:
     for number in range(2):
         page.locator(".turn").nth(number).get_by_label("Filter rows").fill("no such text")
     page.get_by_text("No row has that text.").nth(1).wait_for()
+    assert page.locator('.turn section tbody td[dir="auto"]').count() == 0, "no row is left in either"
 
 
 def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:

@@ -44,9 +44,10 @@ async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
         stores = await asyncio.gather(
             *(place.check() for _ in range(4)), *(asyncio.to_thread(Store, place.url) for _ in range(4))
         )
-        for store in stores:
-            if store is not None:
-                store.close()
+        opened = [store for store in stores if store is not None]
+        assert [store.threads(Owner("nobody", "shop")) for store in opened] == [()] * 4, "all four work"
+        for store in opened:
+            store.close()
     finally:
         POSTGRES.drop(name)
 
@@ -67,7 +68,9 @@ def test_so_do_the_commands(command: str, shop: Path) -> None:
 
 def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tableturn", "serve", "--db", str(shop), "--model", "offline", "--port", "0"]
-    command += ["--checkpoints", str(tmp_path / "serve.sqlite")]
+    command += ["--checkpoints", str(tmp_path / "serve.sqlite"), "--user-header", "X-User"]
+    (rules := tmp_path / "people.toml").write_text("[users.ada]\n")  # and nothing for whoever is not named
+    command += ["--permissions", str(rules)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         found = next(found for line in server.stderr if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))

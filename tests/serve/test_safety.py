@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ from tableturn.agent import SQLAgent
 from tableturn.serve import Limits, ServeSettings, create_app
 from tableturn.serve.door import Rates, TooMany
 from tableturn.serve.store import Busy, NotThere, Owner, Store
+from tableturn.tools.database import PermissionsFile
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import Client, events, scripted, serving
@@ -107,6 +110,70 @@ async def test_people_see_their_own(shop: Path, agent_over: Callable[..., SQLAge
         assert tables == ["customers"]
         answer = (await client.post("/ask", json={"question": "Orders?"}, headers=bo)).json()
         assert answer["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "default", ["", "[default]\ndeny = ['*']\n", "[default]\nallow = ['totals']\n"], ids=["none", "nothing", "a view"]
+)
+async def test_what_is_not_allowed_is_denied(
+    default: str, shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("CREATE VIEW totals AS SELECT sum(total) AS total FROM orders")
+    rules = tmp_path / "people.toml"
+    rules.write_text(f'{default}[users.ada]\n[users.bo]\nallow = ["orders", "totals"]\n')
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).naming_everybody())
+    async with serving(agent, ServeSettings(user_header="X-User")) as client:
+        assert (await client.get("/ready")).status_code == 200
+        assert (await client.get("/")).status_code == 200
+        for path in ("/me", "/schema", "/threads"):
+            refused = await client.get(path, headers={"X-User": "eve"})
+            assert (refused.status_code, refused.json()["error"]["kind"]) == (403, "Forbidden"), path
+            assert not [word for word in ("ada", "bo", str(tmp_path), "totals") if word in refused.text]
+        assert (await client.post("/mcp", json={}, headers={"X-User": "eve"})).status_code == 403
+        assert (await client.get("/schema")).status_code == 401
+        for name, tables in (("ada", {"customers", "orders", "totals"}), ("bo", {"orders", "totals"})):
+            assert (await client.get("/me", headers={"X-User": name})).json()["user"] == name
+            found = (await client.get("/schema", headers={"X-User": name})).json()["tables"]
+            assert {table["name"] for table in found} == tables
+
+
+async def test_what_somebody_approves_tells_nothing_of_a_wider_persons(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    rules = tmp_path / "people.toml"
+    rules.write_text('[users.ada]\n[users.bo]\ndeny = ["orders"]\n')
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).naming_everybody())
+    customers, orders, question = "SELECT count(*) FROM customers", "SELECT sum(total) FROM orders", "How big are we?"
+    async with serving(agent, ServeSettings(user_header="X-User")) as client:
+
+        async def turn_of(user: str) -> dict[str, Any]:
+            headers = {"X-User": user}
+            thread = (await client.post("/threads", json={}, headers=headers)).json()["id"]
+            path = f"/threads/{thread}/turns"
+            return (await client.post(path, json={"question": question}, headers=headers)).json()
+
+        async def corrected(user: str, sql: str) -> dict[str, Any]:
+            body = {"kind": "correct", "sql": sql, "question": question}
+            path = f"/turns/{(await turn_of(user))['id']}/feedback"
+            return (await client.post(path, json=body, headers={"X-User": user})).json()["saved"]
+
+        async def approved(user: str, turn: str) -> dict[str, Any]:
+            call = {"name": "approve", "arguments": {"turn": turn, "question": question}}
+            headers = {"X-User": user, "accept": "application/json, text/event-stream"}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+            return (await client.post("/mcp", json=body, headers=headers)).json()["result"]["structuredContent"]
+
+        alone = await turn_of("bo")
+        await corrected("ada", orders)
+        assert (await turn_of("bo"))["answer"]["confidence"] == alone["answer"]["confidence"]
+        saved = await corrected("bo", customers)
+        assert (saved["new"], saved["replaced"]) == (True, 0)
+        assert (await turn_of("ada"))["answer"]["sql"] == orders
+        mine = await turn_of("bo")
+        assert mine["answer"]["sql"] == customers
+        assert await approved("bo", mine["id"]) == {"id": saved["id"], "new": False}
+        assert (await turn_of("ada"))["answer"]["sql"] == orders
 
 
 async def test_only_the_proxy_names_people(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

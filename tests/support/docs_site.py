@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.support.installed_layout import ROOT, lay_out
+from tests.support.installed_layout import ROOT
 
 TOP = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"} | {
     "security.md": "SECURITY.md"
@@ -31,11 +31,6 @@ _PICTURE = re.compile(
 )
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".service": "ini", ".json": "json"}
-
-
-def on_startup(**_: Any) -> None:
-    """Lays out the package, which the API reference reads, before its plugin looks for it."""
-    lay_out()
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -14,14 +14,14 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "types"
 
 
-def lay_out() -> None:
-    """Links every room, and the files of the package itself, below `build/types/tableturn`."""
-    package = FOLDER / "tableturn"
+def lay_out(root: Path = ROOT, folder: Path = FOLDER) -> None:
+    """Link every room of a checkout, and the files of the package itself, below `tableturn` in a folder."""
+    package = folder / "tableturn"
     package.mkdir(parents=True, exist_ok=True)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     folders: dict[str, str] = project["tool"]["setuptools"]["package-dir"]
-    rooms = {name.partition(".")[2]: ROOT / folder for name, folder in folders.items() if "." in name}
-    own = {path.name: path for path in (ROOT / folders["tableturn"]).iterdir() if path.is_file()}
+    rooms = {name.partition(".")[2]: root / place for name, place in folders.items() if "." in name}
+    own = {path.name: path for path in (root / folders["tableturn"]).iterdir() if path.is_file()}
     for name, target in {**rooms, **own}.items():
         link = package / name
         link.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class OpenAIServer:
         """The messages of each request as one text."""
         return ["\n".join(str(message["content"]) for message in body["messages"]) for body in self.requests]
 
-    def __enter__(self) -> OpenAIServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from tableturn.evals.metrics.proportion import wilson
+from tableturn.evals.metrics.statistics import wilson
 
 FILE = Path(__file__).parents[2] / "docs" / "figures.json"
 
@@ -148,7 +148,7 @@ def source(figure: Figure) -> str:
     kind = KINDS[figure.kind].capitalize()
     if not figure.command:
         return f"{kind}; each row names its command."
-    command = f"command: `{figure.command}`" if figure.command.startswith("tableturn ") else f"by {figure.command}"
+    command = f"command: `{figure.command}`" if figure.command.startswith("python -m ") else f"by {figure.command}"
     return f"{kind}: {figure.n} ({command}; version {figure.version}, {figure.date})."
 
 

@@ -18,7 +18,6 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
-import venv
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,8 +27,13 @@ from typing import Any
 
 from packaging.metadata import Metadata
 
+from .environments import make_environment, run
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("agent", "tools", "prompts", "evals", "serve")
+LABORATORY = "evals/lab/"
+"""In the repository and the sdist, not in the wheel."""
+
 _TESTED = "build/tested"
 """Where `make test` notes the commit that it found good."""
 
@@ -85,7 +89,7 @@ def build(root: Path, dist: Path) -> tuple[Path, Path]:
     """Builds the sdist, and the wheel from it."""
     shutil.rmtree(dist, ignore_errors=True)
     pinned = os.environ | {"PIP_CONSTRAINT": str(root / "constraints.txt")}
-    _run(sys.executable, "-m", "build", "--outdir", str(dist), str(root), cwd=dist.parent, env=pinned)
+    run(sys.executable, "-m", "build", "--outdir", str(dist), str(root), cwd=dist.parent, env=pinned)
     (sdist,), (wheel,) = dist.glob("*.tar.gz"), dist.glob("*.whl")
     return sdist, wheel
 
@@ -103,7 +107,7 @@ def contents(archive: Path) -> dict[str, bytes]:
 def faults(root: Path, sdist: Mapping[str, bytes], wheel: Mapping[str, bytes]) -> Iterator[str]:
     """What is wrong with the two: files missing or too many, places of this machine, metadata that is not valid."""
     tracked = _git(root, "ls-files", *ROOMS).splitlines()
-    installed = {_installed(name) for name in tracked}
+    installed = {_installed(name) for name in tracked if not name.startswith(LABORATORY)}
     ours = {name for name in wheel if ".dist-info/" not in name}
     yield from (f"the wheel lacks {name}" for name in sorted(installed - ours))
     yield from (f"the wheel holds {name}, which is not the package's" for name in sorted(ours - installed))
@@ -135,20 +139,16 @@ def smoke(root: Path, wheel: Path) -> None:
     version = project(root)["version"]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        venv.create(folder / "venv", with_pip=True)
-        python = folder / "venv" / "bin" / "python"
         pins = ("-c", str(root / "constraints.txt"))
-        uv = shutil.which("uv")
-        installer = [uv, "pip", "install", "-p", str(python)] if uv else [str(python), "-m", "pip", "install"]
-        _run(*installer, "--quiet", *pins, f"{wheel}[serve]", cwd=folder)
+        programs = make_environment(folder / "venv", *pins, f"{wheel}[serve]", cwd=folder)
         alone = {"PATH": os.environ["PATH"], "HOME": made, "ALL_PROXY": "http://127.0.0.1:9"}  # no network, no settings
 
         def say(*words: str) -> str:
-            return _run(*words, cwd=folder, env=alone)
+            return run(*words, cwd=folder, env=alone)
 
-        where = say(str(python), "-c", "import tableturn; print(tableturn.__file__)")
+        where = say(f"{programs}/python", "-c", "import tableturn; print(tableturn.__file__)")
         assert Path(where).is_relative_to(folder / "venv"), where
-        command = str(python.with_name("tableturn"))
+        command = f"{programs}/tableturn"
         assert say(command, "--version") == f"tableturn {version}"
         say(command, "sample", "shop.sqlite")
         asked = say(
@@ -179,14 +179,7 @@ def _get(port: int, path: str, server: subprocess.Popen[bytes]) -> bytes:
 
 
 def _git(root: Path, *words: str) -> str:
-    return _run("git", *words, cwd=root)
-
-
-def _run(*words: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
-    ran = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        sys.exit(f"{' '.join(words)} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
-    return ran.stdout.strip()
+    return run("git", *words, cwd=root)
 
 
 def main() -> None:

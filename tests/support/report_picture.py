@@ -20,7 +20,7 @@ from tableturn.tools.sample import build_sample
 from .browser import started_browser
 from .command_line import tableturn
 
-_QUESTIONS = Path(__file__).parents[2] / "evals" / "bench" / "data" / "rival_questions.yaml"
+_QUESTIONS = Path(__file__).parents[2] / "evals" / "lab" / "bench" / "data" / "rival_questions.yaml"
 
 
 def report(folder: Path) -> Path:

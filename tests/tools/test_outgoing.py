@@ -126,9 +126,12 @@ def test_an_error_while_running_does_not_quote(tmp_path: Path) -> None:
         Outgoing(database).execute("SELECT json_extract(a, '$') FROM t")
 
 
-def test_without_rules_everything_is_as_it_was(path: Path) -> None:
+def test_without_rules_or_secrets_everything_is_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE t (a TEXT, b INT); INSERT INTO t VALUES ('x', 1), (NULL, 2);")
     with Database.open(path) as database:
-        sql = "SELECT * FROM customers"
+        sql = "SELECT * FROM t"
         assert Outgoing(database).execute(sql).rows == database.execute(sql).rows
         assert database.schema() is database.engine.schema()
 
@@ -244,3 +247,10 @@ def test_placeholders_turn_back_into_what_they_stand_for() -> None:
     hidden = placeholders.hide(said)
     assert "@" not in hidden
     assert placeholders.restore(hidden) == said
+
+
+@pytest.mark.parametrize("card", ["5555555555554444", "378282246310005", "6011 1111 1111 1117"])
+def test_a_card_is_known_by_its_check_digit(card: str) -> None:
+    wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
+    assert mask(f"card {card}.", ["card"]) == "card [card]."
+    assert mask(f"card {wrong}.", ["card"]) == f"card {wrong}."

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.parser import Engine
@@ -23,7 +20,6 @@ CASES = [
     ("aggregates", "What is the average and maximum price of books?", "SELECT avg(price), max(price) FROM book"),
     ("aggregates", "What is the lowest price of a book?", "SELECT min(price) FROM book"),
     ("name_of_column", "What are the names of all cities of members?", "SELECT city FROM member"),
-    ("order", "Sort the titles of books by price.", "SELECT title FROM book ORDER BY price"),
     (
         "order",
         "List the titles of books in descending order of pages",
@@ -37,7 +33,6 @@ CASES = [
         "What are the titles of the two books with the highest price?",
         "SELECT title FROM book ORDER BY price DESC LIMIT 2",
     ),
-    ("several", "What is the title of the second most expensive book?", "SELECT 'Long Winter'"),
     ("compare", "Titles of books with price >= 25", "SELECT title FROM book WHERE price >= 25"),
     (
         "against_average",
@@ -115,8 +110,6 @@ CASES = [
     ("contains", "Titles of books starting with 'S'", "SELECT title FROM book WHERE title LIKE 'S%'"),
     ("most_things", "Which member took the most loans?", "SELECT 'Ann', 'Hill'"),
     ("unequal", "Books excluding Novel and Poetry", "SELECT 'Stars'"),
-    ("unequal", "non-Novel books", "SELECT title FROM book WHERE genre != 'Novel'"),
-    ("count", "authors and their number of books", "SELECT name, count(*) FROM author NATURAL JOIN book GROUP BY name"),
     ("null", "Names of authors whose country is missing", "SELECT name FROM author WHERE country IS NULL"),
     ("compare", "Titles of books whose price is at least 25", "SELECT title FROM book WHERE price >= 25"),
     (
@@ -144,17 +137,6 @@ CASES = [
         "value",
         "Last names of members from Oslo or Lima",
         "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
-    ),
-    ("value", "How many Novel and Poetry books are there?", "SELECT 'Novel', 3 UNION SELECT 'Poetry', 2"),
-    (
-        "order",
-        "Sort the first names of all the members in alphabetical order.",
-        "SELECT first_name FROM member ORDER BY first_name",
-    ),
-    (
-        "count",
-        "List authors and the number of books they wrote",
-        "SELECT name, count(*) FROM author NATURAL JOIN book GROUP BY author_id",
     ),
     ("count", "How many rare books are there?", "SELECT 2"),
     ("unequal", "All books but Novel", "SELECT title FROM book WHERE genre != 'Novel'"),
@@ -185,23 +167,13 @@ CASES = [
         "SELECT name FROM author WHERE author_id NOT IN (SELECT author_id FROM book WHERE genre = 'Poetry')",
     ),
     (
-        "self_reference",
-        "Names of authors whose mentor is Ada Noor",
-        "SELECT name FROM author WHERE mentor_id = 1",
-    ),
-    (
         "except_those",
         "Titles of all books except those with at least 2 loans",
         "SELECT title FROM book WHERE book_id NOT IN (SELECT book_id FROM loan GROUP BY book_id HAVING count(*) >= 2)",
     ),
 ]
 SHOP_CASES = [
-    ("total", "What is the total of all invoices?", "SELECT sum(total) FROM invoice"),
-    ("total", "What is the total for Amber Cafe's invoices?", "SELECT 42.0"),
-    ("total", "What is the total revenue?", "SELECT sum(total) FROM invoice"),
-    ("total", "How much revenue did we make?", "SELECT sum(total) FROM invoice"),
     ("aggregates", "What is the sum of invoice totals?", "SELECT sum(total) FROM invoice"),
-    ("ordinal", "Names of clients in the fifth rating", "SELECT 'Birch House'"),
     ("superlative_column", "Which product costs the most?", "SELECT 'Pu-erh'"),
     ("superlative_thing", "Who is the lowest rated client?", "SELECT 'Cedar Inn'"),
     ("most_rows", "Which client has the lowest average total?", "SELECT 'Amber Cafe'"),
@@ -214,45 +186,31 @@ def _rows(database: Database, sql: str) -> Counter[tuple[object, ...]]:
     return Counter(database.execute(sql).rows)
 
 
-@pytest.mark.parametrize(("pattern", "question", "expected"), CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(CASES)])
-def test_pattern(engine: Engine, library: Database, pattern: str, question: str, expected: str) -> None:
+def _assert_pattern(engine: Engine, database: Database, pattern: str, question: str, expected: str) -> None:
     answer = engine.answer(question)
 
     fired = next(note for note in answer.notes if note.startswith("patterns: ")).removeprefix("patterns: ").split(", ")
     assert pattern in fired, (fired, answer.sql)
     if "ORDER BY" in expected and "LIMIT" not in expected:
-        assert library.execute(answer.sql).rows == library.execute(expected).rows, answer.sql
+        assert database.execute(answer.sql).rows == database.execute(expected).rows, answer.sql
     else:
-        assert _rows(library, answer.sql) == _rows(library, expected), answer.sql
+        assert _rows(database, answer.sql) == _rows(database, expected), answer.sql
+
+
+@pytest.mark.parametrize(("pattern", "question", "expected"), CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(CASES)])
+def test_pattern(engine: Engine, library: Database, pattern: str, question: str, expected: str) -> None:
+    _assert_pattern(engine, library, pattern, question, expected)
 
 
 @pytest.mark.parametrize(
     ("pattern", "question", "expected"), SHOP_CASES, ids=[f"{c[0]}-{i}" for i, c in enumerate(SHOP_CASES)]
 )
 def test_pattern_of_a_shop(clerk: Engine, shop: Database, pattern: str, question: str, expected: str) -> None:
-    test_pattern(clerk, shop, pattern, question, expected)
+    _assert_pattern(clerk, shop, pattern, question, expected)
 
 
 def test_totals_are_listed_where_no_sum_is_asked_for(clerk: Engine) -> None:
     assert clerk.answer("List the totals of all invoices").sql == "SELECT total FROM invoice"
-
-
-def test_title(tmp_path: Path) -> None:
-    path = tmp_path / "rivers.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE river(river TEXT, length REAL)")
-    with Database.open(path) as rivers:
-        answer = Engine(rivers, None).answer("What are the names of all rivers?")
-    assert answer.sql == "SELECT river FROM river"
-    assert "patterns: title" in answer.notes
-
-
-def test_ids_beside_other_columns(tmp_path: Path) -> None:
-    path = tmp_path / "planes.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE plane(pno INTEGER PRIMARY KEY, name TEXT, reach REAL)")
-    with Database.open(path) as planes:
-        assert Engine(planes, None).answer("Show the ids and reach of all planes").sql == "SELECT pno, reach FROM plane"
 
 
 BY_GENRE = "SELECT genre, count(*) FROM book GROUP BY genre"
@@ -269,31 +227,9 @@ FOLLOWED = [
         "only the last 2 of them",
         "SELECT title FROM book WHERE price >= 30",
     ),
-    ("function", "SELECT price FROM book", "And the average?", "SELECT avg(price) FROM book"),
-    ("function", "SELECT avg(price) FROM book", "What is the maximum instead?", "SELECT max(price) FROM book"),
     ("most_shown", BY_GENRE, "Which has the most?", f"{BY_GENRE} ORDER BY count(*) DESC LIMIT 1"),
     ("most_shown", "SELECT title FROM book ORDER BY price", "And the lowest?", "SELECT 'Blue Tide'"),
     ("most_shown", "SELECT title FROM book ORDER BY price", "And the highest?", "SELECT 'Stars'"),
-    ("bound", BY_GENRE, "Which have at least 2?", f"{BY_GENRE} HAVING count(*) >= 2"),
-    (
-        "bound",
-        "SELECT title FROM book WHERE pages > 300",
-        "What about over 600?",
-        "SELECT title FROM book WHERE pages > 600",
-    ),
-    (
-        "than_that",
-        "SELECT avg(price) FROM book",
-        "Which books cost more than that?",
-        "SELECT title FROM book WHERE price > (SELECT avg(price) FROM book)",
-    ),
-    (
-        "than_that",
-        "SELECT title, price FROM book",
-        "Only those that are above average",
-        "SELECT title, price FROM book WHERE price > (SELECT avg(price) FROM book)",
-    ),
-    ("by_that", BY_GENRE, "Sort them by that number", f"{BY_GENRE} ORDER BY count(*)"),
 ]
 
 
@@ -312,4 +248,4 @@ def test_pattern_of_a_follow_up(
 
 def test_every_pattern_is_tested() -> None:
     named = {pattern.name for stage in STAGES.values() for pattern in stage}
-    assert named == {case[0] for case in (*CASES, *SHOP_CASES, *FOLLOWED)} | {"title"}
+    assert named == {case[0] for case in (*CASES, *SHOP_CASES, *FOLLOWED)}

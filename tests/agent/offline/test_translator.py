@@ -92,14 +92,6 @@ def test_explanations(offline: OfflineTranslator, library: Database) -> None:
     assert told.meaning
 
 
-def test_a_misspelt_value_is_put_right_on_revision(offline: OfflineTranslator, library: Database) -> None:
-    task = _generate(library, "Genres of books whose title is 'Blu Tide'")
-
-    revised = offline.do(ReviseTask(task, "SELECT genre FROM book WHERE title = 'Blu Tide'", "no row")).reply
-
-    assert revised.sql == "SELECT genre FROM book WHERE title = 'Blue Tide'"
-
-
 def test_revising_what_is_right_keeps_it(offline: OfflineTranslator, library: Database) -> None:
     task = _generate(library, "How many books are there?")
     draft = offline.do(task).reply

@@ -7,6 +7,7 @@ between that and `<!-- [[[end]]] -->`.
 from .commands import chat_commands, command_line
 from .errors import errors, kinds
 from .keys import answer_keys, keys
+from .python import python
 from .settings import presets, settings
 
-__all__ = ["answer_keys", "chat_commands", "command_line", "errors", "keys", "kinds", "presets", "settings"]
+__all__ = ["answer_keys", "chat_commands", "command_line", "errors", "keys", "kinds", "presets", "python", "settings"]

@@ -29,6 +29,7 @@ def command_line() -> str:
     """Every command with its arguments and options, after a table of the commands."""
     group: Any = typer.main.get_group(app)
     context = group.make_context("tableturn", [], resilient_parsing=True)
+    _leave_hidden_out(group, context)
     text = get_docs_for_click(obj=group, ctx=context, name="tableturn")
     _, _, text = text.partition("\n## ")
     text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", f"## {text}")  # cut short there; each has its own heading
@@ -39,8 +40,18 @@ def command_line() -> str:
     )
     text = re.sub(r"\*\*Usage\*\*:\n\n```console\n\$ (.*)\n```", r"`\1`", text)
     listed = ((name, group.get_command(context, name)) for name in group.list_commands(context))
-    rows = [(f"[`{name}`](#tableturn-{name})", command.help.splitlines()[0]) for name, command in listed]
+    shown = ((name, command) for name, command in listed if not command.hidden)
+    rows = [(f"[`{name}`](#tableturn-{name})", command.help.splitlines()[0]) for name, command in shown]
     return f"{table(('command', 'what it does'), rows)}\n{text.strip()}\n"
+
+
+def _leave_hidden_out(group: Any, context: Any) -> None:
+    """Takes hidden commands out of a group, and out of the groups within it."""
+    shown = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    group.commands = {name: command for name, command in shown.items() if not command.hidden}
+    for command in group.commands.values():
+        if hasattr(command, "commands"):
+            _leave_hidden_out(command, context)
 
 
 def chat_commands() -> str:

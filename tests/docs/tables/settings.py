@@ -8,8 +8,8 @@ from .markdown import table
 
 
 def settings(first: str, last: str) -> str:
-    """The settings from one to another, in the order of the code."""
-    names = list(Settings.model_fields)
+    """The settings from one to another, in the order of the forms."""
+    names = list(Settings.model_json_schema()["properties"])
     chosen = names[names.index(first) : names.index(last) + 1]
     return table(("setting", "default", "may be", "what it does"), map(_row, chosen))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.charts import wished
+from tableturn.tools.charts.wish import Kind
 
 
 @pytest.mark.parametrize(
@@ -53,4 +56,5 @@ def test_words_of_the_data_are_no_wish(question: str) -> None:
 
 @given(st.text(alphabet="plot chart as a bar of by ,.?\n", max_size=120))
 def test_any_question_can_be_looked_at(question: str) -> None:
-    wished(question)
+    wish = wished(question)
+    assert wish is None or wish.kind is None or wish.kind in get_args(Kind)

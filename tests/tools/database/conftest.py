@@ -27,4 +27,4 @@ def shop(shop_path: Path) -> Iterator[Database]:
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine does not make queries of a server fail that give no limits of their own."""
     monkeypatch.setattr("tableturn.tools.database.database._DEFAULT_LIMITS", Limits(seconds=UNHURRIED))
-    monkeypatch.setattr("tableturn.tools.database.spark.engine.SparkEngine.patience", UNHURRIED)
+    monkeypatch.setattr("tableturn.tools.database.spark.engine.SparkBackend.patience", UNHURRIED)

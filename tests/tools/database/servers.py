@@ -15,8 +15,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property
 from glob import glob
 from pathlib import Path
@@ -25,6 +25,22 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 _START_SECONDS = 30
+
+
+@contextmanager
+def locked(url: str, table: str) -> Generator[None]:
+    """Hold a lock on a table against everybody else."""
+    from sqlalchemy import create_engine
+
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:").replace("mariadb:", "mariadb+pymysql:"))
+    with engine.connect() as connection:
+        postgres = connection.dialect.name == "postgresql"
+        statement = f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE" if postgres else f"LOCK TABLES {table} WRITE"
+        connection.exec_driver_sql(statement)
+        yield
+        if not postgres:
+            connection.exec_driver_sql("UNLOCK TABLES")
+    engine.dispose()
 
 
 class Server(Protocol):

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tableturn.evals.bench.gold import gold_queries
+from tableturn.evals.lab.bench.gold import gold_queries
 from tableturn.tools.database import Database, Limits
 
 _EVERY = 40

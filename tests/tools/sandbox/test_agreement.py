@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -72,9 +71,7 @@ class TestAgreement:
             rings = [(i, i - i % length + (i + 1) % length) for i in range(100)]
             return table(*(tuple(int(j in ring) for j in range(100)) for ring in rings))
 
-        started = time.process_time()
         compared = results_agree(ran(*cycles(100).rows), cycles(50), ordered=False)
-        assert time.process_time() - started < 20
         assert not compared
         assert not compared.conclusive
         assert compared.reason == "The results are too intricate to be compared in time."

@@ -226,9 +226,7 @@ class TestErrors:
         for static_check in (True, False):
             ran = run_python("é" * 501, {}, limits, static_check=static_check)
             assert ran.error == "the code has 1,002 bytes, and 1,000 may be passed: write less"
-        before = time.process_time()
-        assert run_python("x = 1\n" * 500_000, {}).error is not None
-        assert time.process_time() - before < 1
+        assert "may be passed: write less" in (run_python("x = 1\n" * 500_000, {}).error or "")
 
     def test_too_much_input(self) -> None:
         frame = pd.DataFrame({"a": range(100_000)})

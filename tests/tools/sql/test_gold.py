@@ -1,4 +1,4 @@
-"""A sample of the benchmarks' gold SQL; `tableturn bench regularize` and `check` measure all of it."""
+"""A sample of the benchmarks' gold SQL; `evals.lab bench regularize` and `check` measure all of it."""
 
 import json
 from pathlib import Path

@@ -45,6 +45,7 @@ def test_queries_are_parsed(sql: str) -> None:
         ("SELECT a FROM b FETCH FIRST 3 ROWS ONLY", "LIMIT"),
         ("SELECT 'open", "token"),
         ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "nested too deeply"),
+        ("FROM (" * 7000 + "a" + ")" * 7000, "nested too deeply"),
         ("SELECT '" + "x" * 100_000 + "'", "characters"),
     ],
 )

@@ -22,7 +22,7 @@ def _rows(sql: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def _check_kept(sql: str) -> None:
+def _assert_result_kept(sql: str) -> None:
     regular = regularize(sql, SHOP)
     assert _rows(regular) == _rows(join_split_operators(sql).rstrip(";")), regular
     assert regularize(regular, SHOP) == regular
@@ -30,7 +30,7 @@ def _check_kept(sql: str) -> None:
 
 @pytest.mark.parametrize("sql", IDIOMS)
 def test_every_idiom_keeps_its_result(sql: str) -> None:
-    _check_kept(sql)
+    _assert_result_kept(sql)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
@@ -40,7 +40,7 @@ def test_random_queries_keep_their_result(sql: str) -> None:
         _rows(join_split_operators(sql).rstrip(";"))
     except sqlite3.OperationalError:
         reject()  # ambiguous, or an aggregate where none may be
-    _check_kept(sql)
+    _assert_result_kept(sql)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,9 @@ def _statements(dialect: str) -> Iterator[str]:
 def test_every_analysis_ends(dialect: str) -> None:
     schema = replace(SHOP, dialect=dialect)
     columns = {(table.name, column.name): "none" for table in schema.tables for column in table.columns}
-    for sql in _statements(dialect):
+    statements = list(_statements(dialect))
+    assert len(statements) == len(_KNOWN) + 80
+    for sql in statements:
         # These never raise.
         analyses.check(sql, schema)
         analyses.headings(sql, ["a"], schema)
@@ -179,17 +181,34 @@ def test_every_analysis_ends(dialect: str) -> None:
             analyses.vectorize(sql, dialect)
         with suppress(SQLParseError):
             analyses.sql_skeleton(sql, dialect)
-        with suppress(SQLParseError):
-            analyses.transpile(sql, dialect, "duckdb" if dialect != "duckdb" else "postgres", schema)
 
 
-def test_what_is_not_understood_is_one_kind_of_error() -> None:
+def test_a_fault_of_an_analysis_is_no_fault_of_the_statement() -> None:
     def fails(sql: str) -> str:
         raise KeyError(sql)
 
-    with pytest.raises(SQLParseError, match="not understood"):
+    with pytest.raises(KeyError):
         analysis(fails)("SELECT 1")
-    assert analysis_or("nothing")(fails)("SELECT 1") == "nothing"
+    with pytest.raises(KeyError):
+        analysis_or("nothing")(fails)("SELECT 1")
+
+
+def test_what_is_nested_too_deeply_is_one_kind_of_error() -> None:
+    def falls(sql: str) -> str:
+        return falls(sql)
+
+    with pytest.raises(SQLParseError, match="nested too deeply"):
+        analysis(falls)("SELECT 1")
+    assert analysis_or("nothing")(falls)("SELECT 1") == "nothing"
+
+
+def test_what_the_parser_stumbles_over_is_no_sql(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbles(*_: object) -> None:
+        raise AttributeError("in the library")
+
+    monkeypatch.setattr("sqlglot.dialects.dialect.Dialect.parser", stumbles)
+    with pytest.raises(SQLParseError, match="the parser fails at it"):
+        parse("SELECT 'never read before'")
 
 
 @pytest.mark.parametrize(
@@ -207,3 +226,49 @@ def test_what_would_take_long_is_not_parsed(sql: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr("sqlglot.tokens.Tokenizer.tokenize", fails)
     with pytest.raises(SQLParseError, match=r"at most|more than"):
         parse(sql)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "spark"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM a" + " JOIN a" * 40,
+        "SELECT 1 FROM a JOIN a JOIN (" * 20 + "SELECT 1" + ")" * 20,
+        "SELECT " + "DATE(" * 40 + "1" + ")" * 40,
+        "SELECT " + "[" * 40 + "1" + "]" * 40,
+        "SELECT " + "CASE WHEN " * 200 + "1" + " THEN 1 END" * 200,
+        "SELECT CAST(a AS " + "STRUCT<a " * 200 + "INT" + ">" * 200 + ")",
+        "FROM " * 200 + "a",
+        "SELECT a" + ".f(1)" * 2_000,
+        "SELECT a" + ".f(1) OVER ()" * 2_000,
+        "SELECT a" + "[1]" * 2_000,
+    ],
+    ids=lambda sql: f"{sql[:24]}...",
+)
+def test_what_would_keep_the_parser_busy_is_not_parsed(sql: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        pytest.fail("it was parsed")
+
+    parse("SELECT 1", dialect)  # a dialect's rules are read once
+    monkeypatch.setattr("sqlglot.dialects.dialect.Dialect.parser", fails)
+    with pytest.raises(SQLParseError, match="nested too deeply"):
+        parse(sql, dialect)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM a" + " CROSS JOIN a" * 40,
+        "SELECT 1 FROM a" + " JOIN b ON 1 = 1" * 40,
+        "SELECT " + ", ".join(["f(a)[1].b[2]"] * 100),
+        "SELECT " + ", ".join(["CASE DATE(a) WHEN b THEN 1 END"] * 200),
+    ],
+    ids=lambda sql: f"{sql[:24]}...",
+)
+def test_what_is_only_long_is_parsed(sql: str) -> None:
+    assert parse(sql, "duckdb").tree
+
+
+def test_hints_nested_too_deeply_are_not_parsed() -> None:
+    with pytest.raises(SQLParseError, match="nested too deeply"):
+        parse("SELECT /*+ " + "a(" * 200 + "1" + ")" * 200 + " */ 1", "spark")

@@ -114,6 +114,7 @@ def test_small_words_in_capitals_mean_no_value(states: Callable[[str], set[str]]
         ("Show me the stores of OR and their names", "OR"),
         ("Show the stores with state IN", "IN"),
         ("Stores whose state is OR", "OR"),
+        ("Show the stores with IN state", "IN"),
         ("stores of 'in'", "IN"),
         ("How many stores are in HI?", "HI"),
     ],
@@ -122,3 +123,26 @@ def test_small_words_in_the_place_of_a_name_mean_a_value(
     states: Callable[[str], set[str]], question: str, code: str
 ) -> None:
     assert states(question) == {code}
+
+
+def test_values_found_further_on_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('May'), ('IN')")
+    connection.close()
+    question, beside = "Where is May?", "Give me May, who is IN."
+    with Database.open(path) as database:
+        values = ValueIndex.open(database, cache=tmp_path).find(f"{question}\n{beside}")
+        assert {match.value for match in values} == {"May", "IN"}
+        assert not likely("", values, database.schema())
+        assert likely(f"{question}\n{beside}", values, database.schema()) == likely(question, values, database.schema())
+
+
+def test_letters_that_fold_to_nothing_are_no_words(tmp_path: Path) -> None:
+    path = tmp_path / "marks.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("CREATE TABLE marks (name TEXT); INSERT INTO marks VALUES ('ͺ rue ﹰ verte'), ('ͺ')")
+    connection.close()
+    with Database.open(path) as database:
+        index = ValueIndex.open(database, cache=tmp_path)
+        assert [match.value for match in index.find("which ﹰ ͺ rue verte")] == ["ͺ rue ﹰ verte"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas
 import pytest
 from tableturn.tools.database import Database, Limits
+from tableturn.tools.database.duckdb.text_files import FIRST_ROWS, WHOLE_BYTES
 from tableturn.tools.errors import DatabaseUnavailable
 
 from tests.support.command_line import tableturn
@@ -135,11 +136,10 @@ def test_changes_are_seen(tmp_path: Path) -> None:
             database.execute("SELECT count(*) FROM t")
 
 
-def test_late_rows_of_another_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tableturn.tools.database.duckdb.text_files._WHOLE_BYTES", 10)
-    monkeypatch.setattr("tableturn.tools.database.duckdb.text_files._FIRST_ROWS", 3_000)
+def test_late_rows_of_another_type(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("a\n" + "1\n" * 20_000 + "none\n")
+    row = "1," + "x" * 160 + "\n"
+    path.write_text("a,b\n" + row * (WHOLE_BYTES // len(row) + FIRST_ROWS // 100) + "none,x\n")
     with Database.open(path) as database:
         assert database.execute("SELECT max(a) FROM t").rows == (("none",),)
 

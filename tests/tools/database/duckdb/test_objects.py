@@ -118,8 +118,10 @@ def test_cells() -> None:
 @pytest.mark.parametrize(("module", "name"), [("duckdb", "t.csv"), ("openpyxl", "t.xlsx")])
 def test_a_missing_driver_is_told_in_one_line(tmp_path: Path, module: str, name: str) -> None:
     (tmp_path / name).write_text("a\n1\n")
+    # Where a process that reads files finds modules, too.
+    (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")
     code = (
-        f"import sys; sys.modules[{module!r}] = None\n"
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from tableturn.tools.database import Database\n"
         f"Database.open({str(tmp_path / name)!r})"
     )

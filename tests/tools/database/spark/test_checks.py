@@ -9,9 +9,7 @@ from tableturn.tools.database import Database
 from tableturn.tools.database.server.address import without_password
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.reading import Reader
-from tableturn.tools.database.spark.bounds import bounded, read_only
-from tableturn.tools.database.spark.grammar import GRAMMAR, check_text
-from tableturn.tools.database.spark.plans import check_plan
+from tableturn.tools.database.spark.statements import GRAMMAR, bounded, check_plan, check_text, read_only
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 
@@ -49,7 +47,11 @@ def _plan(*lines: str) -> str:
     ],
 )
 def test_tables_of_the_catalogue_may_be_read(lines: list[str]) -> None:
-    check_plan(_plan(*lines), _RELATIONS)
+    plan = _plan(*lines)
+    check_plan(plan, _RELATIONS)
+    if "CTERelation" not in plan:
+        with pytest.raises(QueryRejected):
+            check_plan(plan, set())
 
 
 @pytest.mark.parametrize(

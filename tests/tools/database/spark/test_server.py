@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from tableturn.evals.bench.spark_cluster import SparkCluster, missing
 from tableturn.tools.database import Database
+from tableturn.tools.database.server.engine import ServerEngine
 from tableturn.tools.database.spark.connection import SparkConnection
-from tableturn.tools.database.spark.engine import SparkEngine
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, SettingsError
+
+from tests.support.spark_cluster import SparkCluster, missing
 
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_hurry")]
 
@@ -101,7 +102,7 @@ def test_only_the_schemas_that_are_named(cluster: SparkCluster) -> None:
 
 def test_plans_are_looked_at_whatever_the_parser_lets_pass(database: Database, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("secret", encoding="utf-8")
-    connection = cast("SparkConnection", cast("SparkEngine", database.engine)._pool.take())
+    connection = cast("SparkConnection", cast("ServerEngine", database.engine)._pool.take())
     for sql in (
         f"SELECT * FROM text.`{tmp_path}/x.txt`",
         f"SELECT id FROM sold WHERE id IN (SELECT length(value) FROM text.`{tmp_path}/x.txt`)",
@@ -120,7 +121,7 @@ def test_plans_are_looked_at_whatever_the_parser_lets_pass(database: Database, t
 
 
 def test_a_dropped_session_is_taken_up_again(cluster: SparkCluster, database: Database) -> None:
-    engine = cast("SparkEngine", database.engine)
+    engine = cast("ServerEngine", database.engine)
     database.execute("SELECT 1")
     connection = cast("SparkConnection", engine._pool.take())
     connection._client.close()

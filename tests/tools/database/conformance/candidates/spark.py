@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from tableturn.evals.bench.spark_cluster import SparkCluster, missing
+from tests.support.spark_cluster import SparkCluster, missing
 
 # Spark has no such type, and its own catalogue keeps no keys.
 _TYPES = re.compile(r"\bDOUBLE PRECISION\b")

@@ -1,0 +1,122 @@
+"""When the attempts of a turn come to an end, and how that is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tableturn.agent import Settings
+from tableturn.agent.attempts.convergence import stop_reason
+from tableturn.agent.records import Attempt, CodeResult, Result, Stop
+from tableturn.tools.database import ColumnSchema, Schema, TableSchema
+from tableturn.tools.database.table import PlainCell
+
+SCHEMA = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
+
+
+def ran(sql: str, *cells: PlainCell, **more: Any) -> Attempt:
+    return Attempt(sql, result=Result(("n",), tuple((cell,) for cell in cells)), **more)
+
+
+def failed(sql: str) -> Attempt:
+    return Attempt(sql, error="no such column", error_kind="unknown_column")
+
+
+def stop(*attempts: Attempt, code: CodeResult | None = None, **settings: Any) -> Stop | None:
+    given: dict[str, Any] = {"gate": False, "max_attempts": 9, **settings}
+    return stop_reason(attempts, code, SCHEMA, Settings(**given))
+
+
+def kind(*attempts: Attempt, **more: Any) -> str | None:
+    found = stop(*attempts, **more)
+    return found.kind if found else None
+
+
+A, B, C = ran("SELECT a FROM t", 1), ran("SELECT b FROM t", 2), ran("SELECT a FROM t WHERE b = 1", 3)
+
+
+def test_a_turn_goes_on_while_nothing_comes_back() -> None:
+    assert stop(A) is None
+    assert stop(A, B, C) is None
+    assert stop(failed("SELECT x FROM t"), failed("SELECT y FROM t"), A) is None
+
+
+def test_a_query_or_a_result_that_comes_back_ends_it() -> None:
+    assert stop(A, ran(" select a from T ", 8)) == Stop(
+        "same_sql", "the SQL of the attempt before came back", "converged"
+    )
+    assert stop(A, ran("SELECT 1", 1)) == Stop("same_result", "the result of the attempt before came back", "converged")
+    assert kind(failed("SELEC a"), failed("SELEC a ")) == "same_sql"
+    assert kind(failed("SELEC a"), failed("SELEC b")) is None
+
+
+@pytest.mark.parametrize(
+    ("converge", "sql", "result"), [("sql", "same_sql", None), ("result", "same_result", "same_result")]
+)
+def test_settings_say_what_has_to_come_back(converge: str, sql: str, result: str | None) -> None:
+    assert kind(A, A, converge=converge) == sql
+    assert kind(A, ran("SELECT 1", 1), converge=converge) == result
+
+
+def test_going_in_a_circle_ends_it_without_having_converged() -> None:
+    found = stop(A, B, A)
+    assert found == Stop("cycle", "the revisions go in a cycle: the SQL of 2 attempts before came back", "capped")
+    assert stop(A, B, C, ran("SELECT 1", 1)) == Stop(
+        "cycle", "the revisions go in a cycle: the result of 3 attempts before came back", "capped"
+    )
+    assert stop(A, B, A, stop_cycles=False) is None
+    assert kind(A, B, B, stop_cycles=False) == "same_sql"
+
+
+def test_drafts_that_were_not_selected_do_not_count() -> None:
+    other = ran("SELECT b FROM t", 2, source="candidate")
+    assert stop(other, A, B, max_attempts=3) is None
+    assert stop(A, other, max_attempts=2) is None
+
+
+def test_attempts_are_limited() -> None:
+    assert stop(A, B, C, max_attempts=4) is None
+    assert stop(A, B, C, max_attempts=3) == Stop(
+        "attempts", "3 attempts were made, and the settings allow no more", "capped"
+    )
+    assert stop(A, max_attempts=1) == Stop("attempts", "the settings ask for one attempt", "converged")
+    assert stop(failed("SELECT x FROM t"), max_attempts=1) == Stop(
+        "attempts", "1 attempt was made, and the settings allow no more", "capped"
+    )
+
+
+def test_a_persons_query_is_the_last_word() -> None:
+    assert stop(A, ran("SELECT b FROM t", 2, source="edited")) == Stop(
+        "edited", "a person wrote the query", "converged"
+    )
+    wrong = Attempt("SELECT x FROM t", "edited", error="no such column: x")
+    assert stop(A, wrong) == Stop("edited", "the query that a person wrote cannot be run: no such column: x", "failed")
+
+
+def passes(attempt: Attempt, code: CodeResult | None = None, **settings: Any) -> bool:
+    found = stop(attempt, code=code, gate=True, **settings)
+    assert found is None or found.kind == "gate"
+    return found is not None
+
+
+def test_the_gate_lets_through_what_ran_without_a_fault() -> None:
+    found = stop(A, gate=True)
+    assert found == Stop("gate", "the draft ran, gave rows, and no check finds fault with it", "converged")
+    later = stop(A, B, gate=True)
+    assert later is not None
+    assert later.why.startswith("the revision ran")
+    assert not passes(failed("SELECT x FROM t"))
+
+
+def test_the_gate_stops_what_is_doubted_or_proved_wrong() -> None:
+    doubted = ran("SELECT a FROM t", 1, findings=("it reads b",))
+    empty, wrong = ran("SELECT a FROM t"), ran("SELECT a FROM t", 1, findings=("x",), proofs=1, faults=1)
+    strict: dict[str, Any] = {"revise_on": "doubt"}
+    assert [passes(each, **strict) for each in (A, doubted, empty, wrong)] == [True, False, False, False]
+    proof: dict[str, Any] = {"revise_on": "evidence"}
+    assert [passes(each, **proof) for each in (A, doubted, empty, wrong)] == [True, True, True, False]
+
+
+def test_the_gate_stops_what_code_contradicts() -> None:
+    assert passes(A, code=CodeResult(Result(("n",), ((1,),))))
+    assert not passes(A, code=CodeResult(Result(("n",), ((2,),))))

@@ -1,0 +1,63 @@
+"""Weights are fitted with the signs that signals must have, and measured on sets that they were not fitted on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tableturn.agent.attempts.evidence import Evidence
+from tableturn.evals.lab.bench import trust
+from tableturn.evals.lab.bench.replays import DraftAnswer, DraftSet
+from tableturn.evals.lab.training.fit_evidence import LEAST, fit
+
+
+def made(name: str, family: str, share: float, n: int = 150) -> DraftSet:
+    """Answers that are wrong more often where checks have doubts, and not where the result is empty."""
+    random = np.random.default_rng(abs(hash(name)) % 1000)
+    answers: list[DraftAnswer] = []
+    for number in range(n):
+        doubts, empty = float(random.integers(0, 3)), float(random.integers(0, 2))
+        right = bool(random.random() < share - 0.25 * doubts)
+        signals = {**Evidence().signals(), "doubts": doubts, "empty": empty}
+        answers.append(DraftAnswer(f"{name} {number}", f"db{number % 3}", name, signals, right))
+    return DraftSet(name, family, answers)
+
+
+SETS = [
+    made("one", "a", 0.98),
+    made("two", "b", 0.9),
+    made("strong x", "strong", 0.99),
+    made("strong y", "strong", 0.97, 40),
+]
+
+
+def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
+    weights = fit(SETS)
+    assert weights.signals["doubts"] < -0.5
+    assert weights.signals["proofs"] <= LEAST["proofs"]
+    assert weights.signals["second reading agrees"] == 0
+    assert 0.5 < weights.prior < 0.9
+
+
+def test_a_set_is_measured_by_weights_of_others() -> None:
+    found = trust.MEASURES["confidence"].count(SETS)
+    assert set(found) == {"one", "two", "strong x", "strong", "small"}
+    one = found["one"]
+    assert isinstance(one, dict)
+    assert one["auc"] > 0.6
+    assert one["ece"] < 0.2
+
+
+def test_the_area_and_the_error_are_what_they_are_called() -> None:
+    sure, right = np.array([0.9, 0.8, 0.3, 0.2]), np.array([1.0, 0.0, 1.0, 0.0])
+    assert trust.area(sure, right) == pytest.approx(0.75)
+    assert trust.error(np.full(100, 0.75), np.array([1.0, 1.0, 1.0, 0.0] * 25)) < 0.2
+    assert trust.error(np.ones(20), np.zeros(20)) == 1.0
+
+
+def test_what_is_marked_is_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust, "RESAMPLES", 20)
+    found = trust.MEASURES["trust"].count(SETS)
+    assert (found["alpha"], found["labels"], found["databases"]) == (0.05, 100, 3)
+    over = found["realised_error_over"]
+    assert isinstance(over, float)
+    assert over <= 0.05

@@ -1,0 +1,26 @@
+"""Fitting what questions lead to expect of queries."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tableturn.evals.lab.training.fit_expectation import fit
+from tableturn.tools.expectation import grams, traits
+
+PAIRS = [
+    (f"{words} {thing}?", sql.format(thing))
+    for thing in [f"thing{letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdef"]
+    for words, sql in (("How many", "SELECT count(*) FROM {}"), ("List every", "SELECT name FROM {}"))
+]
+
+
+def test_words_that_tell_a_form_weigh_for_it() -> None:
+    pairs = [(grams(question), found) for question, sql in PAIRS if (found := traits(sql)) is not None]
+    stored = cast("dict[str, Any]", fit(pairs))
+    many = stored["grams"].index("how many")
+    model = stored["traits"]["aggregates"]
+    weights = dict(zip(model["values"], model["weights"], strict=True))
+    assert weights["count"][many] > weights["none"][many]
+    assert "how thinga" not in stored["grams"], "rare words are left out"
+    assert stored["traits"]["with"]["values"] == ["no"]
+    assert fit(pairs) == stored

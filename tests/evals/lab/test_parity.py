@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tableturn.evals.datasets import load_dataset
+from tableturn.evals.lab.bench.parity import compare
+from tableturn.evals.metrics import OfficialJudge, read_predictions
+from tableturn.evals.official import (
+    OfficialDatabases,
+    exact_set_match,
+    execute_both,
+    hardness,
+    parse,
+    read_foreign_key_maps,
+)
+from tableturn.evals.official.parsing import Unparsed
+
+SYSTEMS = ["c3_chatgpt", "dail_sql_gpt4", "din_sql_codex", "din_sql_gpt4", "gpt4_few_shot", "gpt4_zero_shot"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_official_mode_equals_the_official_tool(data_dir: Path, system: str) -> None:
+    dataset = load_dataset("spider", "dev", data_dir)
+    expected = json.loads((data_dir / "official_scores" / f"spider_dev.{system}.json").read_text())
+    predictions = read_predictions(data_dir / "predictions" / "spider_dev" / f"{system}.sql", dataset)
+    with OfficialJudge(dataset) as judge:
+        verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
+    differences = compare(verdicts, expected)
+    assert len(verdicts) == len(expected) == 1034
+    assert differences["differing"] == {"ex": [], "em": [], "hardness": []}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("run", ["sparc_dev.gemini-3-pro_zero_shot", "cosql_dev.gemini-3-pro_zero_shot"])
+def test_official_mode_on_dialogues(data_dir: Path, run: str) -> None:
+    """Published per-turn outcomes, except where the official tool could not run the gold (`exec` is null)."""
+    keys = read_foreign_key_maps(data_dir / "spider" / "tables.json")
+    spider = load_dataset("spider", "dev", data_dir)
+    dialogues = json.loads((data_dir / "predictions" / "multi_turn" / f"{run}.json").read_text())
+    turns = [turn for dialogue in dialogues for turn in dialogue["turns"] if turn["exec"] is not None]
+    with OfficialDatabases(spider.database) as databases:
+        for turn in turns:
+            names, sql = databases.names(turn["db_id"]), turn["prediction"]
+            gold = parse(turn["gold"], names)
+            try:
+                predicted = parse(sql.replace("value", "1"), names)
+            except Unparsed:
+                predicted = None
+            same = execute_both(sql, turn["gold"], turn["db_id"], databases).same
+            found = same, exact_set_match(predicted, gold, keys[turn["db_id"]]), hardness(gold)
+            assert found == (bool(turn["exec"]), bool(turn["exact"]), turn["hardness"]), sql
+    assert len(turns) > 900

@@ -1,0 +1,96 @@
+"""A fault of ours is never told as another's mistake: every handler that could do so is listed, with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.support.handlers import handlers
+
+ADVICE = "advice beside an answer"
+FOREIGN = "code of others, whose errors are of any kind"
+FILE = "fields of a file that is not trusted, read one by one"
+SYSTEM = "system calls and library calls within, which raise these for values that they do not take"
+HAND_OVER = "handed to whoever waits for it, as it is"
+COUNTED = "a question of an evaluation: its error is in the record, and the other questions still count"
+
+LISTED = {
+    "agent/advice.py:advise": "advice beside an answer, whose faults are logged and counted",
+    "agent/cli/chat/answers.py:_edited": "a person's editor: its command's quotes, and the encoding of what it wrote",
+    "agent/cli/doctor.py:_model": f"a chat model: {FOREIGN}",
+    "agent/cli/link.py:_read_history": FILE,
+    "agent/cli/root.py:Root._add_plugins": f"a plug-in: {FOREIGN}",
+    "agent/cli/root.py:Root.invoke": "the outermost place of a command, which says that it is a fault of ours",
+    "agent/effects.py:_drive": HAND_OVER,
+    "agent/model/chat.py:PromptedTranslator._request": f"a chat model: {FOREIGN}",
+    "agent/model/masking.py:_Masking.perform": HAND_OVER,
+    "agent/model/providers.py:provided_model": f"a chat model's constructor: {FOREIGN}",
+    "agent/spare_threads.py:start.work": HAND_OVER,
+    "tools/charts/draw.py:_time": "a time beyond what datetime holds",
+    "tools/charts/render.py:picture": "the renderer's own error",
+    "tools/database/daily.py:spend": "a number beyond what SQLite holds",
+    "tools/database/dialects.py:parse_tokens": "sqlglot's parser, whose errors on odd texts are of any kind",
+    "tools/database/duckdb/named_files.py:NamedFiles._path": "a file that is not the database's",
+    "tools/database/duckdb/connection.py:estimate": "the engine's plan, of which a part is missing",
+    "tools/database/duckdb/reader.py:work": "handed to the process that asked, which raises it as a fault of ours",
+    "tools/database/duckdb/reading.py:_answer": "a process that has died, and bytes that are not trusted",
+    "tools/database/duckdb/tables.py:_cells": f"openpyxl on a workbook: {FOREIGN}",
+    "tools/database/server/reading.py:Reader._generate": f"sqlglot's generator on what a model wrote: {FOREIGN}",
+    "tools/database/server/interrupting.py:_quietly": f"a driver: {FOREIGN}",
+    "tools/database/sqlite/compile_check.py:refusal": "sqlite3's error for a text with NUL or lone surrogates",
+    "tools/database/sqlite/location.py:_header": "a path with NUL",
+    "tools/database/sqlite/process/codec.py:decode": "bytes of a process that is not trusted",
+    "tools/database/sqlite/process/workers.py:_new_worker": "bytes of a process that is not trusted",
+    "tools/database/sqlite/process/workers.py:Workers.execute": "bytes of a process that is not trusted",
+    "tools/database/sqlite/process/workers.py:Workers.__del__": "descriptors closed as the interpreter ends",
+    "tools/database/sqlite/process/workers.py:_error": "bytes of a process that is not trusted",
+    "tools/database/sqlite/run_query.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
+    "tools/examples/chroma_backend.py:_do": f"Chroma: {FOREIGN}",
+    "tools/examples/chroma_index.py:damaged_index": FILE,
+    "tools/examples/importing.py:DatabaseFolder._opened": "a name that is no path",
+    "tools/examples/other_embeddings.py:OpenAIEmbedding.__call__": f"an embedding: {FOREIGN}",
+    "tools/examples/other_embeddings.py:ChromaEmbedding.__call__": f"an embedding: {FOREIGN}",
+    "tools/examples/other_embeddings.py:SentenceEmbedding.__init__": f"an embedding: {FOREIGN}",
+    "tools/forkserver.py:ForkServer._started": SYSTEM,
+    "tools/keyed_cache.py:KeyedCache.get": HAND_OVER,
+    "tools/record_files.py:_value": FILE,
+    "tools/record_files.py:read_records": FILE,
+    "tools/sandbox/run.py:run_python": "frames that Arrow cannot hold, and bytes of a process that is not trusted",
+    "tools/sandbox/wire.py:encode": "frames that Arrow cannot hold",
+    "tools/sandbox/worker.py:work": f"a model's code: {FOREIGN}",
+    "tools/sandbox/worker.py:_describe": f"a model's code: {FOREIGN}",
+    "tools/sandbox/zygote.py:serve": HAND_OVER,
+    "tools/sandbox/zygote.py:_Parent._accept": f"an order over a socket, and {SYSTEM}",
+    "serve/running.py:Turns._beat": "the heartbeat: logged with its traceback, and tried again",
+    "serve/running.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
+    "serve/server.py:House._live": HAND_OVER,
+    "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
+    "evals/lab/bench/odd.py:_Seen.take": "an odd dialogue of a benchmark: what it counts",
+    "evals/lab/bench/kills.py:Home.read": "a store that a killed process left: it is counted as damaged",
+    "evals/adjudication/judging.py:FinishedRun.read": FILE,
+    "evals/adjudication/judging.py:recorded_verdicts": FILE,
+    "evals/adjudication/ruling.py:read_rulings": FILE,
+    "evals/baselines/turns.py:TurnByTurn._record": COUNTED,
+    "evals/lab/bench/serve_faults.py:_find": "a server that is being broken on purpose",
+    "evals/lab/bench/stored.py:ReplyFile.__init__": FILE,
+    "evals/datasets/load.py:_read": FILE,
+    "evals/impact/history.py:_of_trail": FILE,
+    "evals/impact/history.py:_of_folder": FILE,
+    "evals/datasets/plain.py:_json": FILE,
+    "evals/official/parsing.py:parse": "fails wherever the official tool fails",
+    "evals/official/parsing.py:read_foreign_key_maps": FILE,
+    "evals/report/page.py:write_report": FILE,
+    "evals/runner/agents.py:AgentAnswering._take": COUNTED,
+    "evals/runner/run.py:_last_records": FILE,
+    "evals/runner/results.py:read_results": FILE,
+    "evals/lab/suite/generate.py:run_query": "sqlite3's errors, one of them for a text with NUL",
+    "evals/lab/training/lora.py:_tokens": f"a model's template: {FOREIGN}",
+    "evals/trial/draft.py:read_log": FILE,
+    "evals/trial/run.py:_begin": FILE,
+}
+
+
+def test_every_broad_handler_is_listed_with_its_reason() -> None:
+    places: Counter[str] = Counter(handler.place for handler in handlers())
+    unlisted = [f"{each.place} line {each.line}: {each.caught}" for each in handlers() if each.place not in LISTED]
+    assert not unlisted, "catch what is expected and nothing else, or list the place with its reason"
+    assert set(LISTED) <= set(places), "a place of the list is no more: take it out"

@@ -1,0 +1,25 @@
+"""What is refused of a statement before a server sees it, where sqlglot itself stumbles or changes names."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import Dialect
+from tableturn.tools.database.postgres.engine import GRAMMAR
+from tableturn.tools.database.server.catalogue import Catalogue, Relation
+from tableturn.tools.database.server.reading import Grammar, Reader
+from tableturn.tools.errors import QueryRejected
+
+CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))
+
+
+@pytest.mark.parametrize("sql", ["SELECT match_against(label, owner, 1) FROM account"])
+def test_what_cannot_be_written_is_refused(sql: str) -> None:
+    with pytest.raises(QueryRejected, match="write it plainly"):
+        Reader(GRAMMAR).read(sql, CATALOGUE)
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM groupıng(1, 5)", "SELECT ceılıng(1) FROM account"])
+def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -> None:
+    grammar = Grammar(Dialect.get_or_raise("bigquery"), frozenset({"grouping", "ceiling", "ceil"}))
+    with pytest.raises(QueryRejected):
+        Reader(grammar).read(sql, CATALOGUE)

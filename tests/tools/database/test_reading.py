@@ -1,0 +1,129 @@
+"""What a server is sent: what was checked, written anew, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from tableturn.tools.database.postgres.engine import GRAMMAR
+from tableturn.tools.database.server.catalogue import Catalogue, Relation
+from tableturn.tools.database.server.reading import STATEMENT_LENGTH, Reader
+from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
+
+_CATALOGUE = Catalogue(
+    "1",
+    tuple(Relation(schema, name, shown, ()) for schema, name, shown in (
+        ("public", "customer", "customer"), ("public", "Bill", "Bill"), ("sales", "t", "sales.t"),
+    )),
+    types=frozenset({"mood"}),
+    own_functions=frozenset({"initcap"}),
+    row_functions=frozenset({"secret_of"}),
+)  # fmt: skip
+
+
+def read(sql: str) -> str:
+    return Reader(GRAMMAR).read(sql, _CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("sql", "sent"),
+    [
+        ("select id from Customer", 'SELECT id FROM "public"."customer"'),
+        ("SELECT c.id FROM customer c", 'SELECT c.id FROM "public"."customer" AS c'),
+        ('SELECT "Bill".id FROM "Bill"', 'SELECT "Bill".id FROM "public"."Bill"'),
+        ("SELECT bill.id FROM bill", 'SELECT bill.id FROM "public"."Bill" AS bill'),
+        ("SELECT t.id FROM sales.t", 'SELECT t.id FROM "sales"."t"'),
+        ("SELECT 1 /* a */ -- b", "SELECT 1"),
+        ("SELECT 1;", "SELECT 1"),
+        ("VALUES (1)", "VALUES (1)"),
+        ("SELECT 'a'::mood", "SELECT CAST('a' AS mood)"),
+        ("SELECT upper(id) FROM customer", 'SELECT UPPER(id) FROM "public"."customer"'),
+        ("SELECT * FROM generate_series(1, 2) x", "SELECT * FROM GENERATE_SERIES(1, 2) AS x"),
+        ("SELECT date_trunc('month', id) FROM customer", 'SELECT DATE_TRUNC(\'MONTH\', id) FROM "public"."customer"'),
+    ],
+)
+def test_what_reads_is_written_with_its_schema(sql: str, sent: str) -> None:
+    assert read(sql) == sent
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "said"),
+    [
+        ("DELETE FROM customer", QueryRejected, "the statement is DELETE: write a SELECT"),
+        ("WITH x AS (DELETE FROM customer RETURNING id) SELECT * FROM x", QueryRejected, "the statement has DELETE"),
+        ("WITH x AS (INSERT INTO customer VALUES (1) RETURNING id) SELECT 1", QueryRejected, "statement has INSERT"),
+        ("SELECT 1; SELECT 2", QueryRejected, "only one statement"),
+        (" ; ", QueryFailed, "holds no query"),
+        ("SELECT FROM customer", QueryFailed, "names no columns"),
+        ("SELECT 1 FROM", QueryFailed, "cannot be read as SQL of this database: "),
+        ("SELECT 'a\0'", QueryFailed, "NUL"),
+        ("SELECT '\ud800'", QueryFailed, "valid Unicode"),
+        ("SELECT id FROM nowhere", QueryFailed, "no such table: nowhere"),
+        ("SELECT id FROM pg_class", QueryFailed, "no such table: pg_class"),
+        ("SELECT id FROM other.public.customer", QueryFailed, "no such table: other.public.customer"),
+        ("SELECT id FROM customer FOR UPDATE", QueryRejected, "locks rows"),
+        ("SELECT id INTO x FROM customer", QueryRejected, "INTO"),
+        ("SELECT $1", QueryRejected, "variables and placeholders"),
+        ("SELECT :name", QueryRejected, "variables and placeholders"),
+        ("SELECT pg_read_file('x')", QueryRejected, "the function pg_read_file() may not be used"),
+        ("SELECT pg_catalog.upper(id) FROM customer", QueryRejected, "named with its schema: write upper() alone"),
+        ("SELECT initcap(id) FROM customer", QueryRejected, "somebody made one of that name"),
+        ("SELECT c.secret_of FROM customer c", QueryRejected, "names a function of a row"),
+        ("SELECT 'a'::regclass", QueryRejected, "may not be used here"),
+        ("SELECT 'a'::grief", QueryRejected, "the type grief may not be used here"),
+        ("WITH pg_x AS (SELECT 1) SELECT * FROM pg_x", QueryRejected, "no common table expression may be called pg_x"),
+        ("SELECT 1 OPERATOR(a.+) 2", QueryRejected, "(Operator): write it in plain SQL"),
+    ],
+)  # fmt: skip
+def test_what_does_not_only_read_is_refused_and_said(sql: str, error: type[QueryError], said: str) -> None:
+    with pytest.raises(error) as caught:
+        read(sql)
+    assert type(caught.value) is error
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [
+        ("WITH x AS (SELECT 1) SELECT * FROM x", ""),
+        ("WITH x AS (SELECT 1), y AS (SELECT * FROM x) SELECT * FROM y", ""),
+        ("WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x WHERE n < 3) SELECT * FROM x", ""),
+        ("WITH x AS (SELECT 1) SELECT * FROM (SELECT * FROM x) AS y", ""),
+        ("WITH x AS (SELECT * FROM x) SELECT * FROM x", "x"),
+        ("WITH y AS (SELECT * FROM x), x AS (SELECT 1) SELECT * FROM y", "x"),
+        ("SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) AS y, x", "x"),
+        ("WITH x AS (SELECT 1) SELECT * FROM public.x", "public.x"),
+        ("WITH \"X\" AS (SELECT 1) SELECT * FROM x", "x"),
+    ],
+)  # fmt: skip
+def test_a_name_is_a_common_table_expressions_only_where_that_is_in_scope(sql: str, name: str) -> None:
+    if not name:
+        assert read(sql) == sql
+        return
+    with pytest.raises(QueryFailed, match=f"no such table: {name}$"):
+        read(sql)
+
+
+def test_a_statement_may_have_so_many_characters_and_no_more() -> None:
+    longest = f"SELECT '{'a' * (STATEMENT_LENGTH - 9)}'"
+    assert read(longest) == longest
+    with pytest.raises(ResultTooLarge, match="100,001 characters"):
+        read(f"{longest} ")
+
+
+def test_a_syntax_error_is_told_in_one_line() -> None:
+    with pytest.raises(QueryFailed) as caught:
+        read("SELECT (1\nFROM customer")
+    assert "Expecting )" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
+    reader = Reader(GRAMMAR)
+    assert reader.read("SELECT * FROM customer", _CATALOGUE) == reader.read("SELECT * FROM customer", _CATALOGUE)
+    with pytest.raises(QueryFailed, match="no such table"):
+        reader.read("SELECT * FROM customer", Catalogue("2", ()))
+
+
+def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
+    sql = "WITH x AS (SELECT 1) SELECT * FROM x, bill, sales.t JOIN Customer ON TRUE"
+    assert Reader(GRAMMAR).tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]

@@ -1,0 +1,261 @@
+"""Columns of secrets are found by name and content, and none of their values reaches a model."""
+
+from __future__ import annotations
+
+import base64
+import random
+import sqlite3
+import string
+import uuid
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tableturn.agent import SQLAgent
+from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
+from tableturn.tools.database.secret_columns import is_iban, secret_columns
+from tableturn.tools.values import ValueIndex
+
+from tests.support.scripted import writes
+
+chance = random.Random(7)
+BASE64 = string.ascii_letters + string.digits + "+/"
+
+
+def drawn(length: int, of: str = string.ascii_letters + string.digits) -> str:
+    return "".join(chance.choice(of) for _ in range(length))
+
+
+def hexadecimal(length: int) -> str:
+    return drawn(length, "0123456789abcdef")
+
+
+def token() -> str:
+    return f"eyJhbGciOiJIUzI1NiJ9.{drawn(60)}.{drawn(43)}"
+
+
+def iban(country: str = "DE", digits: int = 18) -> str:
+    body = drawn(digits, string.digits)
+    return f"{country}{98 - int(''.join(str(int(sign, 36)) for sign in f'{body}{country}00')) % 97:02d}{body}"
+
+
+def grouped(text: str) -> str:
+    return " ".join(text[place : place + 4] for place in range(0, len(text), 4))
+
+
+SECRETS: dict[str, Callable[[], str | bytes]] = {
+    "password": lambda: chance.choice(["hunter2", "letmein", "123456", "S3cr3t!!"]),
+    "PassWord": lambda: drawn(20),
+    "userPwd": lambda: chance.choice(["qwerty", "dragon99", "monkey"]),
+    "passwd_enc": lambda: drawn(32, BASE64),
+    "hashed_password": lambda: hexadecimal(64),
+    "password_salt": lambda: hexadecimal(16),
+    "salt": lambda: drawn(12, BASE64) + "==",
+    "digest": lambda: hexadecimal(64),
+    "pin_hash": lambda: hexadecimal(40).encode(),
+    "key_hash": lambda: chance.randbytes(20),
+    "crypt": lambda: f"$6${drawn(16)}${drawn(86)}",
+    "col1": lambda: f"$2b$12${drawn(53)}",
+    "col2": lambda: f"$argon2id$v=19$m=65536,t=3,p=4${drawn(22)}${drawn(43)}",
+    "django": lambda: f"pbkdf2_sha256$260000${drawn(12)}${drawn(43)}=",
+    "ldap": lambda: "{SSHA}" + drawn(32, BASE64),
+    "api_key": lambda: hexadecimal(32),
+    "apikey": lambda: drawn(32),
+    "APIKeys": lambda: drawn(40),
+    "openai": lambda: f"sk-proj-{drawn(40)}7",
+    "openai_old": lambda: f"sk-{drawn(47)}7",
+    "stripe": lambda: f"sk_live_{drawn(24)}",
+    "aws_id": lambda: "AKIA" + drawn(16, string.ascii_uppercase + string.digits),
+    "aws_secret_access_key": lambda: drawn(40, BASE64),
+    "github": lambda: f"ghp_{drawn(36)}",
+    "slack": lambda: f"xoxb-{drawn(12, string.digits)}-{drawn(24)}",
+    "google": lambda: f"AIza{drawn(35)}",
+    "client_secret": lambda: drawn(40),
+    "private_key": lambda: f"-----BEGIN RSA PRIVATE KEY-----\n{drawn(64, BASE64)}",
+    "dsn": lambda: f"postgres://app:{drawn(10)}@db.internal:5432/app",
+    "webhook": lambda: f"whsec_{drawn(32)}",
+    "license_key": lambda: "-".join(drawn(5, string.ascii_uppercase + string.digits) for _ in range(5)),
+    "session_token": lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+    "token_uuid": lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+    "access_token": token,
+    "whatever": token,
+    "refreshToken": lambda: drawn(40),
+    "reset_tokens": lambda: hexadecimal(40),
+    "session_id": lambda: hexadecimal(32),
+    "sessionid": lambda: hexadecimal(32),
+    "csrf": lambda: drawn(32, BASE64),
+    "cookie": lambda: drawn(43),
+    "otp_secret": lambda: base64.b32encode(chance.randbytes(20)).decode(),
+    "recovery_code_2": lambda: hexadecimal(20),
+    "iban": iban,
+    "account": iban,
+    "konto": lambda: grouped(iban()),
+    "compte": lambda: iban("FR", 23),
+    **dict.fromkeys(
+        ("pw", "pass", "pw_enc", "password_user", "temp_password_sent", "contraseña", "mot_de_passe", "wachtwoord"),
+        lambda: chance.choice(["hunter2", "S3cr3t!!"]),
+    ),
+    **dict.fromkeys(
+        ("пароль", "ＰＡＳＳＷＯＲＤ", "Hasło", "CONTRASEÑA"), lambda: chance.choice(["letmein", "qwerty"])
+    ),
+    "pwhash": lambda: hexadecimal(64),
+    "password_blob": lambda: b"\xff" + chance.randbytes(20),
+    "authorization": lambda: f"Bearer {token()}",
+    "header": lambda: "Basic " + base64.b64encode(f"app:{drawn(12)}".encode()).decode(),
+    "api-key (prod)": lambda: hexadecimal(32),
+    **dict.fromkeys(("session", "sid", "tok", "key", "key_material"), lambda: drawn(32)),
+    "otp_seed": lambda: base64.b32encode(chance.randbytes(20)).decode(),
+    "recovery_codes": lambda: ", ".join(f"{hexadecimal(5)}-{hexadecimal(5)}" for _ in range(4)),
+    "connection": lambda: f"Server=db;Database=app;User Id=sa;Password={drawn(12)};Encrypt=true",
+    "libpq": lambda: f"host=db user=app password={drawn(10)}",
+    "jdbc": lambda: f"jdbc:mysql://db:3306/app?user=app&password={drawn(10)}",
+    "note": lambda: f"see postgres://app:{drawn(10)}@db.internal/app for details",
+    "redis": lambda: f"redis://:{drawn(10)}@cache:6379/0",
+    "hook": lambda: f"https://hooks.slack.com/services/T0{drawn(8)}/B0{drawn(8)}/{drawn(24)}",
+    "link": lambda: f"https://example.com/reset?id=7&token={drawn(20)}7",
+    "shared": lambda: f"https://example.com/f?secret={drawn(20)}7#top",
+    "authenticator": lambda: f"otpauth://totp/App:ann?secret={drawn(16)}&issuer=App",
+    "config": lambda: f'{{"user": "ann", "github": "ghp_{drawn(36)}7"}}',
+    "settings": lambda: f'{{"db": {{"password": "{drawn(10)}"}}}}',
+    "credentials_json": lambda: f'{{"pem": "-----BEGIN PRIVATE KEY-----\\n{drawn(64)}"}}',
+    "vault": lambda: f"hvs.{drawn(90)}",
+    "age": lambda: "AGE-SECRET-KEY-1" + drawn(58, string.ascii_uppercase + string.digits),
+    "google_refresh": lambda: f"1//0{drawn(60)}",
+}
+
+OTHERS: dict[str, Callable[[], str | int]] = {
+    **dict.fromkeys(
+        ("git_commit_hash", "transaction_hash", "url_hash", "file_md5", "content_sha256", "checksum", "etag"),
+        lambda: hexadecimal(64),
+    ),
+    "session": lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+    "sid": lambda: f"S-{chance.randrange(9_999)}",
+    "seed": lambda: chance.randrange(9_999),
+    "pw": lambda: chance.randrange(400),
+    "pass": lambda: chance.choice(["pass", "fail", "Day ticket", "Gold"]),
+    "boarding_pass": lambda: f"BP{drawn(12)}",
+    "password_sent": lambda: "2024-01-02 10:00:00",
+    "customer_key": lambda: drawn(32),
+    "question": lambda: "How do I reset my password? I typed password: twice",
+    "page": lambda: "https://example.com/list?page=12345678&sort=name",
+    "basic": lambda: chance.choice(["Basic membership", "Bearer share"]),
+    "id": lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+    "user_id": lambda: drawn(22),
+    "sku": lambda: f"SKU-{drawn(6).upper()}",
+    "token_count": lambda: chance.randrange(9_999),
+    "token": lambda: chance.choice(["river", "mountain", "of", "house"]),
+    "session_key": lambda: chance.randrange(9_999),
+    "password_changed_at": lambda: f"2024-01-0{chance.randrange(1, 9)}",
+    "has_password": lambda: chance.choice(["yes", "no"]),
+    "password_policy": lambda: chance.choice(["at least eight", "any"]),
+    "hash_algorithm": lambda: "sha256",
+    "hashtag": lambda: "#summer2024vibesforever",
+    "secret": lambda: chance.choice(["the butler did it", "a hidden door"]),
+    "secretary": lambda: "Ann Person",
+    "key": lambda: chance.choice(["C#", "D minor"]),
+    "signature": lambda: chance.choice(["4/4", "3/4"]),
+    "url": lambda: f"https://example.com/{drawn(20)}",
+    "email": lambda: f"{drawn(8)}@example.org",
+    "passport": lambda: drawn(9).upper(),
+    "pass_yards": lambda: chance.randrange(400),
+    "cookie_flavor": lambda: "oat and raisin 2024",
+    "constraint_name": lambda: "pk_customers_2020_primary",
+    "access_code": lambda: f"A{chance.randrange(9)}",
+    "reference": lambda: "DE00" + drawn(18, string.digits),
+}
+
+
+def found(columns: dict[str, Callable[[], str | bytes | int]]) -> set[str]:
+    made = tuple(
+        ColumnSchema(name, samples=tuple(make() for _ in range(8)), primary_key=number == 0)
+        for number, (name, make) in enumerate(columns.items())
+    )
+    return {column for _, column in secret_columns(Schema("x", (TableSchema("t", made),)))}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_found(name: str) -> None:
+    assert found({name: SECRETS[name]}) == {name}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_only_looks_like_one_is_not(name: str) -> None:
+    assert found({name: OTHERS[name]}) == set()
+
+
+def test_a_column_without_values_goes_by_its_name() -> None:
+    assert found({}) == set()
+    columns = tuple(map(ColumnSchema, ("password", "token", "api_key", "name")))
+    assert secret_columns(Schema("x", (TableSchema("t", columns),))) == {("t", "password"), ("t", "api_key")}
+
+
+def test_ibans_are_told_by_their_check_digits() -> None:
+    assert is_iban("DE89370400440532013000")
+    assert not is_iban("DE88370400440532013000")
+
+
+@pytest.fixture
+def accounts(tmp_path: Path) -> Path:
+    path = tmp_path / "accounts.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(
+            "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, api_token TEXT, account TEXT);"
+            "CREATE TABLE calls (id INTEGER PRIMARY KEY, token TEXT REFERENCES users (api_token));"
+            "CREATE VIEW holders (who, what) AS SELECT name, api_token FROM users;"
+        )
+        for number in range(9):
+            key = f"CaNaRy{number}{hexadecimal(32)}"
+            connection.execute("INSERT INTO users VALUES (?, ?, ?, ?)", (number, f"Ann {number}", key, iban()))
+            connection.execute("INSERT INTO calls VALUES (?, ?)", (number, key))
+    return path
+
+
+def test_no_value_of_theirs_is_in_a_prompt(accounts: Path, tmp_path: Path) -> None:
+    asked = (
+        "Who has the token CaNaRy3?",
+        "Show all users",
+    )
+    statements = (
+        "SELECT name, api_token FROM users",
+        "SELECT * FROM users",
+        "SELECT what FROM holders",
+        "SELECT token FROM calls WHERE token LIKE 'CaNaRy3%'",
+    )
+    for sql in statements:
+        settings = {"max_attempts": 3, "gate": False}
+        with SQLAgent(accounts, model=(model := writes(sql)), settings=settings, examples=tmp_path / "s") as agent:
+            for question in asked:
+                assert "CaNaRy" in str(agent.ask(question).rows), "whoever asked gets the rows"
+        said = "\n".join(model.prompts).replace("CaNaRy3?", "").replace("'CaNaRy3%'", "")
+        assert "CaNaRy" not in said
+        assert "DE" not in said.replace("DESC", "").replace("DECIMAL", "") or not [
+            word for word in said.split() if is_iban(word.strip("'\",;()[]"))
+        ]
+    with Database.open(accounts) as database:
+        assert not ValueIndex.open(database).find("CaNaRy3")
+        rest = SQLAgent(accounts, model=(model := writes("SELECT count(*) FROM users")))
+        with rest as agent:
+            assert agent.ask("How many users are there?").rows == ((9,),)
+        assert "'Ann 0'" in model.prompts[0], "other columns of the table are shown"
+
+
+def test_an_entry_lets_them_leave(accounts: Path) -> None:
+    rules = {
+        "columns": {"users.api_token": "values", "users.account": "values", "calls.*": "values", "holders": "values"}
+    }
+    with Database.open(accounts) as closed, Database.open(accounts, egress=rules) as opened:
+        assert {*closed.leaving().levels} == {
+            ("users", "api_token"),
+            ("users", "account"),
+            ("calls", "token"),
+            ("holders", "what"),
+        }
+        assert not opened.leaving().levels
+        assert "CaNaRy" in str(opened.schema())
+        assert "CaNaRy" not in str(closed.schema())
+
+
+def test_a_stricter_rule_stays(accounts: Path) -> None:
+    with Database.open(accounts, egress={"default": "none"}) as database:
+        assert {*database.leaving().levels.values()} == {"none"}

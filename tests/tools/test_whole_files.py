@@ -1,0 +1,58 @@
+"""Files that are written whole or not at all, and by one writer at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from tableturn.tools.annotations import Annotations, AnnotationStore
+from tableturn.tools.whole_files import only_writer, write_whole, written_whole
+
+
+def test_what_is_broken_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_whole(path, "before")
+    with pytest.raises(KeyboardInterrupt), written_whole(path):
+        raise KeyboardInterrupt
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]
+
+
+def test_links_and_rights_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.json", tmp_path / "link.json"
+    write_whole(path, "old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_writer_waits_for_other_processes(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # as another process holds it
+    entered = threading.Event()
+
+    def write() -> None:
+        with only_writer(tmp_path / "a.json"):
+            entered.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert not entered.wait(0.2)
+    finally:
+        os.close(folder)
+    thread.join()
+    assert entered.is_set()
+
+
+def test_annotations_of_two_stores_are_all_kept(tmp_path: Path) -> None:
+    stores = [AnnotationStore("key", tmp_path) for _ in range(2)]
+    for number, store in enumerate(stores):
+        store.add(Annotations({f"t{number}": "a table"}, {}))
+    assert set(AnnotationStore("key", tmp_path).read().tables) == {"t0", "t1"}
