@@ -46,7 +46,7 @@ ifdef ALL
 	$(call install, $(CHEAP))
 	$(BIN)/python -m pytest -n 2 --reruns 2 -rR
 else
-	$(BIN)/python -m pytest -n 2 -m 'not (studio or data or extra)'
+	$(BIN)/python -m pytest -n 2 -m 'not (studio or data or extra or whole)'
 endif
 	@mkdir -p build; git rev-parse HEAD >build/tested 2>/dev/null || true
 
