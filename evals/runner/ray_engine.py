@@ -24,6 +24,8 @@ from .spec import RunSpec
 # Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# A node of a cluster of our own that doesn't answer for ten seconds is busy, not dead.
+os.environ.setdefault("RAY_health_check_timeout_ms", "120000")
 try:
     ray: Any = import_module("ray")
     RayError: type[Exception] = import_module("ray.exceptions").RayError

@@ -76,7 +76,6 @@ def test_what_is_wrong_is_said_once(league: Dataset, tmp_path: Path) -> None:
         run_evaluation(spec, league, tmp_path / "run", jobs=2, listener=silent, engine="ray")
 
 
-@pytest.mark.xfail(reason="a worker of a cluster of its own dies at times: the cause is not found", strict=False)
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """On a cluster of its own, which ends with the process that began it."""
     dataset, out = questions_file(tmp_path, 12, turns=2), tmp_path / "run"
@@ -84,7 +83,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     with OpenAIServer(answering) as server:
         line = [*command(server, dataset, out), "--engine", "ray"]
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy())
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300
         while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
