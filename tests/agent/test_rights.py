@@ -70,6 +70,7 @@ def test_layers_only_narrow() -> None:
             assert base.covers(both)
             assert over.covers(both)
             assert bool(both) == (bool(base) or bool(over))
+            assert both.narrowed(base) == both, "what holds already is not laid over once more"
 
 
 def test_rights_of_different_people_are_not_compared() -> None:

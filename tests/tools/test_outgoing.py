@@ -14,7 +14,7 @@ from tableturn.tools.database import Database, Egress
 from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
 from tableturn.tools.masking import Placeholders, mask
-from tableturn.tools.outgoing import Outgoing
+from tableturn.tools.outgoing import Outgoing, queries_sent
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.toolset import as_tools
 from tableturn.tools.values import ValueIndex
@@ -254,3 +254,26 @@ def test_a_card_is_known_by_its_check_digit(card: str) -> None:
     wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
     assert mask(f"card {card}.", ["card"]) == "card [card]."
     assert mask(f"card {wrong}.", ["card"]) == f"card {wrong}."
+
+
+def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Database) -> None:
+    outgoing = Outgoing(database)
+    with queries_sent() as outer:
+        with queries_sent() as inner:
+            outgoing.execute("SELECT name FROM customers")
+        outgoing.execute("SELECT email FROM customers")
+    outgoing.execute("SELECT city FROM customers")
+    assert inner == ["SELECT name FROM customers"]
+    assert outer == ["SELECT email FROM customers"]
+
+
+def test_the_number_of_rows_of_a_table_may_leave(database: Database) -> None:
+    customers = database.leaving().shown.table("customers")
+    assert customers is not None
+    assert customers.row_count == 32
+
+
+def test_marks_stand_under_the_names_of_the_columns(database: Database) -> None:
+    table = Outgoing(database).execute("SELECT email AS mail, pin FROM (SELECT email, 1 AS pin FROM customers)")
+    assert table.columns == ("mail", "pin")
+    assert table.rows == (("[withheld]", "[withheld]"),)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -66,3 +68,10 @@ def test_without_a_place_for_it_nothing_runs(home: Path, monkeypatch: pytest.Mon
 def test_more_than_can_be_added_up() -> None:
     with pytest.raises(QueryTooCostly):
         spend("a", 10**30, 100)
+
+
+def test_days_that_are_over_are_not_kept(home: Path) -> None:
+    spend("a", 60, 100, MONDAY)
+    spend("a", 60, 100, TUESDAY)
+    with closing(sqlite3.connect(home / "spent.sqlite")) as connection:
+        assert [day for (day,) in connection.execute("SELECT DISTINCT day FROM spent")] == [str(TUESDAY)]

@@ -35,6 +35,8 @@ def read(sql: str) -> str:
         ("SELECT 1;", "SELECT 1"),
         ("VALUES (1)", "VALUES (1)"),
         ("SELECT 'a'::mood", "SELECT CAST('a' AS mood)"),
+        ("SELECT 'a'::\"mood\"", "SELECT CAST('a' AS \"mood\")"),
+        ("SELECT * FROM generate_series(1, 2)", "SELECT * FROM GENERATE_SERIES(1, 2)"),
         ("SELECT upper(id) FROM customer", 'SELECT UPPER(id) FROM "public"."customer"'),
         ("SELECT * FROM generate_series(1, 2) x", "SELECT * FROM GENERATE_SERIES(1, 2) AS x"),
         ("SELECT date_trunc('month', id) FROM customer", 'SELECT DATE_TRUNC(\'MONTH\', id) FROM "public"."customer"'),

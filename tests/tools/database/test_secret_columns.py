@@ -259,3 +259,13 @@ def test_an_entry_lets_them_leave(accounts: Path) -> None:
 def test_a_stricter_rule_stays(accounts: Path) -> None:
     with Database.open(accounts, egress={"default": "none"}) as database:
         assert {*database.leaving().levels.values()} == {"none"}
+
+
+def test_a_view_that_cuts_a_secret_holds_one(accounts: Path) -> None:
+    with closing(sqlite3.connect(accounts)) as connection:
+        connection.executescript(
+            "CREATE VIEW cut AS SELECT name, substr(api_token, 8) AS rest, id || '' AS number FROM users;"
+        )
+    with Database.open(accounts) as database:
+        assert ("cut", "rest") in database.leaving().levels
+        assert not {("cut", "name"), ("cut", "number")} & database.leaving().levels.keys()
