@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import get_args
 
-from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
 from ..errors import SQLParseError
 from ..sql import regularize
 from .example import Example
 
-_LINE = re.compile(r"""^\s*("(?:[^"]|"")+"|[^\W\d]\w*)\s*\((.*)\)[^()]*$""")
+_PIECE = re.compile(r""""(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|[-~]>|[^\W\d]\w*|\S""")
+_NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^\W\d]\w*')
 _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
-_NAME = re.compile(r'"((?:[^"]|"")+)"|([^\W\d]\w*)')
-_REFERENCE = re.compile(rf"[-~]>\s*(?P<table>{_NAME.pattern})\.(?P<column>{_NAME.pattern})")
+_ARROWS = ("->", "~>")
+
+_Item = list[str]
+"""The pieces of a column's description, or of a key of several columns."""
 
 
 @lru_cache(maxsize=1_024)
 def read_compact(text: str) -> Schema:
-    """Tables and columns of a schema in the compact prompt form (a line a table); anything else gives what it names.
+    """Return the tables, columns and keys of a schema in the compact prompt form; anything else gives what it names.
 
-    References of single columns are read too. Sample values, types and other keys are passed over: this is for masking
-    and for showing, not for querying.
+    Of primary keys, the columns stand in the table's order. Sample values and comments are passed over.
     """
-    lines = [line for line in text.splitlines() if not line.startswith(("Database ", "Notation:"))]
-    tables = [table for line in lines if (table := _table(line))]
+    read = [table for line in text.splitlines() if (table := _table(line))]
+    tables = tuple(table for table, _ in read)
     if not tables:
         names = dict.fromkeys(_unquoted(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
-        tables = [TableSchema("", tuple(map(ColumnSchema, names)))] if names else []
-    return Schema("", tuple(tables), tuple(key for line in lines for key in _references(line)))
+        tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
+    return Schema("", tables, tuple(key for _, keys in read for key in keys))
 
 
 @lru_cache(maxsize=1_024)
@@ -42,23 +44,65 @@ def regular_example(example: Example) -> Example:
         return example
 
 
-def _table(line: str) -> TableSchema | None:
-    match = _LINE.match(_ASIDE.sub(" ", line))
-    if match is None:
+def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
+    """Return the table that a line describes, and what it references; None where it describes none."""
+    name, *rest = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
+    if not _NAME.fullmatch(name) or rest[:1] != ["("]:
         return None
-    first = [_NAME.match(part.strip()) for part in match[2].split(",")]
-    columns = tuple(ColumnSchema(_unquoted(name[0])) for name in first if name)
-    return TableSchema(_unquoted(match[1]), columns)
+    table = _unquoted(name)
+    columns: list[ColumnSchema] = []
+    keys: list[ForeignKey] = []
+    primary = 0
+    for item in _items(rest[1:]):
+        if item[:1] == ["("]:
+            keys += _composite(table, item)
+        elif item and _NAME.fullmatch(item[0]):
+            is_primary = item[1:2] == ["*"]
+            primary += is_primary
+            columns.append(_column(item, primary if is_primary else 0))
+            keys += [
+                ForeignKey(
+                    table, (columns[-1].name,), _unquoted(item[place + 1]), (_unquoted(item[place + 3]),), arrow == "~>"
+                )
+                for place, arrow in enumerate(item[:-3])
+                if arrow in _ARROWS
+            ]
+    return TableSchema(table, tuple(columns)), keys
 
 
-def _references(line: str) -> Iterator[ForeignKey]:
-    match = _LINE.match(_ASIDE.sub(" ", line))
-    for part in match[2].split(",") if match else ():
-        name, to = _NAME.match(part.strip()), _REFERENCE.search(part)
-        if match and name and to:
-            target = _unquoted(to["table"]), (_unquoted(to["column"]),)
-            yield ForeignKey(_unquoted(match[1]), (_unquoted(name[0]),), *target)
+def _items(pieces: _Item) -> list[_Item]:
+    """Split what stands between a table's parentheses at its commas, not at those of values, comments and keys."""
+    items: list[_Item] = [[]]
+    depth = 0
+    for piece in pieces:
+        depth += (piece in ("(", "[", "{")) - (piece in (")", "]", "}"))
+        if depth < 0:
+            break
+        if piece == "," and not depth:
+            items.append([])
+        else:
+            items[-1].append(piece)
+    return items
+
+
+def _column(item: _Item, primary_key: int) -> ColumnSchema:
+    kind = next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), None)
+    column = ColumnSchema(_unquoted(item[0]), primary_key=primary_key, likely_key=item[1:3] == ["~", "*"])
+    return replace(column, kind=kind) if kind else column
+
+
+def _composite(table: str, item: _Item) -> list[ForeignKey]:
+    """Read `(a, b) -> t(c, d)`."""
+    arrow = next((place for place, piece in enumerate(item) if piece in _ARROWS), len(item))
+    columns, references = (
+        tuple(_unquoted(piece) for piece in part if _NAME.fullmatch(piece))
+        for part in (item[:arrow], item[arrow + 2 :])
+    )
+    if not references:
+        return []
+    return [ForeignKey(table, columns, _unquoted(item[arrow + 1]), references, item[arrow] == "~>")]
 
 
 def _unquoted(name: str) -> str:
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+    quote = name[0]
+    return name[1:-1].replace(2 * quote, quote) if quote in '"`' else name
