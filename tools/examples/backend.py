@@ -14,6 +14,9 @@ Fields = Mapping[str, str]
 REBUILT_SUFFIX = "-anew"
 """Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
 
+SIMILARITY_DECIMALS = 4
+"""Rows whose similarity differs beyond are equally near: the last bits of a sum differ by processor."""
+
 
 @dataclass(frozen=True)
 class Row:

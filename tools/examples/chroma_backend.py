@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ExampleStoreError
 from ..folders import data_folder
-from .backend import REBUILT_SUFFIX, Fields, Row
+from .backend import REBUILT_SUFFIX, SIMILARITY_DECIMALS, Fields, Row
 from .chroma_file import check_file
 from .chroma_index import damaged_index
 from .embedding import Vectors
@@ -119,7 +119,11 @@ class ChromaTable:
             lambda table: table.query(query_embeddings=vector[None, :], n_results=k, include=["metadatas", "distances"])
         )
         found = zip(result["ids"][0], (result["metadatas"] or [[]])[0], (result["distances"] or [[]])[0], strict=True)
-        return [Row(id_, cast(Fields, fields or {}), 1.0 - distance) for id_, fields, distance in found]
+        rows = (
+            Row(id_, cast(Fields, fields or {}), round(1.0 - distance, SIMILARITY_DECIMALS))
+            for id_, fields, distance in found
+        )
+        return sorted(rows, key=lambda row: (-row.similarity, row.id))
 
     def remove(self, ids: Sequence[str]) -> None:
         if ids:

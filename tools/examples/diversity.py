@@ -20,6 +20,13 @@ Method = Literal["kmeans", "agglomerative", "spectral"]
 Centroids = Callable[[int], list[Matrix]]
 """Cluster centroids by seed."""
 
+_JITTER = 1e-6
+"""How far rows are moved before k-means. Of vectors of counts, many lie exactly between two centroids: the last bit of
+a sum, which differs by processor, would choose between them."""
+
+_DECIMALS = 3
+"""Of squared distances to a centroid: beyond, rows are equally near."""
+
 _MOST_PAIRWISE = 8_000
 """Rows up to which the methods that compare all pairs are run (half a gigabyte); beyond, on an even sample of them."""
 
@@ -72,7 +79,7 @@ def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method:
 def _sample(few: Distinct, n: int, centroids: list[Matrix]) -> list[int]:
     chosen: list[int] = []
     for centroid in centroids:
-        nearest = int(np.argmin(((few.rows - centroid) ** 2).sum(axis=1)))
+        nearest = int(np.argmin(((few.rows - centroid) ** 2).sum(axis=1).round(_DECIMALS)))
         if nearest not in chosen:
             chosen.append(nearest)
     gaps = np.full(len(few.rows), np.inf)
@@ -102,8 +109,10 @@ def _clusters(few: Distinct, n: int, method: Method) -> Centroids:
 def _kmeans(few: Distinct, n: int) -> Centroids:
     from sklearn.cluster import KMeans
 
+    rows = few.rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, few.rows.shape)
+
     def centroids(seed: int) -> list[Matrix]:
-        fitted = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit(few.rows, sample_weight=few.weights)
+        fitted = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit(rows, sample_weight=few.weights)
         return list(fitted.cluster_centers_)
 
     return centroids
@@ -120,21 +129,37 @@ def _ward(few: Distinct, n: int) -> Centroids:
 
 
 def _spectral(few: Distinct, n: int) -> Centroids:
-    """K-means of the spectrum. Weighting the affinities gives the spectrum that the repeated rows would have."""
+    """K-means of the spectrum that the repeated rows have."""
     from sklearn.cluster import KMeans
-    from sklearn.manifold import spectral_embedding
-    from sklearn.metrics.pairwise import rbf_kernel
 
     rows, weights = _thinned(few.rows), _thinned(few.weights)
-    affinity = rbf_kernel(rows, gamma=1.0) * np.outer(weights, weights)
-    spectrum = spectral_embedding(affinity, n_components=n, drop_first=False, random_state=0)
+    embedded = spectrum(rows, weights, n)
 
     def centroids(seed: int) -> list[Matrix]:
-        labels = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit_predict(spectrum, sample_weight=weights)
+        labels = KMeans(n, n_init=cast(Any, 1), random_state=seed).fit_predict(embedded, sample_weight=weights)
         groups = [labels == label for label in np.unique(labels)]
         return [np.average(rows[group], axis=0, weights=weights[group]) for group in groups]
 
     return centroids
+
+
+def spectrum(rows: Matrix, weights: Matrix, n: int) -> Matrix:
+    """The spectral embedding of distinct rows in n dimensions, as that of rows repeated `weights` times.
+
+    A row's copies are as like one another as can be, but none is like itself: each has `weight - 1` neighbours at its
+    own place. Copies have equal coordinates, so the normalised affinity matrix of all is one of the distinct rows.
+    """
+    from scipy.sparse.linalg import eigsh
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    affinity = rbf_kernel(rows, gamma=1.0)
+    degrees = affinity @ weights - 1
+    degrees[degrees <= 0] = 1
+    scale = np.sqrt(weights / degrees)
+    normalised = affinity * np.outer(scale, scale)
+    normalised[np.diag_indices_from(normalised)] -= 1 / degrees
+    _, vectors = eigsh(normalised, n, which="LA", v0=np.sqrt(weights * degrees))
+    return vectors / np.sqrt(weights * degrees)[:, None]
 
 
 def _thinned(rows: Matrix) -> Matrix:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .backend import Fields, Row
+from .backend import SIMILARITY_DECIMALS, Fields, Row
 from .embedding import Vectors
 
 
@@ -52,7 +52,7 @@ class ExactTable:
                 self._ids = tuple(self._vectors)
                 self._matrix = np.stack([self._vectors[id_] for id_ in self._ids])
             # Not by BLAS, whose threads spin for longer than they compute.
-            similarities = np.einsum("ij,j->i", self._matrix, vector)
+            similarities = np.einsum("ij,j->i", self._matrix, vector).round(SIMILARITY_DECIMALS)
             best = np.argsort(-similarities, kind="stable")[:k]
             return [Row(self._ids[i], self._fields[self._ids[i]], float(similarities[i])) for i in best]
 
