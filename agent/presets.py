@@ -261,12 +261,13 @@ _UNSAID: dict[str, Any] = {
 
 PAPERS: dict[str, dict[str, Any]] = {
     # CREDIT-SQL: rephrasing to "Give me ..." (3.1), 18 voted examples of 20 clusterings (3.3), regularised SQL,
-    # temperature 0 and 600 output tokens (4.2), one draft.
+    # temperature 0 and 600 output tokens (4.2), one draft. Each question is rephrased after all earlier ones (3.1).
     "credit": {
         "preset": "credit",
         **_UNSAID,
         "rephrase": "always",
         "simplify": False,
+        "history_window": 50,
         "examples": "voted",
         "n_voted": 18,
         "regular_examples": True,

@@ -66,6 +66,7 @@ class GenerateTask(Task[Draft]):
         conventions: What an answer looks like where a question leaves it open.
         today: Today's date as the model is told; empty if it isn't.
         with_base: Whether the form `track` has a place for the base SQL, which is empty where there is none.
+        regular: Whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2).
     """
 
     name: ClassVar[str] = "generate"
@@ -97,6 +98,7 @@ class GenerateTask(Task[Draft]):
     conventions: Conventions = "none"
     today: str = ""
     with_base: bool = True
+    regular: bool = True
 
     def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Those that were approved on this very database: what they show of its tables holds here."""
@@ -110,8 +112,9 @@ class GenerateTask(Task[Draft]):
     def parts(self) -> Parts:
         """What the prompt shows if it fits."""
         examples = tuple(map(_demonstration, self.examples)) if self.style == "credit" else self.examples
+        # The revision chain tells of the rows by its feedback alone (3.2.1).
         return Parts(
-            self.schema,
+            self.schema.structure() if self.style == "revision" else self.schema,
             self.history,
             examples,
             values=self.values,

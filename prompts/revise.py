@@ -27,6 +27,7 @@ class ReviseTask(Task[Draft]):
         result_csv: The first rows of its result as CSV.
         contents: Contents of the tables and columns involved.
         code_result: What the pandas code gave, as CSV, where it disagrees or may help.
+        by_draft: Whether the examples were chosen by the attempt's SQL; the form `craft` shows them then alone.
     """
 
     name: ClassVar[str] = "revise"
@@ -39,6 +40,7 @@ class ReviseTask(Task[Draft]):
     result_csv: str = ""
     contents: str = ""
     code_result: str = ""
+    by_draft: bool = False
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""

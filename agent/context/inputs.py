@@ -152,6 +152,7 @@ def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
         all_columns=turn.all_columns,
         marked=frozenset(turn.marked) if settings.mark_used else frozenset(),
         with_base=settings.base_sql,
+        regular=settings.regular_examples,
         database=database_identity(database),
         engine=database.engine.name,
         reply=_reply_form(turn, settings),

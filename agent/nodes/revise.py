@@ -29,6 +29,7 @@ def revise(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         result_csv=turn.feedback.result,
         contents=turn.feedback.contents,
         code_result=turn.feedback.code,
+        by_draft=run.settings.examples == "draft",
     )
     try:
         done = yield from ask(task)

@@ -106,6 +106,7 @@ def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
             "least": settings.example_likeness,
             "pool": settings.skeleton_pool,
             "form": settings.skeleton_form,
+            "simplified": settings.simplify,
         },
         "draft": {"k": settings.k_question_skeleton + settings.k_simplified_skeleton},
         "voted": {

@@ -49,3 +49,42 @@ def test_the_drafts_own_form_comes_first(shop: Path) -> None:
 def test_presets_choose_once(shop: Path, preset: str) -> None:
     seen = turn(shop, writes("SELECT nothing FROM nowhere", RIGHT), preset=preset)
     assert [name for name, _ in seen].count("retrieve") == 1
+
+
+def test_sql_crafts_second_request_shows_what_was_chosen_by_the_first_query(shop: Path) -> None:
+    model = writes(WRONG, RIGHT)
+    settings = {"preset": "craft", "reason": "off", "examples": "draft", "k_question_skeleton": 2}
+    _, chosen = [data["turn"]["examples"] for name, data in turn(shop, model, **settings) if name == "retrieve"]
+    assert chosen
+    assert all(f"SQL: {example['sql']}" in model.prompts[-1] for example in chosen)
+    model = writes(WRONG, RIGHT)
+    turn(shop, model, preset="craft", reason="off")
+    assert "Related queries" in model.prompts[0]
+    assert "Related queries" not in model.prompts[-1], "the paper's loop shows what came back, and no examples"
+
+
+def test_credits_sentence_on_the_regular_form_goes_with_the_setting(shop: Path) -> None:
+    for regular in (True, False):
+        model = writes(RIGHT)
+        turn(shop, model, preset="credit", rephrase="never", regular_examples=regular)
+        assert ("use no aliases" in model.prompts[0]) is regular
+        assert "everything on one line" in model.prompts[0]
+
+
+def test_credit_rephrases_after_all_earlier_turns(shop: Path) -> None:
+    model = writes("SELECT count(*) FROM customers")
+    with SQLAgent(shop, model=model, settings={"preset": "credit"}) as agent:
+        talk = agent.conversation()
+        asked = [f"How many customers have id {number}?" for number in range(8)]
+        for question in asked:
+            talk.ask(question)
+    rephrasing = next(prompt for prompt in reversed(model.prompts) if task_of(prompt) == "rephrase")
+    assert all(question in rephrasing for question in asked)
+
+
+def test_the_revision_chain_tells_of_the_rows_by_feedback_alone(shop: Path) -> None:
+    model = writes(WRONG, RIGHT)
+    turn(shop, model, preset="revision", simplify=False)
+    first = model.prompts[0].split("\n<schema>\n")[1].split("</schema>")[0]
+    assert "CREATE TABLE" in first
+    assert not {"rows", "e.g."} & set(first.replace(",", " ").split())

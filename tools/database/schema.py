@@ -185,6 +185,19 @@ class Schema:
         tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
         return replace(self, tables=tables, total_tables=len(tables))
 
+    def structure(self) -> Schema:
+        """The same without what its rows tell: sample values, numbers of rows, and keys that nobody declared."""
+        stated = self.stated()
+        tables = tuple(
+            replace(
+                table,
+                columns=tuple(replace(column, samples=(), distinct=None, nulls=None) for column in table.columns),
+                row_count=None,
+            )
+            for table in stated.tables
+        )
+        return replace(stated, tables=tables, foreign_keys=tuple(key for key in self.foreign_keys if not key.inferred))
+
     def stated(self) -> Schema:
         """The same without what nobody declared: probable keys, meanings of codes; nor with queries of views."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}

@@ -40,12 +40,15 @@ class ByPlainSkeleton:
 
     Attributes:
         least: See `BySkeleton`.
+        simplified: Whether the repository has keys of simplified questions too; an ablation without simplification
+            has none.
     """
 
     store: ExampleStore
     k1: int = 4
     k2: int = 4
     least: float = 0.0
+    simplified: bool = True
 
     def select(self, query: ExampleQuery) -> tuple[Example, ...]:
         """See `Selector.select`. The first call after a change of the store indexes all of it."""
@@ -54,26 +57,28 @@ class ByPlainSkeleton:
         return first + self._nearest(simplified, query, self.k2, first) if simplified else first
 
     def _nearest(self, text: str, query: ExampleQuery, k: int, known: tuple[Example, ...]) -> tuple[Example, ...]:
-        vector = self.store.embedding([mask(text, query.schema, query.values, "plain")])[0]
+        # No value is masked: of the repository's questions nobody knows which words are values.
+        vector = self.store.embedding([mask(text, query.schema, form="plain")])[0]
         chosen = dict.fromkeys(known)
-        for example, cosine in repository(self.store, query.database).nearest(vector):
+        for example, cosine in repository(self.store, query.database, self.simplified).nearest(vector):
             if len(chosen) == len(known) + k or cosine < self.least:
                 break
             chosen.setdefault(example)
         return tuple(chosen)[len(known) :]
 
 
-def repository(store: ExampleStore, database: str) -> Repository:
+def repository(store: ExampleStore, database: str, simplified: bool = True) -> Repository:
     """What a database's questions may see; made once, as long as its examples stay the same."""
     own = database if store.holds_own(database) else ""
-    return store.cached(("plain skeletons", own), lambda: _made(store, own), own)
+    return store.cached(("plain skeletons", own, simplified), lambda: _made(store, own, simplified), own)
 
 
-def _made(store: ExampleStore, database: str) -> Repository:
-    found = [(hit.example, text) for hit in store.visible(database) for text in _texts(hit.example)]
+def _made(store: ExampleStore, database: str, simplified: bool) -> Repository:
+    found = [(hit.example, text) for hit in store.visible(database) for text in _texts(hit.example, simplified)]
     vectors = store.embedding([mask(text, example.schema, form="plain") for example, text in found])
     return Repository(vectors, tuple(example for example, _ in found))
 
 
-def _texts(example: Example) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((example.question, example.simplified or example.question)))
+def _texts(example: Example, simplified: bool) -> tuple[str, ...]:
+    other = example.simplified if simplified else ""
+    return tuple(dict.fromkeys((example.question, other or example.question)))

@@ -19,10 +19,12 @@ SelectorKind = Literal["skeleton", "question", "draft", "voted", "random", "none
 """How examples are chosen."""
 
 
-def _by_skeleton(store: ExampleStore, *, form: SkeletonForm = "marked", pool: int = 64, **numbers: Any) -> Selector:
+def _by_skeleton(
+    store: ExampleStore, *, form: SkeletonForm = "marked", pool: int = 64, simplified: bool = True, **numbers: Any
+) -> Selector:
     """The plain form always shows the nearest skeletons themselves."""
     if form == "plain":
-        return ByPlainSkeleton(store, **numbers)
+        return ByPlainSkeleton(store, simplified=simplified, **numbers)
     return BySkeleton(store, pool=pool, **numbers)
 
 
@@ -39,8 +41,8 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     """A selector over a store.
 
     Args:
-        kind: `skeleton` (k1, k2, least, pool, form), `question` (k), `draft` (k), `voted` (n, m, method, seed),
-            `random` (k, seed) or `none`.
+        kind: `skeleton` (k1, k2, least, pool, form, simplified), `question` (k), `draft` (k), `voted` (n, m, method,
+            seed), `random` (k, seed) or `none`.
         store: Where the examples are.
         **numbers: The selector's own settings, by name; its published values otherwise.
 
@@ -64,6 +66,8 @@ def _check(kind: str, name: str, value: Any) -> None:
         fits, wanted = value in get_args(Method), f"one of {', '.join(get_args(Method))}"
     elif name == "form":
         fits, wanted = value in get_args(SkeletonForm), f"one of {', '.join(get_args(SkeletonForm))}"
+    elif name == "simplified":
+        fits, wanted = isinstance(value, bool), "true or false"
     elif name == "least":
         fits, wanted = isinstance(value, int | float) and 0 <= value <= 1, "a number from 0 to 1"
     else:
