@@ -27,6 +27,7 @@ from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
 from ...baselines.langchain_agent import LangChainAgent
 from ...datasets import Dataset, Question, load_dataset
+from .large import LARGE, combine_databases
 from .measure import Figures, Measure
 from .registry import BenchOptions
 from .replays import Drafts, play, read_strong
@@ -34,9 +35,6 @@ from .stand_in import InstantModel
 
 SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
 """Each set's name among the drafts."""
-
-LARGE = "large"
-"""The set of one large database, of which gold is played: nobody has drafts of it."""
 
 ARM = "zero-shot"
 """The strong model's drafts that are played: those of one request."""
@@ -84,7 +82,7 @@ def _askings(options: BenchOptions) -> Iterator[_Asking]:
         turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
             yield _Asking(name, _find_database(options.folder, database), list(found))
-    large = load_dataset(LARGE, "dev", options.folder).first(options.limit)
+    large = combine_databases(load_dataset("spider", "dev", options.folder)).first(options.limit)
     for database, found in groupby(large.questions, attrgetter("database")):
         yield _Asking(LARGE, large.database(database), list(found))
 

@@ -23,8 +23,9 @@ from ....agent import SQLAgent
 from ....agent.effects import TASK
 from ....tools.folders import CACHE_VARIABLE
 from ....tools.sample import build_sample
+from ...datasets import Dataset
 from ...experiments.experiment import Experiment, Row
-from ...runner.run import settings_of
+from ...runner.run import run_settings
 from ...runner.spec import RunSpec
 
 CONVERSATIONS = (
@@ -137,7 +138,7 @@ def requests_of(row: Row, experiment: Experiment) -> Turns:
     """
     spec = RunSpec("sample", preset=row.preset, settings=row.settings, baseline=row.baseline)
     dialogues = (row.dataset or experiment.dataset) in _DIALOGUES
-    return _requests(settings_of(spec, conversational=False).model_dump_json(), dialogues)
+    return _requests(run_settings(spec, Dataset("sample", "all", (), ())).model_dump_json(), dialogues)
 
 
 @lru_cache(maxsize=256)

@@ -38,7 +38,7 @@ from ...datasets import Dataset, Question, load_dataset
 from ...datasets.question import Outcome
 from ...metrics import StrictJudge
 from ...metrics.statistics import Judged, compare
-from ...runner.agents import AgentAnswering, Agents
+from ...runner.agents import AgentAnswering
 from ...runner.model import kept_model
 from ...runner.record import TurnRecord
 from ...runner.run import run_settings
@@ -231,7 +231,7 @@ def _is_there(dataset: Dataset, database: str) -> bool:
 def _answer_sorted(asked: _Sorted) -> dict[str, list[TurnRecord]]:
     """Return the answers by sort, each after the gold queries of the turns before it."""
     interactions = {turns[0].interaction: turns for turns in asked.dataset.interactions}
-    answering = AgentAnswering(Agents(asked.dataset, asked.model, make_settings(_DECLINING), None), "gold")
+    answering = AgentAnswering(asked.dataset, asked.model, make_settings(_DECLINING), "gold")
 
     async def answer(turn: Question) -> TurnRecord:
         turns = interactions[turn.interaction]
