@@ -17,8 +17,6 @@ from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
 from tableturn.evals.experiments.measure import Measured, drawn_by_level
 from tableturn.evals.experiments.page import remarks, reported, write_page
-from tableturn.evals.lab.bench.named import as_named, differences
-from tableturn.evals.lab.bench.requests import Request, requests_of
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.metrics.redundancy import classified
@@ -30,6 +28,7 @@ from typer.testing import CliRunner
 
 from ..support.openai_server import Behaviour, OpenAIServer, says
 from .conftest import QUESTIONS, make_database
+from .rows import Request, as_named, differences, requests_of
 
 FIGURE = re.compile(
     r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|attempt\d_ex|trs|crs|crs_all|soft_f1|r_ves"

@@ -7,6 +7,8 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.evals.rows import as_named
+
 from ....agent.context.repository import complete, rephrase_all, simplify_all
 from ....agent.model.chat import PromptedTranslator
 from ....agent.model.resolve import resolve_model
@@ -15,7 +17,6 @@ from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
 from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from ...metrics import Verdict
 from ...runner import Listener, TurnRecord
-from .named import as_named
 from .registry import BenchOptions
 from .stand_in import slow_server
 
