@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from tableturn.agent import SQLAgent
+from tableturn.evals.experiments import read_experiment
 from tableturn.evals.experiments.experiment import Experiment, Row
 from tableturn.evals.runner.run import settings_of
 from tableturn.evals.runner.spec import RunSpec
@@ -147,6 +148,13 @@ def _requests(settings: str, dialogues: bool) -> Turns:
 _BLOCK = re.compile(r"^<([a-z-]+)>\n(.*?)\n?^</\1>", re.MULTILINE | re.DOTALL)
 _SQL_LINE = re.compile(r"^SQL: .*$", re.MULTILINE)
 _EXAMPLES = frozenset(["example", "examples", "approved"])
+
+
+def find_misnamed(names: Iterable[str]) -> dict[str, str]:
+    """Return why rows of experiments do not do what they say, by experiment and row."""
+    experiments = {name: read_experiment(name) for name in names}
+    rows = ((name, experiment, row) for name, experiment in experiments.items() for row in experiment.rows)
+    return {f"{name}: {row.name}": why for name, experiment, row in rows if (why := as_named(row, experiment))}
 
 
 def as_named(row: Row, experiment: Experiment) -> str:

@@ -137,7 +137,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _read_table(connection: sqlite3.Connection, name: str) -> Carried:
     """Read a table with its references as they are declared."""
     declared = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
-    kinds = {column: _kind(connection, name, column, type_name) for _, column, type_name, *_ in declared}
+    kinds: dict[str, Kind] = {
+        column: _kind(connection, name, column, type_name) for _, column, type_name, *_ in declared
+    }
     key = tuple(entry[1] for entry in sorted(declared, key=lambda entry: entry[5]) if entry[5])
     parts: dict[int, list[tuple[str, str, str]]] = {}
     for number, _, other, own, theirs, *_ in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):

@@ -378,7 +378,11 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
     }
     fitted = _raised(fit_models(turns, _SIZE, weights=weights), turns[:known])
     figures = {
-        history: measure(*([each[number] for number in some] for each in (turns, fitted.tables, fitted.columns)))
+        history: measure(
+            [turns[number] for number in some],
+            [fitted.tables[number] for number in some],
+            [fitted.columns[number] for number in some],
+        )
         for history, some in judged.items()
         if some
     }
