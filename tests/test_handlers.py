@@ -64,7 +64,6 @@ LISTED = {
     "serve/running.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
     "serve/server.py:House._live": HAND_OVER,
     "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
-    "evals/lab/bench/odd.py:_Seen.take": "an odd dialogue of a benchmark: what it counts",
     "evals/lab/bench/kills.py:Home.read": "a store that a killed process left: it is counted as damaged",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
     "evals/adjudication/judging.py:recorded_verdicts": FILE,
