@@ -17,9 +17,10 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from tableturn.agent import SQLAgent
+from tableturn.evals.datasets import Dataset
 from tableturn.evals.experiments import read_experiment
 from tableturn.evals.experiments.experiment import Experiment, Row
-from tableturn.evals.runner.run import settings_of
+from tableturn.evals.runner.run import run_settings
 from tableturn.evals.runner.spec import RunSpec
 from tableturn.tools.folders import CACHE_VARIABLE
 from tableturn.tools.sample import build_sample
@@ -115,7 +116,7 @@ def requests_of(row: Row, experiment: Experiment) -> Turns:
     """
     spec = RunSpec("sample", preset=row.preset, settings=row.settings, baseline=row.baseline)
     dialogues = (row.dataset or experiment.dataset) in _DIALOGUES
-    return _requests(settings_of(spec, conversational=False).model_dump_json(), dialogues)
+    return _requests(run_settings(spec, Dataset("sample", "all", (), ())).model_dump_json(), dialogues)
 
 
 @lru_cache(maxsize=256)
