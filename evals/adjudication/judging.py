@@ -8,7 +8,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -53,6 +53,11 @@ class Case:
     question: Question
     sql: str
     gold: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What proposals on the answer are found by: the question's id, and the query."""
+        return self.question.id, self.sql
 
 
 class Cases(Closing):
@@ -162,40 +167,26 @@ class Finding:
         case: What was judged.
         answer: On the answer; unclear where the two passes disagree.
         gold: On the gold query, likewise.
-        calls: Requests that it took.
     """
 
     case: Case
     answer: Opinion
     gold: Opinion
-    calls: int
 
-    def proposals(self, dataset: str, model: str) -> tuple[Ruling, ...]:
-        """Both opinions as rulings that nobody has accepted."""
-        question, at = self.case.question, now()
-        return tuple(
-            Ruling(
-                dataset=dataset,
-                id=question.id,
-                question=question.text,
-                sql=sql,
-                gold=self.case.gold,
-                verdict=opinion.verdict,
-                kind=opinion.kind,
-                why=opinion.why,
-                by=judge_name(model),
-                at=at,
-                accepted=False,
-            )
-            for sql, opinion in ((self.case.sql, self.answer), (self.case.gold, self.gold))
-        )
+    def proposals(self, dataset: str, model: str) -> list[Ruling]:
+        """Return both opinions as rulings that nobody has accepted."""
+        case = self.case
+        about = {"dataset": dataset, "id": case.question.id, "question": case.question.text, "gold": case.gold}
+        told = {"by": judge_name(model), "at": now(), "accepted": False}
+        sides = ((case.sql, self.answer), (case.gold, self.gold))
+        return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
 
 
 Listener: TypeAlias = Callable[[Finding], None]
 """Told about each case as it is judged."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Judged:
     """How judging ended.
 
@@ -205,20 +196,20 @@ class Judged:
         failed: Cases that could not be asked, with the reason.
     """
 
-    calls: int
-    left: int
-    failed: tuple[tuple[Case, str], ...] = ()
+    calls: int = 0
+    left: int = 0
+    failed: list[tuple[Case, str]] = field(default_factory=list[tuple[Case, str]])
 
 
 def judge_name(model: str) -> str:
-    """Who a model's rulings are by."""
+    """Return who a model's rulings are by."""
     return f"model {model}"
 
 
 def judge_cases(
     cases: Sequence[Case], shown: Cases, judge: Translator, listener: Listener, *, jobs: int, calls: int | None = None
 ) -> Judged:
-    """Has cases judged.
+    """Have cases judged.
 
     Args:
         cases: Those of one database together.
@@ -240,9 +231,7 @@ class _Judging:
         self._judge = judge
         self._listener = listener
         self._free = math.inf if calls is None else calls
-        self._spent = 0
-        self._left = 0
-        self._failed: list[tuple[Case, str]] = []
+        self._ended = Judged()
         self._failed_in_a_row = 0
 
     async def all(self, cases: Sequence[Case], jobs: int) -> Judged:
@@ -255,65 +244,66 @@ class _Judging:
                     group.create_task(self._work(waiting))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
-        return Judged(self._spent, self._left, tuple(self._failed))
+        return self._ended
 
     async def _work(self, cases: Iterator[Case]) -> None:
-        """One of the workers, who share the iterator."""
+        """Judge as one of the workers, who share the iterator."""
         for case in cases:
             granted = int(min(self._free, PASSES * _AFFORDABLE.calls))
             if granted < PASSES:
-                self._left += 1
-            else:
-                self._free -= await self._one(case, granted)
+                self._ended.left += 1
+                continue
+            try:
+                task = self._shown.task(case)
+            except DatabaseUnavailable as error:
+                self._fail(case, error)
+                continue
+            before = self._ended.calls
+            await self._one(case, task, granted)
+            self._free -= self._ended.calls - before
 
-    async def _one(self, case: Case, calls: int) -> int:
-        """Has a case judged with so many requests at most; those that it took."""
-        try:
-            task = self._shown.task(case)
-        except DatabaseUnavailable as error:
-            self._fail(case, error)
-            return 0
+    async def _one(self, case: Case, task: JudgeTask, calls: int) -> None:
+        """Have a case judged with so many requests at most."""
         # Each query comes first once, which is fairer than chance.
         passes = (self._asked(task, calls // PASSES), self._asked(task.swapped(), calls - calls // PASSES))
-        (first, spent), (second, more) = await asyncio.gather(*passes)
-        self._spent += spent + more
+        first, second = await asyncio.gather(*passes)
         if isinstance(first, Judgement) and isinstance(second, Judgement):
             self._failed_in_a_row = 0
-            answer, gold = _agreed(first.first, second.second), _agreed(first.second, second.first)
-            self._listener(Finding(case, answer, gold, spent + more))
-            return spent + more
+            self._listener(Finding(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
+            return
         errors = [error for error in (first, second) if isinstance(error, ModelError)]
-        cut_short = calls < PASSES * _AFFORDABLE.calls and all(isinstance(error, BudgetReached) for error in errors)
-        if cut_short:
-            self._left += 1
+        others = [error for error in errors if not isinstance(error, BudgetReached)]
+        if others or calls == PASSES * _AFFORDABLE.calls:
+            self._fail(case, (others or errors)[0])
         else:
-            self._fail(case, next((error for error in errors if not isinstance(error, BudgetReached)), errors[0]))
-        return spent + more
+            self._ended.left += 1
 
     def _fail(self, case: Case, error: Exception) -> None:
-        """Stops where case after case fails."""
-        self._failed.append((case, str(error)))
+        """Stop if case after case fails."""
+        self._ended.failed.append((case, str(error)))
         self._failed_in_a_row += 1
         if self._failed_in_a_row == GIVE_UP_AFTER:
             raise ModelError(
-                f"stopped after {self._spent} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: {error}"
+                f"stopped after {self._ended.calls} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: "
+                f"{error}"
             ) from error
 
-    async def _asked(self, task: JudgeTask, calls: int) -> tuple[Judgement | ModelError, int]:
-        """Opinions on both sides, unclear where the reply cannot be read, and the requests that they took."""
+    async def _asked(self, task: JudgeTask, calls: int) -> Judgement | ModelError:
+        """Return opinions on both sides, unclear if the reply cannot be read."""
         tally = Tally(replace(_AFFORDABLE, calls=calls))
         try:
-            judgement = (await arun(ask(task), self._judge, tally)).reply
+            return (await arun(ask(task), self._judge, tally)).reply
         except ReplyError as error:
             unread = Opinion("unclear", "", f"The judge's reply cannot be read: {error}")
-            judgement = Judgement(unread, unread)
+            return Judgement(unread, unread)
         except ModelError as error:
-            judgement = error
-        return judgement, tally.usage.llm_calls
+            return error
+        finally:
+            self._ended.calls += tally.usage.llm_calls
 
 
 def _agreed(one: Opinion, other: Opinion) -> Opinion:
-    """One opinion of two passes."""
+    """Return one opinion of two passes."""
     if one.verdict == other.verdict:
         return one
     said = " ".join(f"{opinion.verdict.capitalize()}: {opinion.why}" for opinion in (one, other))
@@ -364,21 +354,6 @@ def _found(pairs: Sequence[tuple[Word, Word]], word: Word) -> float | None:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """An answer that gold does not call right.
-
-    Attributes:
-        case: The answer and the first gold.
-        outcome: What rulings say of it.
-        record: What the run keeps of the question: results, hardness and so on.
-    """
-
-    case: Case
-    outcome: Outcome
-    record: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class FinishedRun:
     """A finished run with the rulings on it.
 
@@ -412,8 +387,8 @@ class FinishedRun:
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
         if "trial" in kept:
-            file = read_trial(Path(kept["trial"]["questions_file"]))
-            dataset, _ = trial_dataset(file, kept["trial"]["database"], kept["tries"])
+            asked = read_trial(Path(kept["trial"]["questions_file"]))
+            dataset, _ = trial_dataset(asked, kept["trial"]["database"], kept["tries"])
         else:
             dataset = load_dataset(spec.dataset, spec.split, data)
         given = verdict_file if verdict_file.exists() else None
@@ -423,23 +398,18 @@ class FinishedRun:
         """How gold judged the answers; what is to be declined has none, and is scored by its outcome."""
         return [verdict for verdict in recorded_verdicts(self.results, self.dataset) if verdict.question.golds]
 
-    def disagreements(self) -> list[Disagreement]:
-        """Answers that run and that gold calls wrong or cannot be judged by, in the dataset's order."""
+    def disagreements(self) -> dict[Case, Outcome]:
+        """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
         verdicts = [
             verdict
             for verdict in self.verdicts()
             if verdict.asked and verdict.sql.strip() and (verdict.ex is None or (verdict.ex is False and verdict.valid))
         ]
-        records = {record["id"]: record for record in self.results["questions"]}
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
-        return [
-            Disagreement(
-                Case(verdict.question, verdict.sql, verdict.question.golds[0]),
-                outcomes[verdict.question.id],
-                records[verdict.question.id],
-            )
+        return {
+            Case(verdict.question, verdict.sql, verdict.question.golds[0]): outcomes[verdict.question.id]
             for verdict in verdicts
-        ]
+        }
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
@@ -461,12 +431,7 @@ def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verd
         return [
             Verdict(
                 questions[record["id"]],
-                record["sql"],
-                record["ex"],
-                record["em"],
-                record["valid"],
-                record["hardness"],
-                record["error"],
+                **{name: record[name] for name in ("sql", "ex", "em", "valid", "hardness", "error")},
                 asked=record["id"] not in unasked,
             )
             for record in results["questions"]

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema
@@ -23,9 +23,13 @@ from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
 from ..official.execution import whole_operators
+from ..records import parse_record
 
 VERDICTS_FILE = "verdicts.jsonl"
 """The verdict file that lies beside a run."""
+
+_SAID = {"verdict", "kind", "why", "by"}
+"""What a ruling says, beside what it is on."""
 
 
 class Ruling(BaseModel):
@@ -59,15 +63,6 @@ class Ruling(BaseModel):
     at: str = ""
     accepted: bool = True
 
-    def said(self, verdict: Word, by: str, why: str = "") -> Ruling:
-        """The same query with a person's own verdict, now, for which no reason that others gave stands."""
-        told = {"verdict": verdict, "kind": "", "why": why, "by": by, "at": now(), "accepted": True}
-        return self.model_copy(update=told)
-
-    def taken_over(self, by: str) -> Ruling:
-        """A proposal as a person's verdict, with its class and reason, now."""
-        return self.model_copy(update={"by": by, "at": now(), "accepted": True})
-
 
 def now() -> str:
     """The time, to the second, in UTC."""
@@ -89,15 +84,7 @@ def read_rulings(path: Path) -> list[Ruling]:
         records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"verdicts: {path} cannot be read: {error}") from error
-    rulings: list[Ruling] = []
-    for number, record in enumerate(records, 1):
-        try:
-            rulings.append(Ruling.model_validate(record))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "the record"
-            raise SettingsError(f"verdicts: {path}, record {number}: {field}: {first['msg']}") from error
-    return rulings
+    return [parse_record(Ruling, record, f"verdicts: {path}, record {n}") for n, record in enumerate(records, 1)]
 
 
 @lru_cache
@@ -149,22 +136,15 @@ class Outcome:
     proposal: Ruling | None = None
     gold_proposal: Ruling | None = None
 
+    @classmethod
+    def by(cls, ruling: Ruling, basis: Basis) -> Outcome:
+        """Return what a person's ruling says."""
+        return cls(ruling.verdict, basis, ruling.why, ruling.kind)
+
     def as_json(self) -> dict[str, Any]:
         """Return what is kept and shown of it."""
-        fields = {"verdict": self.verdict, "basis": self.basis, "why": self.why, "kind": self.kind}
-        return fields | {"proposal": _proposed(self.proposal), "gold_proposal": _proposed(self.gold_proposal)}
-
-
-def _proposed(proposal: Ruling | None) -> dict[str, Any] | None:
-    return proposal.model_dump(include={"verdict", "kind", "why", "by"}) if proposal else None
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What is said of one query of a question: the last word of people, and the last proposal."""
-
-    accepted: Ruling | None = None
-    proposal: Ruling | None = None
+        proposals = {"proposal": self.proposal, "gold_proposal": self.gold_proposal}
+        return {**vars(self), **{name: one and one.model_dump(include=_SAID) for name, one in proposals.items()}}
 
 
 class Adjudicator(Closing):
@@ -177,26 +157,29 @@ class Adjudicator(Closing):
     def __init__(self, dataset: Dataset, rulings: Iterable[Ruling]) -> None:
         self._dataset = dataset
         self._judge = StrictJudge(dataset)
-        self._schemas: dict[str, Schema | None] = {}
-        concerned = (ruling for ruling in rulings if ruling.dataset in ("", dataset.name))
-        # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
-        self._rulings = _by_text(ruling.model_copy(update=_whole(ruling)) for ruling in concerned)
+        self._schema = cache(self._read_schema)
+        self._rulings: dict[str, list[Ruling]] = {}
+        for ruling in rulings:
+            if ruling.dataset in ("", dataset.name):
+                # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
+                whole = {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
+                same = self._rulings.setdefault(_words(ruling.question), [])
+                same.append(ruling.model_copy(update=whole))
 
     def close(self) -> None:
         """See `Closing`."""
         self._judge.close()
 
     def ruling(self, question: Question, sql: str) -> Ruling | None:
-        """What a person said of this very query."""
-        return self._known(question).get(self._form(question, sql), _Known()).accepted
+        """Return what a person said of this very query."""
+        return self._known(question)[0].get(self._form(question, sql))
 
     def accepted(self, question: Question) -> list[Ruling]:
-        """The queries that people call right as answers to a question."""
-        known = [entry.accepted for entry in self._known(question).values() if entry.accepted is not None]
-        return [ruling for ruling in known if ruling.verdict == "right"]
+        """Return the queries that people call right as answers to a question."""
+        return [ruling for ruling in self._known(question)[0].values() if ruling.verdict == "right"]
 
     def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
-        """An answer by verdict.
+        """Return an answer by verdict.
 
         Args:
             question: What was asked.
@@ -204,23 +187,21 @@ class Adjudicator(Closing):
             ex: Whether gold calls it right; None where gold cannot be judged by.
             valid: Whether it runs; of no account where gold cannot be judged by.
         """
-        known = self._known(question)
-        form = self._form(question, sql) if known else ""
-        found = known.get(form, _Known())
-        if found.accepted is not None:
-            return _outcome(found.accepted, "ruling")
+        accepted, proposed = self._known(question)
+        form = self._form(question, sql) if accepted or proposed else ""
+        if form in accepted:
+            return Outcome.by(accepted[form], "ruling")
         if not sql.strip() or (ex is False and not valid):
             return Outcome("wrong", "gold")
-        people = {key: entry.accepted for key, entry in known.items() if entry.accepted is not None}
-        alike = [ruling for key, ruling in people.items() if self._alike(question, sql, ex, key, ruling)]
+        alike = [ruling for key, ruling in accepted.items() if self._alike(question, sql, ex, key, ruling)]
         words = {ruling.verdict for ruling in alike}
         if len(words) == 1:
-            return _outcome(alike[-1], "result")
+            return Outcome.by(alike[-1], "result")
         if ex and not words:
             return Outcome("right", "gold")
-        gold = known.get(self._form(question, question.golds[0]), _Known()) if known else _Known()
-        of_gold = None if gold.accepted is not None else gold.proposal
-        return Outcome(None, "none", proposal=found.proposal, gold_proposal=of_gold)
+        gold = self._form(question, question.golds[0]) if proposed else ""
+        of_gold = None if gold in accepted else proposed.get(gold)
+        return Outcome(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
 
     def _alike(self, question: Question, sql: str, ex: bool | None, form: str, ruling: Ruling) -> bool:
         """Whether an answer has the same result as the query of a ruling."""
@@ -231,15 +212,16 @@ class Adjudicator(Closing):
             return False  # gold says as much
         return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
 
-    def _known(self, question: Question) -> Mapping[str, _Known]:
-        """By the regular form of each query that something is said of, in the order of the file."""
-        found: dict[str, _Known] = {}
+    def _known(self, question: Question) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
+        """Return the last word of people on each query, by its regular form in the file's order, and last proposals."""
+        accepted: dict[str, Ruling] = {}
+        proposed: dict[str, Ruling] = {}
         for ruling in self._rulings.get(_words(question.text), ()):
             if concerns(ruling, question):
-                form = self._form(question, ruling.sql)
-                said = {"accepted" if ruling.accepted else "proposal": ruling}
-                found[form] = replace(found.pop(form, _Known()), **said)
-        return found
+                known, form = accepted if ruling.accepted else proposed, self._form(question, ruling.sql)
+                known.pop(form, None)
+                known[form] = ruling
+        return accepted, proposed
 
     def _form(self, question: Question, sql: str) -> str:
         schema = self._schema(question.database)
@@ -248,14 +230,12 @@ class Adjudicator(Closing):
         except SQLParseError:
             return _words(sql)
 
-    def _schema(self, name: str) -> Schema | None:
-        if name not in self._schemas:
-            try:
-                with Database.open(self._dataset.place(name)) as database:
-                    self._schemas[name] = database.schema()
-            except DatabaseUnavailable:
-                self._schemas[name] = None
-        return self._schemas[name]
+    def _read_schema(self, name: str) -> Schema | None:
+        try:
+            with Database.open(self._dataset.place(name)) as database:
+                return database.schema()
+        except DatabaseUnavailable:
+            return None
 
 
 def concerns(ruling: Ruling, question: Question) -> bool:
@@ -265,21 +245,6 @@ def concerns(ruling: Ruling, question: Question) -> bool:
     if ruling.id:
         return ruling.id == question.id
     return not ruling.gold or _words(whole_operators(ruling.gold)) in map(_words, question.golds)
-
-
-def _whole(ruling: Ruling) -> dict[str, str]:
-    return {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
-
-
-def _by_text(rulings: Iterable[Ruling]) -> Mapping[str, Sequence[Ruling]]:
-    found: dict[str, list[Ruling]] = {}
-    for ruling in rulings:
-        found.setdefault(_words(ruling.question), []).append(ruling)
-    return found
-
-
-def _outcome(ruling: Ruling, basis: Basis) -> Outcome:
-    return Outcome(ruling.verdict, basis, ruling.why, ruling.kind)
 
 
 def _words(text: str) -> str:
@@ -316,13 +281,13 @@ class VerdictScores:
 def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
     counts = Counter(outcome.verdict for outcome in outcomes.values())
-    right, wrong, unclear, unjudged = (counts[word] for word in ("right", "wrong", "unclear", None))
+    right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
     n, decided = len(outcomes), right + wrong
     scores = VerdictScores(
         n,
         right,
         wrong,
-        unclear,
+        counts["unclear"],
         unjudged,
         proposed=sum(found.verdict is None and found.proposal is not None for found in outcomes.values()),
         low=right / n if n else None,
@@ -388,48 +353,42 @@ class Taken:
 
 
 def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:
-    """Sorts decisions.
+    """Sort decisions.
 
     Args:
         decisions: In the order in which they were made.
         before: The verdict file's.
         dataset: Whose questions they must be on, and on which what is called right must run; None for any.
     """
-    last = {_query(ruling): ruling for ruling in before if ruling.accepted}
+
+    def query(ruling: Ruling) -> tuple[str, ...]:
+        return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
+
+    last = {query(ruling): ruling for ruling in before if ruling.accepted}
     rulings: list[Ruling] = []
     refused: list[str] = []
     known = 0
     for number, ruling in enumerate(decisions, 1):
-        said = last.get(_query(ruling))
-        if said is not None and _said(said) == _said(ruling):
+        said = last.get(query(ruling))
+        if said is not None and said.model_dump(include=_SAID) == ruling.model_dump(include=_SAID):
             known += 1
         elif dataset is not None and (why := _unfit(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
-            last[_query(ruling)] = ruling
+            last[query(ruling)] = ruling
             rulings.append(ruling)
     return Taken(rulings, known, refused)
 
 
-def _query(ruling: Ruling) -> tuple[str, ...]:
-    return ruling.dataset, ruling.id, ruling.question, ruling.gold, ruling.sql
-
-
-def _said(ruling: Ruling) -> tuple[str, ...]:
-    return ruling.verdict, ruling.kind, ruling.why, ruling.by
-
-
 def _unfit(ruling: Ruling, dataset: Dataset) -> str:
-    """Why a ruling says nothing of a dataset's answers; empty where it does."""
+    """Return why a ruling says nothing of a dataset's answers; empty if it does."""
     if ruling.dataset not in ("", dataset.name):
         return f"it is on {ruling.dataset}, not on {dataset.name}"
     question = next((question for question in dataset.questions if concerns(ruling, question)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
-    return _fails(ruling, question, dataset) if ruling.verdict == "right" else ""
-
-
-def _fails(ruling: Ruling, question: Question, dataset: Dataset) -> str:
+    if ruling.verdict != "right":
+        return ""
     with Database.open(dataset.place(question.database)) as database:
         try:
             database.execute(whole_operators(ruling.sql), _LIMITS)

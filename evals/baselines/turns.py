@@ -14,8 +14,8 @@ from ...tools.database import Database
 from ...tools.errors import QueryError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
-from ..runner.model import asked_about, watched
-from ..runner.record import SHOWN_ROWS, TurnRecord, failed, not_asked
+from ..runner.model import watch_turn
+from ..runner.record import SHOWN_ROWS, TurnRecord
 from ..runner.spec import History
 
 
@@ -64,7 +64,7 @@ class TurnByTurn:
         for turn in turns:
             record = recorded.get(turn.id)
             if record is None:
-                record = await self._record(turn, tuple(past))
+                record = await watch_turn(turn, self._record(turn, tuple(past)))
                 yield record
                 if not record.asked and self._history == "predicted":
                     return
@@ -74,41 +74,33 @@ class TurnByTurn:
         """See `Answering`; nothing stays open."""
 
     async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
-        asked_about.set(turn.id)
         start = time.perf_counter()
-        with watched() as requests:
-            try:
-                with Database.open(str(self._dataset.database(turn.database))) as database:
-                    reply = await self.take(turn, past, database)
-                    record = self._with_results(turn, reply, database, round(time.perf_counter() - start, 4))
-            except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the others still count
-                record = failed(turn, error)
-        why = requests.unanswered(record.sql)
-        return not_asked(turn, why) if why else record
-
-    def _with_results(self, turn: Question, reply: TurnReply, database: Database, seconds: float) -> TurnRecord:
-        shown: Result | None = None
-        attempts: list[dict[str, object]] = []
-        for sql in reply.tried or ((reply.sql,) if reply.sql else ()):
-            result, error = self._run(sql, database)
-            attempts.append({"sql": sql, "error": error, "row_count": result and result.row_count, "feedback": ""})
-            shown = result if sql == reply.sql else shown
+        with Database.open(str(self._dataset.database(turn.database))) as database:
+            reply = await self.take(turn, past, database)
+            seconds = round(time.perf_counter() - start, 4)
+            result = Result((), ())
+            attempts: list[dict[str, object]] = []
+            error: str | None = "no query"
+            for sql in reply.tried or filter(None, (reply.sql,)):
+                result, error = self._run(sql, database)
+                count = None if error else result.row_count
+                attempts.append({"sql": sql, "error": error, "row_count": count, "feedback": ""})
         return TurnRecord(
             id=turn.id,
             sql=reply.sql,
-            status="converged" if shown else "failed",
+            status="failed" if error else "converged",
             text=reply.text,
-            columns=shown.columns if shown else (),
-            rows=shown.rows[:SHOWN_ROWS] if shown else (),
-            row_count=shown.row_count if shown else 0,
+            columns=result.columns,
+            rows=result.rows[:SHOWN_ROWS],
+            row_count=result.row_count,
             attempts=tuple(attempts),
             usage=asdict(replace(reply.usage, seconds=seconds)),
             notes=reply.notes,
             seconds=seconds,
         )
 
-    def _run(self, sql: str, database: Database) -> tuple[Result | None, str | None]:
+    def _run(self, sql: str, database: Database) -> tuple[Result, str | None]:
         try:
             return plain_result(database.execute(sql, self._settings.limits)), None
         except QueryError as error:
-            return None, str(error)
+            return Result((), ()), str(error)

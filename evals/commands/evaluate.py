@@ -109,16 +109,16 @@ def evaluate(
     except RunStopped as error:
         warn(str(error))
         raise typer.Exit(1) from error
+    if as_json and repeats == 1:
+        say(json.dumps({"run": ended[0].results["run"], **ended[0].shown}))
+    elif not as_json:
+        for run in ended:
+            run.print()
     if repeats > 1:
         _print_repeats(ended, as_json)
-    elif as_json:
-        say(json.dumps(ended[0].shown))
-    else:
-        ended[0].print()
-    if left := [run for run in ended if run.unasked[0]]:
-        first = next(verdict.error for verdict in left[0].verdicts if not verdict.asked)
-        unasked, asked = (sum(counts) for counts in zip(*(run.unasked for run in left), strict=True))
-        told = f"{unasked} of {asked} questions have no answer: {first}"
+    if left := [verdict for run in ended for verdict in run.verdicts if not verdict.asked]:
+        asked = sum(len(run.verdicts) for run in ended if not all(verdict.asked for verdict in run.verdicts))
+        told = f"{len(left)} of {asked} questions have no answer: {left[0].error}"
         warn(f"{told}; start the same run again to ask them")
         raise typer.Exit(1)
 
@@ -134,15 +134,10 @@ class _Ended:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """What `--json` prints beside the run's specification."""
         outcomes = ["outcomes"] if self.results["outcomes"] else []
-        printed = ("run", "strict", "official", "linking", "cost", "by_verdict", *outcomes)
+        printed = ("strict", "official", "linking", "cost", "by_verdict", *outcomes)
         return {key: self.results[key] for key in printed}
-
-    @property
-    def unasked(self) -> tuple[int, int]:
-        """Questions that could not be asked, and all questions."""
-        return sum(not verdict.asked for verdict in self.verdicts), len(self.verdicts)
 
     def print(self) -> None:
         """Print scores, doubts and cost."""
@@ -198,16 +193,14 @@ def _run(
 
 
 def _print_repeats(ended: Sequence[_Ended], as_json: bool) -> None:
-    """The runs of `--repeats`, and how far apart they are."""
+    """Print how far apart the runs of `--repeats` are."""
     from ..metrics.summary import repeats
 
     found = repeats([{v.question.id: v.ex for v in run.verdicts if v.ex is not None} for run in ended])
     if as_json:
-        runs = [{key: value for key, value in run.shown.items() if key != "run"} for run in ended]
+        runs = [run.shown for run in ended]
         say(json.dumps({"run": ended[0].results["run"], "repeats": asdict(found), "runs": runs}))
         return
-    for run in ended:
-        run.print()
     say(found.told)
     if found.unstable:
         say(f"unstable: {', '.join(found.unstable)}")

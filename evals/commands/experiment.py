@@ -57,7 +57,7 @@ def experiment(
     from dataclasses import asdict
 
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
-    from ..experiments.page import remarks, reported, shown_figure, write_page
+    from ..experiments.page import compare_figure, remarks, row_name, write_page
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -83,12 +83,9 @@ def experiment(
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
     for row in rows:
-        say(f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}")
+        say(row_name(row))
         for figure in chosen.shown:
-            paper = reported(row.paper[figure]) if figure in row.paper else "-"
-            ours = shown_figure(figure, row.ours[figure]) if figure in row.ours else "-"
-            spread = f" ± {shown_figure(figure, row.deviations[figure])}" if figure in row.deviations else ""
-            say(f"  {figure:<{width}} {paper:>6} / {ours}{spread}")
+            say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
     for remark in remarks(chosen, setup, rows):
         say(remark)
     if page is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...agent.effects import Translator
     from ...prompts.judge import Word
-    from ..adjudication.judging import Cases, Disagreement, Finding, FinishedRun, Judged
+    from ..adjudication.judging import Case, Cases, Finding, FinishedRun, Judged
     from ..adjudication.ruling import Ruling
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -46,7 +46,7 @@ def run(
     """
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings, read_settings
-    from ..adjudication.judging import Cases, judge_name
+    from ..adjudication.judging import Cases, agreement, judge_name
     from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
     finished = _finished(folder, verdicts, data)
@@ -59,17 +59,23 @@ def run(
         judge = PromptedTranslator(chat_model, options)
         name = judge_name(judge.model)
         found = finished.disagreements()
-        asked = {(ruling.id, ruling.sql) for ruling in finished.rulings if not ruling.accepted and ruling.by == name}
-        to_do = [item for item in found if (item.case.question.id, item.case.sql) not in asked]
-        given = [item for item in to_do if item.outcome.verdict is not None]
+        said = {(one.id, one.sql): one.verdict for one in finished.rulings if not one.accepted and one.by == name}
+        given = [case for case, outcome in found.items() if outcome.verdict is not None]
+        rest = [case for case in found if case not in given]
         with Cases(finished.dataset) as shown:
-            first = _judge(given, finished, shown, judge, jobs, calls)
-            _print_agreement(finished, found, name)
-            left = None if calls is None else max(calls - first.calls, 0)
-            rest = [item for item in to_do if item.outcome.verdict is None]
-            second = _judge(rest, finished, shown, judge, jobs, left)
-    _print_end(finished, (first, second))
-    if first.failed or second.failed:
+            first = _judge(given, said, finished, shown, judge, jobs, calls)
+            pairs = [(word, said[case.key]) for case in given if case.key in said and (word := found[case].verdict)]
+            say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
+            more = None if calls is None else max(calls - first.calls, 0)
+            second = _judge(rest, said, finished, shown, judge, jobs, more)
+    say(f"{first.calls + second.calls} calls; proposals are in {finished.verdict_file}")
+    if left := first.left + second.left:
+        warn(f"{left} left to judge: the same command goes on with them")
+    if failed := first.failed + second.failed:
+        case, why = failed[0]
+        warn(f"{len(failed)} could not be put to the model; {case.question.id}: {why}")
+    say(finished.judged_again())
+    if failed:
         raise typer.Exit(1)
 
 
@@ -91,7 +97,7 @@ def review(
     finished = _finished(folder, verdicts, data)
     finished.judged_again()
     write_report([folder], page, adjudicate=True)
-    undecided = sum(item.outcome.verdict is None for item in finished.disagreements())
+    undecided = sum(outcome.verdict is None for outcome in finished.disagreements().values())
     say(f"{page}: {undecided} to decide")
 
 
@@ -121,7 +127,7 @@ def accept(
     target = finished.verdict_file if finished is not None else verdicts
     assert target is not None
     before = read_rulings(target) if target.exists() else []
-    taken = take(rulings, before, finished.dataset if finished is not None else None)
+    taken = take(rulings, before, finished.dataset if finished else None)
     append_rulings(target, taken.rulings)
     known = f" ({taken.known} were there already)" if taken.known else ""
     say(f"verdicts written to {target}: {len(taken.rulings)}{known}")
@@ -141,51 +147,28 @@ def _finished(folder: Path, verdicts: Path | None, data: Path | None) -> Finishe
 
 
 def _judge(
-    items: Sequence[Disagreement], finished: FinishedRun, shown: Cases, judge: Translator, jobs: int, calls: int | None
+    cases: Sequence[Case],
+    said: dict[tuple[str, str], Word],
+    finished: FinishedRun,
+    shown: Cases,
+    judge: Translator,
+    jobs: int,
+    calls: int | None,
 ) -> Judged:
-    """Has disagreements judged; each finding is in the verdict file before the next is waited for."""
+    """Have cases judged of which nothing is `said`; each finding is in the verdict file before the next is awaited."""
     from rich.console import Console
     from rich.progress import Progress
 
     from ..adjudication.judging import judge_cases
     from ..adjudication.ruling import append_rulings
 
-    cases = [item.case for item in items]
-    with Progress(console=Console(stderr=True), disable=not cases) as progress:
-        task = progress.add_task("judging", total=len(cases))
+    to_do = [case for case in cases if case.key not in said]
+    with Progress(console=Console(stderr=True), disable=not to_do) as progress:
+        task = progress.add_task("judging", total=len(to_do))
 
         def keep(finding: Finding) -> None:
             append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
+            said[finding.case.key] = finding.answer.verdict
             progress.advance(task)
 
-        return judge_cases(cases, shown, judge, keep, jobs=jobs, calls=calls)
-
-
-def _print_agreement(finished: FinishedRun, found: Sequence[Disagreement], name: str) -> None:
-    from ..adjudication.judging import agreement
-    from ..adjudication.ruling import read_rulings
-
-    if not finished.verdict_file.exists():
-        say("agreement unknown: the verdict file holds nobody's verdicts on this run")
-        return
-    said: dict[tuple[str, str], Word] = {
-        (ruling.id, ruling.sql): ruling.verdict
-        for ruling in read_rulings(finished.verdict_file)
-        if not ruling.accepted and ruling.by == name
-    }
-    pairs: list[tuple[Word, Word]] = [
-        (item.outcome.verdict, said[key])
-        for item in found
-        if item.outcome.verdict is not None and (key := (item.case.question.id, item.case.sql)) in said
-    ]
-    say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
-
-
-def _print_end(finished: FinishedRun, parts: Sequence[Judged]) -> None:
-    say(f"{sum(part.calls for part in parts)} calls; proposals are in {finished.verdict_file}")
-    if left := sum(part.left for part in parts):
-        warn(f"{left} left to judge: the same command goes on with them")
-    if failed := [entry for part in parts for entry in part.failed]:
-        case, why = failed[0]
-        warn(f"{len(failed)} could not be put to the model; {case.question.id}: {why}")
-    say(finished.judged_again())
+        return judge_cases(to_do, shown, judge, keep, jobs=jobs, calls=calls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,8 +15,9 @@ from ...tools.terminal import say, warn
 from .options import ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from ...agent.model.trust import Bound
-    from ..trial import TrialOptions
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -62,19 +64,21 @@ def trial(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
     from ...agent.model.record import check_record_file, record_file
-    from ...agent.settings import read_settings
-    from ..trial import TrialOptions
+    from ..runner.progress import RunProgress
+    from ..trial import TrialOptions, read_trial
+    from ..trial.run import ask_questions
 
-    fields = read_settings(settings) if settings else {}
     options = TrialOptions(
-        db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate
+        db, questions, model, base_url, preset, _read(settings), examples, tries, jobs, price, gate
     )  # fmt: skip
     file = record_file(record)
     if file is not None:
         check_record_file(file)
-    results = _held(options, out)
+    asked = read_trial(questions)
+    with _stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
+        results = ask_questions(asked, options, out, progress)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        _recorded(results, file)
+        _add_record(results, file)
     if as_json:
         shown = {key: value for key, value in results.items() if key not in ("by_question", "evaluation")}
         say(json.dumps({**shown, "out": str(out)}))
@@ -97,7 +101,7 @@ def init(
 ) -> None:
     """Draft a question file from the schema, the knowledge file and a log of queries."""
     from ...tools.database import Database
-    from ..trial import draft, write_draft
+    from ..trial.draft import draft, write_draft
 
     with Database.open(db) as database:
         drafts = draft(database, from_log, knowledge)
@@ -113,39 +117,33 @@ def schema() -> None:
     say(json.dumps(trial_schema(), indent=2))
 
 
-def _held(options: TrialOptions, out: Path) -> dict[str, Any]:
-    from ..runner import RunStopped
-    from ..runner.progress import RunProgress
-    from ..trial import read_trial, run_trial
+def _read(settings: Path | None) -> dict[str, Any]:
+    from ...agent.settings import read_settings
 
-    total = options.tries * sum(len(question.turns) for question in read_trial(options.questions).questions)
+    return read_settings(settings) if settings else {}
+
+
+@contextmanager
+def _stopping() -> Generator[None]:
+    """End the command with 1 if the model could not be asked several questions in a row."""
+    from ..runner import RunStopped
+
     try:
-        with RunProgress(total, options.price, "passed") as progress:
-            return run_trial(options, out, progress)
+        yield
     except RunStopped as error:
         warn(str(error))
         raise typer.Exit(1) from error
 
 
-def _recorded(results: dict[str, Any], path: Path) -> None:
+def _add_record(results: dict[str, Any], path: Path) -> None:
     from ...agent.model.record import Record, add_record
     from ..runner.results import short_name
 
     about, cost = results["trial"], results["cost"]
     right = sum(question["share"] == 1 for question in results["by_question"])
-    add_record(
-        Record(
-            about["model"],
-            short_name(about["database"]),
-            results["questions"],
-            right,
-            None,
-            cost["calls"],
-            cost["prompt_tokens"],
-            about["time"],
-        ),
-        path,
-    )
+    name, n = short_name(about["database"]), results["questions"]
+    calls, tokens = cost["calls"], cost["prompt_tokens"]
+    add_record(Record(about["model"], name, n, right, None, calls, tokens, about["time"]), path)
 
 
 def _print(results: dict[str, Any], out: Path) -> None:
@@ -222,22 +220,19 @@ def fit(
 
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
-    from ...agent.settings import read_settings
-    from ..runner import RunStopped
+    from ...tools.examples import default_location, is_made
     from ..runner.progress import RunProgress
     from ..trial import TrialOptions
     from ..trial.trusting import fit_bound
 
-    fields = read_settings(settings) if settings else {}
-    options = TrialOptions(db, Path(), model, base_url, preset, fields, _store(examples), jobs=jobs)
-    path = _file(trust, fields)
-    try:
-        with RunProgress(None, None, "right") as progress:
-            bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
-    except RunStopped as error:
-        warn(str(error))
-        raise typer.Exit(1) from error
-    say(json.dumps(asdict(bound)) if as_json else _told(bound))
+    fields = _read(settings)
+    # As at the terminal; without a store there is none to look in.
+    store = examples or (str(default_location()) if is_made(default_location()) else None)
+    options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
+    path = _trust_file(trust, fields)
+    with _stopping(), RunProgress(None, None, "right") as progress:
+        bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
+    say(json.dumps(asdict(bound)) if as_json else _tell(bound))
     if bound.level is None:
         raise typer.Exit(1)
 
@@ -254,32 +249,29 @@ def show(
 ) -> None:
     """Show which bounds are set, the labels behind them, and whether they still apply."""
     from ...agent.answers.trust import fault
-    from ...agent.model.trust import read_bounds
-    from ...agent.settings import read_settings
+    from ...agent.model.trust import find_bound, read_bounds
     from ..trial import TrialOptions
     from ..trial.trusting import state_of
 
-    fields = read_settings(settings) if settings else {}
-    path = _file(trust, fields)
-    bounds = read_bounds(path)
-    faults: dict[tuple[str, str], str] = {}
+    fields = _read(settings)
+    path = _trust_file(trust, fields)
+    bounds: list[tuple[Bound, str | None]] = [(bound, None) for bound in read_bounds(path)]
     if db is not None:
         identity, name, now = state_of(TrialOptions(db, Path(), model, base_url, preset, fields))
-        bounds = tuple(bound for bound in bounds if (bound.database, bound.model) == (identity, name))
-        faults = {(bound.database, bound.model): fault(bound, now) for bound in bounds}
+        own = find_bound(read_bounds(path), identity, name)
+        bounds = [(own, fault(own, now))] if own else []
     if as_json:
-        told = [{**asdict(each), "withdrawn": faults.get((each.database, each.model))} for each in bounds]
-        say(json.dumps(told))
+        say(json.dumps([{**asdict(bound), "withdrawn": why} for bound, why in bounds]))
         return
     if not bounds:
         say(f"nothing in {path} for this: `tableturn trust fit` sets bounds")
-    for bound in bounds:
-        say(_told(bound))
-        if why := faults.get((bound.database, bound.model)):
+    for bound, why in bounds:
+        say(_tell(bound))
+        if why:
             say(f"  now {why}")
 
 
-def _file(given: Path | None, fields: dict[str, object]) -> Path:
+def _trust_file(given: Path | None, fields: dict[str, object]) -> Path:
     from ...agent.model.trust import trust_file
     from ...tools.errors import SettingsError
 
@@ -289,14 +281,7 @@ def _file(given: Path | None, fields: dict[str, object]) -> Path:
     return path
 
 
-def _store(given: str | None) -> str | None:
-    """The store that questions at the terminal are answered with; None where there is none yet."""
-    from ...tools.examples import default_location, is_made
-
-    return given or (str(default_location()) if is_made(default_location()) else None)
-
-
-def _told(bound: Bound) -> str:
+def _tell(bound: Bound) -> str:
     head = f"{bound.database}, {bound.model}: "
     if bound.level is None:
         more = f"at least {bound.missing} more labelled answers are missing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -106,34 +107,26 @@ def empty_databases(dataset: Dataset) -> list[Finding]:
 
 
 def _database_findings(dataset: Dataset) -> list[Finding]:
-    names = sorted({question.database for question in dataset.questions})
-    return [finding for name in names if (finding := _database_finding(dataset, name)) is not None]
-
-
-def _database_finding(dataset: Dataset, name: str) -> Finding | None:
-    touched = sum(question.database == name for question in dataset.questions)
-    try:
-        empty = _empty_tables(dataset.place(name))
-    except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
-        return Finding("missing_database", name, f"{name} is no usable database: {error}", touched)
-    if not empty:
-        return None
-    return Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)
+    findings: list[Finding] = []
+    for name, touched in sorted(Counter(question.database for question in dataset.questions).items()):
+        try:
+            if empty := _empty_tables(dataset.place(name)):
+                told = f"tables without rows: {', '.join(empty)}"
+                findings.append(Finding("empty_database", name, told, touched))
+        except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
+            findings.append(Finding("missing_database", name, f"{name} is no usable database: {error}", touched))
+    return findings
 
 
 def _empty_tables(place: str | Path) -> list[str]:
     if isinstance(place, Path) and is_sqlite(place):
-        return _empty_sqlite_tables(place)
+        # Without reading the schema, which takes its time for as many databases as benchmarks have.
+        with closing(open_read_only(place)) as connection:
+            return [name for name in sqlite_tables(connection) if not holds_rows(connection, name)]
     with Database.open(place) as database:
         tables = [table.name for table in database.schema().tables if table.kind == "table"]
         first_row = "SELECT 1 FROM {} LIMIT 1"
         return [name for name in tables if not database.execute(first_row.format(quoted(name, database.dialect))).rows]
-
-
-def _empty_sqlite_tables(path: Path) -> list[str]:
-    """Without reading the schema, which takes its time for as many databases as benchmarks have."""
-    with closing(open_read_only(path)) as connection:
-        return [name for name in sqlite_tables(connection) if not holds_rows(connection, name)]
 
 
 def _failing_golds(dataset: Dataset, missing: set[str]) -> list[Finding]:

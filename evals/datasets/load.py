@@ -16,7 +16,6 @@ from typing import Any, TypeAlias, cast
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ..official.execution import whole_operators
-from .large import LARGE, large
 from .plain import SUFFIXES, read_plain
 from .question import Dataset, Expects, Question
 
@@ -234,13 +233,10 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         if split not in OWN_SPLITS:
             raise SettingsError(f"{name} is a file of one's own questions, without splits: leave --split {split} out")
         return read_plain(Path(name))
-    if name == LARGE:
-        return large(load_dataset("spider", split, root))
     layout = LAYOUTS.get(name)
     if layout is None:
-        raise SettingsError(
-            f"no dataset is called {name!r}; known: {', '.join(LAYOUTS)}, {LARGE}, or a file of one's own questions"
-        )
+        known = ", ".join(LAYOUTS)
+        raise SettingsError(f"no dataset is called {name!r}; known: {known}, or a file of one's own questions")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:

@@ -8,8 +8,10 @@ one); optionally `id`, `interaction` (turns of a conversation share it and follo
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,7 +23,6 @@ SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
 _FIELDS = frozenset(
     {"question", "sql", "database", "id", "interaction", "evidence", "level", "disputed", "expects", "meant"}
 )
-_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 def read_plain(path: Path) -> Dataset:
@@ -31,15 +32,18 @@ def read_plain(path: Path) -> Dataset:
         SettingsError: It cannot be read, or a record is not as described above; the message names the record.
     """
     questions: list[Question] = []
-    turns: dict[str, int] = {}
+    turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
-        question = _question(record, f"{path}, record {number}", str(number), turns)
-        if questions and question.turn > 1 and questions[-1].interaction != question.interaction:
-            raise SettingsError(
-                f"{path}, record {number}: turns of interaction {question.interaction!r} are not together"
-            )
-        if not _writable(question):
-            raise SettingsError(f"{path}, record {number}: its text holds half a character (a lone surrogate)")
+        try:
+            question = _question(record, str(number), turns)
+            if questions and question.turn > 1 and questions[-1].interaction != question.interaction:
+                raise ValueError(f"turns of interaction {question.interaction!r} are not together")
+            # JSON can escape characters that no encoding has, and so no file or page can hold.
+            json.dumps(asdict(question), ensure_ascii=False).encode()
+        except ValueError as error:
+            half = isinstance(error, UnicodeEncodeError)
+            why = "its text holds half a character (a lone surrogate)" if half else str(error)
+            raise SettingsError(f"{path}, record {number}: {why}") from None
         questions.append(question)
     if not questions:
         raise SettingsError(f"{path} holds no questions")
@@ -49,61 +53,46 @@ def read_plain(path: Path) -> Dataset:
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 
 
-def _question(record: object, place: str, number: str, turns: dict[str, int]) -> Question:
+def _question(record: object, number: str, turns: Counter[str]) -> Question:
+    """Read one record; count the turns of its interaction.
+
+    Raises:
+        ValueError: It is not as described above.
+    """
     if not isinstance(record, Mapping):
-        raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+        raise ValueError(f"expected fields with values, found {record!r}")
     if None in record:
         # What the csv module calls the cells beyond the header's.
-        raise SettingsError(f"{place}: more cells than the header has names; text with commas needs quotes around it")
+        raise ValueError("more cells than the header has names; text with commas needs quotes around it")
     fields: dict[str, Any] = {str(key): value for key, value in record.items() if value not in (None, "")}
     if unknown := sorted(set(fields) - _FIELDS):
-        raise SettingsError(f"{place}: unknown field {unknown[0]!r}; known: {', '.join(sorted(_FIELDS))}")
-    expects = _expects(fields, place)
-    declined = expects is not None and expects.outcome == "decline"
-    needed = ("question", "database") if declined else ("question", "sql", "database")
-    if missing := [name for name in needed if name not in fields]:
-        raise SettingsError(f"{place}: {missing[0]!r} is missing")
-    if declined and "sql" in fields:
-        raise SettingsError(f"{place}: a question that is to be declined has no 'sql'")
-    found: Any = fields.get("sql", [])
-    golds = found if isinstance(found, list) else [found]
-    if not (golds or declined) or not all(isinstance(gold, str) and gold.strip() for gold in golds):
-        raise SettingsError(f"{place}: 'sql' is a query, or a list of accepted ones, not {fields['sql']!r}")
-    identity = str(fields.get("id", number))
-    interaction = str(fields.get("interaction", identity))
-    turns[interaction] = turns.get(interaction, 0) + 1
-    return Question(
-        id=identity,
-        database=str(fields["database"]),
-        text=str(fields["question"]),
-        golds=tuple(map(str, golds)),
-        interaction=interaction,
-        turn=turns[interaction],
-        evidence=str(fields.get("evidence", "")),
-        level=str(fields.get("level", "")),
-        disputed=str(fields.get("disputed", "")),
-        expects=expects,
-    )
-
-
-def _expects(fields: Mapping[str, Any], place: str) -> Expects | None:
-    if "expects" not in fields and "meant" not in fields:
-        return None
+        raise ValueError(f"unknown field {unknown[0]!r}; known: {', '.join(sorted(_FIELDS))}")
     outcome: Any = fields.get("expects", "answer")
-    if outcome not in _OUTCOMES:
-        raise SettingsError(f"{place}: 'expects' is {', '.join(_OUTCOMES)}, not {outcome!r}")
-    return Expects(outcome, str(fields.get("meant", "")))
-
-
-def _writable(question: Question) -> bool:
-    """Whether files and pages can hold it: JSON can escape characters that no encoding has."""
-    texts = (question.id, question.interaction, question.database, question.text, *question.golds)
-    meant = question.expects.meant if question.expects else ""
-    try:
-        "".join((*texts, question.evidence, question.level, question.disputed, meant)).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    if outcome not in get_args(Outcome):
+        raise ValueError(f"'expects' is {', '.join(get_args(Outcome))}, not {outcome!r}")
+    needed = ("question", "database") if outcome == "decline" else ("question", "sql", "database")
+    if missing := [name for name in needed if name not in fields]:
+        raise ValueError(f"{missing[0]!r} is missing")
+    if outcome == "decline" and "sql" in fields:
+        raise ValueError("a question that is to be declined has no 'sql'")
+    found: Any = fields.pop("sql", [])
+    golds = found if isinstance(found, list) else [found]
+    if not (golds or outcome == "decline") or not all(isinstance(gold, str) and gold.strip() for gold in golds):
+        raise ValueError(f"'sql' is a query, or a list of accepted ones, not {found!r}")
+    texts = {name: str(value) for name, value in fields.items()}
+    identity = texts.get("id", number)
+    interaction = texts.get("interaction", identity)
+    turns[interaction] += 1
+    return Question(
+        identity,
+        texts["database"],
+        texts["question"],
+        tuple(golds),
+        interaction,
+        turns[interaction],
+        **{name: texts.get(name, "") for name in ("evidence", "level", "disputed")},
+        expects=Expects(outcome, texts.get("meant", "")) if "expects" in fields or "meant" in fields else None,
+    )
 
 
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:

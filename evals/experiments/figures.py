@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from ..datasets import Dataset
 from ..metrics import Summary, Verdict, official_judge, summarize
@@ -38,18 +37,32 @@ class Answered:
     Attributes:
         asked: Its questions.
         answered: Records with strict verdicts, in their order.
-        results: As they are written.
+        linking: The linker's redundancy scores; empty where other answers than one run's are put together.
     """
 
     asked: Dataset
     answered: list[tuple[TurnRecord, Verdict]]
-    results: dict[str, Any]
+    linking: Mapping[str, float]
 
     def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-        """See `figures_of`."""
-        linking: dict[str, float] = self.results["linking"]
-        ours = figures_of(self, suites, shown)
-        ours |= {name: 100 * linking[name] for name in _LINKING if name in linking}
+        """EX, EM and, with test suites, TS, officially judged, and what else is to be shown.
+
+        Args:
+            suites: A folder of test suites.
+            shown: Names of figures; those that take work of their own are made only where they are among these.
+        """
+        verdicts = _judge(self.asked, self.answered)
+        official = summarize(verdicts)
+        ours = _named(official, "ex") | _named(official, "em")
+        ours |= {name: 100 * value for name, value in official.measures.items()}
+        if suites is not None:
+            suite = _named(summarize(_judge(self.asked.on(suites), self.answered)), "ex")
+            ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}
+        if any(name.startswith("attempt") for name in shown):
+            ours |= _by_attempt(self)
+        if "em_ex" in shown:
+            ours |= _both(verdicts) | _clauses(self)
+        ours |= {name: 100 * self.linking[name] for name in _LINKING if name in self.linking}
         if any(name.endswith("_f1") for name in shown):
             ours |= _precision_and_recall(self)
         if any(name.endswith("_seconds") for name in shown):
@@ -66,38 +79,18 @@ class Answered:
         return tuple(100 * fmean(verdict.ex is True for verdict in part) for part in slices)
 
 
-def figures_of(run: Answered, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-    """EX, EM and, with test suites, TS, officially judged, and what else is to be shown.
-
-    Args:
-        run: The answers.
-        suites: A folder of test suites.
-        shown: Names of figures; those that take work of their own are made only where they are among these.
-    """
-    verdicts = _judge(run.asked, run.answered)
-    official = summarize(verdicts)
-    ours = _named(official, "ex") | _named(official, "em")
-    ours |= {name: 100 * value for name, value in official.measures.items()}
-    if suites is not None:
-        suite = _named(summarize(_judge(run.asked.on(suites), run.answered)), "ex")
-        ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}
-    if any(name.startswith("attempt") for name in shown):
-        ours |= _by_attempt(run)
-    if "em_ex" in shown:
-        ours |= _both(verdicts) | _clauses(run)
-    return ours
-
-
 def voted_by_em(runs: Sequence[Answered]) -> Answered:
     """For each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
     first = runs[0]
     with OfficialDatabases(first.asked.database) as databases:
         judge = ClauseJudge(first.asked, databases)
-        chosen = [_voted(judge, turns) for turns in zip(*(run.answered for run in runs), strict=True)]
-    return replace(first, answered=chosen)
+        chosen = [_vote(judge, turns) for turns in zip(*(run.answered for run in runs), strict=True)]
+    # Neither linked items nor times are part of a vote.
+    chosen = [(replace(record, linked=(), usage_by_node=None), verdict) for record, verdict in chosen]
+    return Answered(first.asked, chosen, {})
 
 
-def _voted(judge: ClauseJudge, turns: Sequence[tuple[TurnRecord, Verdict]]) -> tuple[TurnRecord, Verdict]:
+def _vote(judge: ClauseJudge, turns: Sequence[tuple[TurnRecord, Verdict]]) -> tuple[TurnRecord, Verdict]:
     groups: list[list[tuple[TurnRecord, Verdict]]] = []
     for record, verdict in turns:
         for group in groups:

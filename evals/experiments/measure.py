@@ -13,16 +13,15 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
-from ...tools.examples import Example
 from ...tools.examples.store import ENOUGH_SHARED
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics.judging import ClauseJudge
 from ..official import OfficialDatabases
-from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
-from ..runner.model import REPLAY
+from ..runner import Listener, RunSpec, run_evaluation
+from ..runner.model import REPLAY, is_replay
 from ..runner.results import run_results, write_results
 from .experiment import Experiment, How, Needs, Row
-from .figures import Answered, figures_of, voted_by_em
+from .figures import Answered, voted_by_em
 
 
 def drawn_by_level(
@@ -92,17 +91,13 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
 
 @lru_cache(maxsize=8)
 def _counts(place: str, embedding: str) -> tuple[int, int, int]:
+    """Count imported pairs, those that CREDIT-SQL could show (rephrased, with a whole schema), and simplified ones."""
     from ...tools.examples import open_existing
 
     with open_existing(place, embedding) as store:
         imported = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
-    rephrased = sum(map(_is_demonstration, imported))
+    rephrased = sum(bool(example.rephrased and example.database_schema) for example in imported)
     return len(imported), rephrased, sum(bool(example.simplified) for example in imported)
-
-
-def _is_demonstration(example: Example) -> bool:
-    """Whether CREDIT-SQL could show it: rephrased, with its whole schema."""
-    return bool(example.rephrased and example.database_schema)
 
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
@@ -155,7 +150,7 @@ class Setup:
     @property
     def replayed(self) -> bool:
         """Whether recorded predictions stand for a model's replies."""
-        return _is_replay(self.model)
+        return is_replay(self.model)
 
     def model_of(self, row: Row) -> str | None:
         """The model that a row is run with; a combined row's is that of the row that it is made of."""
@@ -206,13 +201,12 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
         NotRun: What every row is run on is missing.
         TableturnError: No row can be run.
     """
+    measuring = _Measuring(experiment, setup, out, listen)
     measured: list[Measured] = []
     errors: list[TableturnError] = []
-    done: dict[str, list[Answered]] = {}
     for row in experiment.rows:
         try:
-            runs = _runs(row, experiment, setup, out, listen, done)
-            measured.append(_measured(row, experiment, setup, runs))
+            measured.append(measuring.measure(row))
         except TableturnError as error:
             errors.append(error)
             measured.append(Measured(row.name, row.paper, {}, str(error)))
@@ -231,140 +225,114 @@ def plumbing_only(rows: Sequence[Measured]) -> bool:
     return bool(several) and all(one == found[0] for found in several for one in found)
 
 
-def _runs(
-    row: Row, experiment: Experiment, setup: Setup, out: Path, listen: Listen, done: dict[str, list[Answered]]
-) -> list[list[Answered]]:
-    """The answers of each repeat: of one run, or of one a seed."""
-    if row.not_run:
-        raise NotRun(row.not_run)
-    if row.combine is not None:
-        whole = done.get(row.combine.of)
-        if whole is None:
+class _Measuring:
+    """The rows of an experiment, measured one after the other; see `measure`."""
+
+    def __init__(self, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> None:
+        self._experiment = experiment
+        self._setup = setup
+        self._out = out
+        self._listen = listen
+        self._done: dict[str, list[list[Answered]]] = {}
+
+    def measure(self, row: Row) -> Measured:
+        """Return the row's figures over the answers of each repeat."""
+        if row.not_run:
+            raise NotRun(row.not_run)
+        if row.combine is None:
+            repeats = self._done[row.name] = self._run_row(row)
+        elif row.combine.of in self._done:
+            repeats = [runs[: row.combine.first] for runs in self._done[row.combine.of]]
+        else:
             raise NotRun(f"the row {row.combine.of!r} was not run")
-        seeds = len(whole) // setup.repeats
-        return [whole[start : start + row.combine.first] for start in range(0, len(whole), seeds)]
-    ready = _ready(row, experiment, setup)
-    repeats: list[list[Answered]] = []
-    for repeat in range(setup.repeats):
-        seeds = [repeat * row.seeds + number for number in range(row.seeds)]
-        repeats.append([_run(row, ready, setup, out, listen, seed) for seed in seeds])
-    done[row.name] = [run for runs in repeats for run in runs]
-    return repeats
+        found = [self._combine(runs, row.combine.how if row.combine else "mean") for runs in repeats]
+        first = repeats[0][0]
+        records = [record for runs in repeats for run in runs for record, _ in run.answered]
+        return Measured(
+            row.name,
+            row.paper,
+            _over(found, fmean),
+            deviations=_over(found, stdev) if len(found) > 1 else {},
+            runs=len(found) * len(repeats[0]),
+            questions=len(first.asked.questions),
+            dataset=f"{first.asked.name} {first.asked.split}",
+            parts=first.parts() if self._experiment.chart == "box" else (),
+            predictions={record.id: record.sql for record, _ in first.answered} if row.combine is None else {},
+            replayed=is_replay(self._setup.model_of(row)),
+            short=sum(any(map(_NO_ROOM.match, record.notes)) for record in records),
+        )
+
+    def _combine(self, runs: Sequence[Answered], how: How) -> Mapping[str, float]:
+        """Return the figures of one repeat."""
+        runs = [voted_by_em(runs)] if how == "vote" else runs
+        found = [run.figures(self._setup.suites, self._experiment.shown) for run in runs]
+        return _over(found, {"mean": fmean, "min": min, "max": max, "vote": fmean}[how])
+
+    def _run_row(self, row: Row) -> list[list[Answered]]:
+        """Run each repeat: one run, or one per seed.
+
+        Raises:
+            NotRun: What the row is run on is missing.
+        """
+        setup, levels = self._setup, self._experiment.levels
+        name = row.dataset or self._experiment.dataset
+        try:
+            dataset = load_dataset(name, setup.split or self._experiment.split, setup.data)
+            left = dataset.without(setup.without)
+            asked = _draw(left, levels, setup.limit) if levels else left.first(setup.limit)
+            for database in dict.fromkeys(question.database for question in asked.questions):
+                dataset.place(database)
+        except (SettingsError, DatabaseUnavailable) as error:
+            raise NotRun(str(error)) from None
+        model = setup.model_of(row)
+        needs = "nothing" if is_replay(model) or row.changes == ("program",) else self._experiment.needs
+        if reason := lacking(needs, setup.examples, setup.embedding):
+            raise NotRun(reason)
+        spec = RunSpec(
+            dataset=dataset.name,
+            split=dataset.split,
+            model=_find_model(model, name),
+            preset=row.preset,
+            settings=row.settings,
+            limit=setup.limit if asked == left.first(setup.limit) else None,
+            without=setup.without,
+            examples=setup.examples,
+            base_url=setup.base_url,
+            baseline=row.baseline,
+            embedding=setup.embedding,
+        )
+        folder = self._out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
+        repeats: list[list[Answered]] = []
+        for repeat in range(setup.repeats):
+            repeats.append([])
+            for seed in range(repeat * row.seeds, (repeat + 1) * row.seeds):
+                seeded = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
+                out = folder / f"seed-{seed}" if setup.repeats > 1 or row.seeds > 1 else folder
+                with self._listen(row.name, len(asked.questions)) as listener:
+                    answered = run_evaluation(seeded, dataset, out, jobs=setup.jobs, listener=listener, asked=asked)
+                if unasked := [record for record, _ in answered if not record.asked]:
+                    told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
+                    raise ModelError(told)
+                results = run_results(seeded, asked, answered, 0.0)
+                write_results(results, out)
+                repeats[-1].append(Answered(asked, answered, results["linking"]))
+        return repeats
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """What a row is run on: its dataset, whole, the part of it that is asked, and its model."""
-
-    dataset: Dataset
-    asked: Dataset
-    model: str | None
-
-
-def _ready(row: Row, experiment: Experiment, setup: Setup) -> _Ready:
-    """See `_Ready`.
-
-    Raises:
-        NotRun: What it is run on is missing.
-    """
-    name, split = row.dataset or experiment.dataset, setup.split or experiment.split
-    try:
-        dataset = load_dataset(name, split, setup.data)
-        asked = _asked(dataset.without(setup.without), experiment, setup.limit)
-        for database in dict.fromkeys(question.database for question in asked.questions):
-            dataset.place(database)
-    except (SettingsError, DatabaseUnavailable) as error:
-        raise NotRun(str(error)) from None
-    model = setup.model_of(row)
-    needs = "nothing" if _is_replay(model) or row.changes == ("program",) else experiment.needs
-    if reason := lacking(needs, setup.examples, setup.embedding):
-        raise NotRun(reason)
-    return _Ready(dataset, asked, _model(model, name))
-
-
-def _asked(dataset: Dataset, experiment: Experiment, limit: int | None) -> Dataset:
-    if not experiment.levels:
-        return dataset.first(limit)
+def _draw(dataset: Dataset, levels: Mapping[str, int], limit: int | None) -> Dataset:
     with OfficialDatabases(dataset.database) as databases:
-        judge = ClauseJudge(dataset, databases)
-        return drawn_by_level(dataset, judge.hardness, experiment.levels, limit)
+        return drawn_by_level(dataset, ClauseJudge(dataset, databases).hardness, levels, limit)
 
 
-def _is_replay(model: str | None) -> bool:
-    return model is not None and model.startswith(REPLAY)
-
-
-def _model(model: str | None, dataset: str) -> str | None:
-    """The model; of a folder of recorded predictions, those for the dataset."""
-    if model is None or not _is_replay(model):
-        return model
-    folder = Path(model.removeprefix(REPLAY))
-    if not folder.is_dir():
+def _find_model(model: str | None, dataset: str) -> str | None:
+    """Return the model; of a folder of recorded predictions, those for the dataset."""
+    folder = Path(model.removeprefix(REPLAY)) if model and is_replay(model) else None
+    if folder is None or not folder.is_dir():
         return model
     found = next((path for path in sorted(folder.iterdir()) if path.stem == dataset), None)
     if found is None:
         raise NotRun(f"{folder} holds no predictions for {dataset}")
     return f"{REPLAY}{found}"
-
-
-def _run(row: Row, ready: _Ready, setup: Setup, out: Path, listen: Listen, seed: int) -> Answered:
-    dataset, asked = ready.dataset, ready.asked
-    first = dataset.without(setup.without).first(setup.limit)
-    spec = RunSpec(
-        dataset=dataset.name,
-        split=dataset.split,
-        model=ready.model,
-        preset=row.preset,
-        settings={**row.settings, **({"example_seed": seed} if seed else {})},
-        limit=setup.limit if asked == first else None,
-        without=setup.without,
-        examples=setup.examples,
-        base_url=setup.base_url,
-        baseline=row.baseline,
-        embedding=setup.embedding,
-    )
-    folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
-    if setup.repeats > 1 or row.seeds > 1:
-        folder = folder / f"seed-{seed}"
-    with listen(row.name, len(asked.questions)) as listener:
-        answered = run_evaluation(spec, dataset, folder, jobs=setup.jobs, listener=listener, asked=asked)
-    if left := [record for record, _ in answered if not record.asked]:
-        raise ModelError(f"{len(left)} of {len(answered)} questions could not be asked ({left[0].text})")
-    results = run_results(spec, asked, answered, 0.0)
-    write_results(results, folder)
-    return Answered(asked, answered, results)
-
-
-def _measured(row: Row, experiment: Experiment, setup: Setup, repeats: Sequence[Sequence[Answered]]) -> Measured:
-    how: How = row.combine.how if row.combine else "mean"
-    found = [_combined(runs, how, setup.suites, experiment.shown) for runs in repeats]
-    first = repeats[0][0]
-    return Measured(
-        row.name,
-        row.paper,
-        _over(found, fmean),
-        deviations=_over(found, stdev) if len(found) > 1 else {},
-        runs=len(found) * len(repeats[0]),
-        questions=len(first.asked.questions),
-        dataset=f"{first.asked.name} {first.asked.split}",
-        parts=first.parts() if experiment.chart == "box" else (),
-        predictions={record.id: record.sql for record, _ in first.answered} if row.combine is None else {},
-        replayed=_is_replay(setup.model_of(row)),
-        short=sum(_is_short(record) for runs in repeats for run in runs for record, _ in run.answered),
-    )
-
-
-def _is_short(record: TurnRecord) -> bool:
-    """Whether a prompt had to leave out examples, as the answer's notes tell."""
-    return any(_NO_ROOM.match(note) for note in record.notes)
-
-
-def _combined(runs: Sequence[Answered], how: How, suites: Path | None, shown: Sequence[str]) -> Mapping[str, float]:
-    """The figures of one repeat."""
-    if how == "vote":
-        return figures_of(voted_by_em(runs), suites, shown)
-    found = [run.figures(suites, shown) for run in runs]
-    return _over(found, {"mean": fmean, "min": min, "max": max}[how])
 
 
 def _over(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:

@@ -88,7 +88,8 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
     """
     shown = experiment.shown
     table = [
-        Row(_row_name(row), (*(_both(row, figure) for figure in shown), str(row.questions or "-"))) for row in rows
+        Row(row_name(row), (*(compare_figure(row, figure) for figure in shown), str(row.questions or "-")))
+        for row in rows
     ]
     report.write_page(
         out / PAGE_FILE,
@@ -100,14 +101,17 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
     return out / PAGE_FILE
 
 
-def _row_name(row: Measured) -> str:
+def row_name(row: Measured) -> str:
+    """Return a row's name, and whether it was replayed or not run."""
     return f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}"
 
 
-def _both(row: Measured, figure: str) -> str:
+def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
+    """Return the paper's number, so wide, and ours."""
     paper = reported(row.paper[figure]) if figure in row.paper else "-"
     ours = shown_figure(figure, row.ours[figure]) if figure in row.ours else "-"
-    return f"{paper} / {ours}{f' ± {shown_figure(figure, row.deviations[figure])}' if figure in row.deviations else ''}"
+    spread = f" ± {shown_figure(figure, row.deviations[figure])}" if figure in row.deviations else ""
+    return f"{paper:>{width}} / {ours}{spread}"
 
 
 def _pictures(experiment: Experiment, rows: Sequence[Measured]) -> list[Section]:
@@ -152,7 +156,7 @@ def _percent(value: float | None) -> str:
 
 
 def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[dict[str, Any]]]:
-    """The points of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
+    """Return the points of each chart: one a figure, or one of EX by attempt (revision chain, figure 3)."""
     measured = {row.name: row for row in rows}
     placed = [(row.point, row.combine, measured[row.name]) for row in experiment.rows if row.point is not None]
     if not placed:
@@ -165,23 +169,25 @@ def _curves(experiment: Experiment, rows: Sequence[Measured]) -> dict[str, list[
                 continue
             key = (place.curve, place.x)
             if combine is not None and combine.how in ("min", "max"):
-                other = found.get(key, {"low": ours, "high": ours})
-                point = _point(*key, None, min(other["low"], ours), max(other["high"], ours))
+                band = found.get(key, {"low": ours, "high": ours})
+                found[key] = _point(*key, None, min(band["low"], ours), max(band["high"], ours))
             else:
-                spread = row.deviations.get(figure, 0.0)
-                point = _point(*key, ours, ours - spread, ours + spread, row.paper.get(figure))
-            found[key] = point
+                found[key] = _spread_point(*key, row, figure)
         charts[figure] = list(found.values())
     return charts
 
 
 def _by_attempt(row: Measured) -> list[dict[str, Any]]:
     return [
-        _point(row.name, int(name[7 : -len("_ex")]), ours, ours - spread, ours + spread)
-        for name, ours in row.ours.items()
+        _spread_point(row.name, int(name[7 : -len("_ex")]), row, name)
+        for name in row.ours
         if name.startswith("attempt")
-        for spread in (row.deviations.get(name, 0.0),)
     ]
+
+
+def _spread_point(curve: str, x: float, row: Measured, figure: str) -> dict[str, Any]:
+    ours, spread = row.ours[figure], row.deviations.get(figure, 0.0)
+    return _point(curve, x, ours, ours - spread, ours + spread, row.paper.get(figure))
 
 
 def _point(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .history import Held, PastAnswer, Side, read_examples_of, read_history, read_side
-from .impact import Ask, Impact, asking, impact
-from .replay import Change, ChangeKind, Replay
+from .impact import Ask, Change, ChangeKind, Impact, Replay, asking, impact
 
 __all__ = [
     "Ask",

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ...tools.database import Database
 from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
-from ...tools.record_files import read_json, read_lines
+from ...tools.knowledge import Entry, read_knowledge
+from ...tools.record_files import read_lines
 from ..datasets import load_dataset
 from ..runner.results import RESULTS_FILE, read_results
 from ..runner.run import JOURNAL_FILE
 from ..runner.spec import SPEC_FILE
-from ..trial.draft import knowledge_entries, read_log, turned_down
+from ..trial.draft import read_log, turned_down
 
 
 @dataclass(frozen=True)
@@ -100,29 +99,24 @@ def read_examples_of(database: Database, location: str, embedding: str = "hashed
         ]
 
 
+_TOLD = ("question", "sql", "user", "time", "thread", "status", "database")
+"""The fields of an audit trail's records that are read."""
+
+
 def _of_trail(path: Path) -> Iterator[PastAnswer]:
     try:
         records = read_lines(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     for number, record in enumerate(records, 1):
-        if isinstance(record, Mapping) and record.get("queries") and not (record.get("question") or record.get("sql")):
-            continue  # an assistant's own query, which failed
-        if not isinstance(record, Mapping) or not (record.get("question") or record.get("sql")):
+        fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
+        if not (fields.get("question") or fields.get("sql")):
+            if fields.get("queries"):
+                continue  # an assistant's own query, which failed
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
-        if record.get("refused") and (not record.get("sql") or turned_down(record)):
-            continue
-        said = {name: str(value) for name, value in record.items() if value is not None}
-        yield PastAnswer(
-            said.get("question", ""),
-            said.get("sql", ""),
-            f"{path.name}:{number}",
-            said.get("user", ""),
-            said.get("time", ""),
-            said.get("thread", ""),
-            said.get("status", ""),
-            database=said.get("database", ""),
-        )
+        if not fields.get("refused") or (fields.get("sql") and not turned_down(fields)):
+            told = {name: str(fields[name]) for name in _TOLD if fields.get(name) is not None}
+            yield PastAnswer(**{"question": "", "sql": "", **told}, source=f"{path.name}:{number}")
 
 
 def concerning(history: Sequence[PastAnswer], database: Database) -> list[PastAnswer]:
@@ -145,32 +139,23 @@ def concerning(history: Sequence[PastAnswer], database: Database) -> list[PastAn
 
 
 def _of_folder(folder: Path) -> Iterator[PastAnswer]:
-    path = folder / RESULTS_FILE
+    """The answers of a run, or of the first try of each of a trial's questions."""
+    found = read_results(folder)
     try:
-        found: Any = read_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{folder} holds no finished trial or run: {error}") from error
-    try:
-        yield from _of_trial(found, folder.name) if "trial" in found else _of_run(found, folder.name)
+        if "trial" not in found:
+            for question in found["questions"]:
+                past = _past(question["question"], question, question["id"], folder.name)
+                yield replace(past, thread=question["interaction"], database=question["database"])
+            return
+        about = found["trial"]
+        for question in found["by_question"]:
+            turns = question["tries"][0]["turns"]
+            for place, turn in enumerate(turns, 1):
+                number = f"{question['id']}.{place}" if len(turns) > 1 else question["id"]
+                past = _past(turn["question"], turn, number, folder.name)
+                yield replace(past, time=about["time"], thread=question["id"], database=about["database"])
     except (KeyError, TypeError, IndexError) as error:
-        raise SettingsError(f"{path} is not what a trial or a run writes: {error!r}") from error
-
-
-def _of_run(found: Mapping[str, Any], name: str) -> Iterator[PastAnswer]:
-    for question in found["questions"]:
-        past = _past(question["question"], question, question["id"], name)
-        yield replace(past, thread=question["interaction"], database=question["database"])
-
-
-def _of_trial(found: Mapping[str, Any], name: str) -> Iterator[PastAnswer]:
-    """The first try of each question."""
-    about = found["trial"]
-    for question in found["by_question"]:
-        turns = question["tries"][0]["turns"]
-        for place, turn in enumerate(turns, 1):
-            number = f"{question['id']}.{place}" if len(turns) > 1 else question["id"]
-            past = _past(turn["question"], turn, number, name)
-            yield replace(past, time=about["time"], thread=question["id"], database=about["database"])
+        raise SettingsError(f"{folder / RESULTS_FILE} is not what a trial or a run writes: {error!r}") from error
 
 
 def _past(question: str, record: Mapping[str, Any], number: str, name: str) -> PastAnswer:
@@ -186,13 +171,13 @@ class Side:
 
     Attributes:
         database: A path or URL; empty for a run that asked several databases.
-        knowledge: The entries of its knowledge file by name, lower case; empty without one.
+        knowledge: The entries of its knowledge file; none without one.
         model: Who answered; empty where that plays no part.
         answers: What was answered in it; None for a database alone.
     """
 
     database: str
-    knowledge: Mapping[str, Mapping[str, Any]]
+    knowledge: tuple[Entry, ...]
     model: str = ""
     answers: tuple[PastAnswer, ...] | None = None
 
@@ -220,11 +205,11 @@ def read_side(place: str, knowledge: Path | None = None, data: Path | None = Non
         data: The folder of benchmark data, for a run over a benchmark.
 
     Raises:
-        SettingsError: The folder's trial or run is not finished, its dataset cannot be read, or the knowledge file
-            cannot.
+        SettingsError: The folder's trial or run is not finished, or its dataset cannot be read.
+        KnowledgeError: The knowledge file is missing or wrong.
         DatabaseUnavailable: A database of the run is gone.
     """
-    entries = read_knowledge(knowledge) if knowledge else {}
+    entries = tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
     folder = Path(place)
     if "://" in place or not (folder / RESULTS_FILE).exists():
         if any((folder / name).exists() for name in (SPEC_FILE, JOURNAL_FILE)):
@@ -244,19 +229,3 @@ def read_side(place: str, knowledge: Path | None = None, data: Path | None = Non
     answers = tuple(replace(past, database=places[past.database]) for past in answers)
     only = next(iter(places.values())) if len(set(places.values())) == 1 else ""
     return Side(only, entries, spec["model"] or "", answers)
-
-
-def read_knowledge(path: Path) -> dict[str, Mapping[str, Any]]:
-    """Terms and metrics by name, lower case.
-
-    Raises:
-        SettingsError: It cannot be read.
-    """
-    try:
-        found: object = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise SettingsError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
-    if not isinstance(found, Mapping):
-        raise SettingsError(f"{path}: expected `terms` and `metrics`")
-    sections = (found.get("terms"), found.get("metrics"))
-    return {name.lower(): entry for section in sections for name, entry in knowledge_entries(section, path)}

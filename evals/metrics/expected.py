@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -57,13 +57,6 @@ def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
     return Ordering(True, keyed.sql(dialect), len(keys), unlimited.sql(dialect) if cut else "")
 
 
-def ties(gold: Table, keyed: Table, keys: int) -> Sequence[tuple[object, ...]] | None:
-    """A label for each gold row, by its sort keys; None where the query with keys gives other rows than the gold."""
-    if [row[:-keys] for row in keyed.rows] != list(gold.rows):
-        return None
-    return [row[-keys:] for row in keyed.rows]
-
-
 def _key(item: exp.Expr, select: exp.Select) -> exp.Expr | None:
     """What an ORDER BY item sorts by, as it may stand in the SELECT list; None for what cannot."""
     key = item.this if isinstance(item, exp.Ordered) else item
@@ -79,57 +72,8 @@ def _key(item: exp.Expr, select: exp.Select) -> exp.Expr | None:
     return key
 
 
-_Row = tuple[Cell, ...]
-
 CANDIDATES = 1_000
 """Rows past the gold's that are looked at; of a tie with more of them, the others do not count as right."""
-
-
-@dataclass(frozen=True)
-class Cutoff:
-    """A tie at a gold query's limit.
-
-    Attributes:
-        rows: The gold's rows before the tie.
-        tied: All rows of the tie, among them those that the gold gave.
-        ties: A label for each gold row, by its sort keys.
-    """
-
-    rows: Sequence[_Row]
-    tied: Sequence[_Row]
-    ties: Sequence[tuple[object, ...]]
-
-    @classmethod
-    def of(cls, ties: Sequence[tuple[object, ...]], unlimited: Table) -> Cutoff | None:
-        """The tie that the gold's last row is in; None where the limit leaves none of its rows out.
-
-        Args:
-            ties: A label for each gold row, its sort keys.
-            unlimited: The gold without its limit, with the sort keys as last columns; perhaps cut off further down.
-        """
-        keys = len(ties[-1])
-        before = sum(label != ties[-1] for label in ties)
-        tied = [row[:-keys] for row in unlimited.rows if row[-keys:] == ties[-1]]
-        if len(tied) <= len(ties) - before:
-            return None
-        return cls([row[:-keys] for row in unlimited.rows[:before]], tied, ties)
-
-    def allows(self, table: Table) -> bool:
-        """Whether a result is the gold's but for other rows of the tie."""
-        return any(
-            same_result([*self.rows, *chosen], table, ordered=True, ties=self.ties) for chosen in self._choices(table)
-        )
-
-    def _choices(self, table: Table) -> Iterator[Sequence[_Row]]:
-        """Rows of the tie that the result may contain: each alone, or those that it does contain."""
-        wanted = len(self.ties) - len(self.rows)
-        if wanted == 1:
-            yield from ([row] for row in self.tied)
-            return
-        there = Counter(self.tied) & Counter(table.rows)
-        if there.total() >= wanted:
-            yield list(there.elements())[:wanted]
-
 
 GOLD_LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 
@@ -137,6 +81,8 @@ OTHER_RESULT = "it gives another result each time it runs"
 _BY_CHANCE = re.compile(r"\brandom(blob)?\s*\(", re.IGNORECASE)
 _TRIALS = 8
 """How often a query that calls RANDOM is run again, to see whether its result is another."""
+
+_Row = tuple[Cell, ...]
 
 
 class Unfit(QueryError):
@@ -153,24 +99,33 @@ class Expected:
     Attributes:
         table: Its rows.
         order: Whether and by what they are ordered.
-        tied: A label for each row, by its sort keys; None where they are unknown.
-        cutoff: The tie that its LIMIT cuts through, if any.
+        ties: A label for each row, its sort keys; None if they are unknown.
+        cut: All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
     """
 
     table: Table
     order: Ordering
-    tied: Sequence[tuple[object, ...]] | None = None
-    cutoff: Cutoff | None = None
+    ties: Sequence[_Row] | None = None
+    cut: Sequence[_Row] = ()
 
     def allows(self, table: Table) -> bool:
-        """Whether a result gives the same answer."""
-        if same_result(self.table, table, self.order.ordered, self.tied):
+        """Whether a result gives the same answer, perhaps with other rows of the tie that is cut."""
+        if same_result(self.table, table, self.order.ordered, self.ties):
             return True
-        return self.cutoff is not None and self.cutoff.allows(table)
+        if not self.ties or not self.cut:
+            return False
+        before = [row for row, label in zip(self.table.rows, self.ties, strict=True) if label != self.ties[-1]]
+        wanted = len(self.ties) - len(before)
+        there = Counter(self.cut) & Counter(table.rows)
+        # A single row may be any of the tie; of several, those count that the result does contain.
+        chosen = [[row] for row in self.cut] if wanted == 1 else [list(there.elements())[:wanted]]
+        return any(
+            same_result([*before, *rows], table, ordered=True, ties=self.ties) for rows in chosen if len(rows) == wanted
+        )
 
 
 def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expected:
-    """Runs an accepted query.
+    """Run an accepted query.
 
     Raises:
         Unfit: Its result is too large, or another each time.
@@ -179,22 +134,27 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
     table = database.execute(sql, limits)
     if table.truncated:
         raise Unfit(f"a result of more than {limits.rows:,} rows is too large", "too_large")
-    found = _ordered(database, table, sql, limits)
+    found = _with_ties(database, Expected(table, ordering(sql, database.dialect)), limits)
     for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
         if not found.allows(database.execute(sql, limits)):
             raise Unfit(OTHER_RESULT)
     return found
 
 
-def _ordered(database: Database, table: Table, sql: str, limits: Limits) -> Expected:
-    order = ordering(sql, database.dialect)
-    if not order.with_keys or not table.rows:
-        return Expected(table, order)
+def _with_ties(database: Database, found: Expected, limits: Limits) -> Expected:
+    order, rows = found.order, found.table.rows
+    if not order.with_keys or not rows:
+        return found
     try:
-        tied = ties(table, database.execute(order.with_keys, limits), order.keys)
-        if tied is None or not order.unlimited:
-            return Expected(table, order, tied)
-        most = replace(limits, rows=len(table.rows) + CANDIDATES)
-        return Expected(table, order, tied, Cutoff.of(tied, database.execute(order.unlimited, most)))
+        keyed = database.execute(order.with_keys, limits).rows
+        if [row[: -order.keys] for row in keyed] != list(rows):
+            return found
+        ties = [row[-order.keys :] for row in keyed]
+        cut: list[_Row] = []
+        if order.unlimited:
+            past = database.execute(order.unlimited, replace(limits, rows=len(rows) + CANDIDATES)).rows
+            cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
     except QueryError:
-        return Expected(table, order)
+        return found
+    # The limit cuts through no tie if the gold has all of its rows.
+    return replace(found, ties=ties, cut=cut if len(cut) > ties.count(ties[-1]) else ())

@@ -50,10 +50,10 @@ class Verdict:
 
     question: Question
     sql: str
-    ex: bool | None
-    em: bool | None
-    valid: bool
-    hardness: str
+    ex: bool | None = None
+    em: bool | None = None
+    valid: bool = False
+    hardness: str = ""
     error: str = ""
     measures: Mapping[str, float] = field(default_factory=dict[str, float])
     asked: bool = True
@@ -92,30 +92,27 @@ class ClauseJudge:
         return question.level or (hardness(gold) if gold else "")
 
     def exact_match(self, question: Question, sql: str) -> bool | None:
-        """EM against the first gold; None where that, or its database, cannot be read."""
-        return self._match(question, sql, question.golds[0])
+        """Return EM against the first gold; None if that, or its database, cannot be read."""
+        return self.any_exact_match(replace(question, golds=question.golds[:1]), sql)
 
     def any_exact_match(self, question: Question, sql: str) -> bool | None:
-        """EM against each accepted gold: one that matches is enough; None where none of them can be judged by."""
-        known = [match for gold in question.golds if (match := self._match(question, sql, gold)) is not None]
-        return any(known) if known else None
-
-    def _match(self, question: Question, sql: str, accepted: str) -> bool | None:
+        """Return EM against each accepted gold: one that matches is enough; None if none of them can be judged by."""
         foreign_keys = self._keys(question.database)
-        gold = self._read(question, accepted)
-        if gold is None or foreign_keys is None:
+        golds = [gold for text in question.golds if (gold := self._read(question, text)) is not None]
+        if foreign_keys is None or not golds:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
-        return exact_set_match(self._read(question, sql.replace("value", "1")), gold, foreign_keys)
+        query = self._read(question, sql.replace("value", "1"))
+        return any(exact_set_match(query, gold, foreign_keys) for gold in golds)
 
     def differing(self, question: Question, sql: str) -> tuple[str, ...]:
-        """The clauses in which a prediction differs from the first gold; none where that cannot be judged."""
-        foreign_keys = self._keys(question.database) or {}
+        """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""
         gold = self._read(question, question.golds[0])
-        return () if gold is None else differing_clauses(self._read(question, sql), gold, foreign_keys)
+        keys = self._keys(question.database) or {}
+        return () if gold is None else differing_clauses(self._read(question, sql), gold, keys)
 
     def outputs(self, question: Question, sql: str) -> int | None:
-        """How many columns a query gives, as the official tool reads it; None where it cannot."""
+        """Return how many columns a query gives, as the official tool reads it; None if it cannot."""
         query = self._read(question, sql)
         return None if query is None else len(query.outputs)
 
@@ -161,28 +158,27 @@ class StrictJudge(Closing):
         self._databases.close()
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Judges one prediction."""
+        """Judge one prediction."""
         if not question.golds:
-            return Verdict(question, sql, None, None, valid=False, hardness="", error=NO_GOLD)
-        level = self._clauses.hardness(question)
+            return Verdict(question, sql, error=NO_GOLD)
+        verdict = Verdict(question, sql, hardness=self._clauses.hardness(question))
         try:
             golds = self._accepted(question)
         except (QueryError, DatabaseUnavailable) as error:
-            return Verdict(question, sql, None, None, valid=False, hardness=level, error=_why(question, error))
-        matched = self._clauses.any_exact_match(question, sql)
+            return replace(verdict, error=_why(question, error))
+        verdict = replace(verdict, ex=False, em=self._clauses.any_exact_match(question, sql))
         if not sql.strip():
-            return Verdict(question, sql, False, matched, valid=False, hardness=level, error="no prediction")
+            return replace(verdict, error="no prediction")
         try:
             same = all(self._same(file, sql, accepted) for file, accepted in golds.items())
         except QueryError as error:
-            return Verdict(question, sql, False, matched, valid=False, hardness=level, error=str(error))
+            return replace(verdict, error=str(error))
         if not same and sql in question.golds:
-            reason = _why(question, Unfit(OTHER_RESULT))
-            return Verdict(question, sql, None, matched, valid=True, hardness=level, error=reason)
-        return Verdict(question, sql, same, matched, valid=True, hardness=level)
+            return replace(verdict, ex=None, valid=True, error=_why(question, Unfit(OTHER_RESULT)))
+        return replace(verdict, ex=same, valid=True)
 
     def unfit(self, question: Question) -> str:
-        """Why a question's golds cannot be judged by; empty where they can."""
+        """Return why a question's golds cannot be judged by; empty if they can."""
         try:
             self._accepted(question)
         except (QueryError, DatabaseUnavailable) as error:
@@ -248,7 +244,7 @@ class BirdJudge(Closing):
             file = self._dataset.database(question.database)
             expected = self._databases.gold_rows(file, gold)
         except (QueryFailed, DatabaseUnavailable) as error:
-            return Verdict(question, sql, None, None, valid=False, hardness=question.level, error=str(error))
+            return Verdict(question, sql, hardness=question.level, error=str(error))
         try:
             got = self._databases.rows(file, sql) if sql.strip() else None
             error = "" if got is not None else "no prediction"
@@ -329,7 +325,7 @@ class OfficialJudge(Closing):
         try:
             execution = execute_both(sql, question.golds[0], question.database, self._databases)
         except (QueryFailed, DatabaseUnavailable) as error:
-            return Verdict(question, sql, None, None, valid=False, hardness=level, error=str(error))
+            return Verdict(question, sql, hardness=level, error=str(error))
         matched = self._clauses.exact_match(question, sql)
         return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
@@ -58,7 +58,7 @@ def turn_redundancy(gold: str, schema: Schema, linked: Linked, threshold: float 
 
 
 def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = COUNTED) -> dict[str, float]:
-    """Precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
+    """Return precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
 
     Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals.
 
@@ -70,36 +70,26 @@ def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = C
         `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`; nothing over
         no turns.
     """
-    tables, columns = [0, 0, 0, 0], [0, 0, 0, 0]
+    from sklearn.metrics import precision_recall_fscore_support
+
+    pairs: dict[str, list[tuple[bool, bool]]] = {"table": [], "column": []}
     for gold, schema, linked in turns:
         used, found = _used(gold, schema), _found(linked, threshold)
         if not used.tables:
             continue
         for table in schema.tables:
             name = table.name.lower()
-            tables[2 * (name in used.tables) + (name in found.tables)] += 1
-            for column in table.columns:
-                pair = (name, column.name.lower())
-                columns[2 * (pair in used.columns) + (pair in found.columns)] += 1
-    counted = {"table": tables, "column": columns}
-    return {name: value for kind, counts in counted.items() if any(counts) for name, value in _report(kind, counts)}
-
-
-def _report(kind: str, counts: Sequence[int]) -> Iterator[tuple[str, float]]:
-    """The scores of one kind of item; counts are of neither, found alone, used alone, both."""
-    neither, found, used, both = counts
-    classes = [(neither, used, found), (both, found, used)]  # right, wrongly said to be of it, missing
-    sizes = [right + missing for right, _, missing in classes]
-    scores = [_precision_recall_f1(*one) for one in classes]
-    for how, weights in (("weighted", sizes), ("macro", [int(size > 0) for size in sizes])):
-        for place, name in enumerate(("p", "r", "f1")):
-            mean = sum(weight * score[place] for weight, score in zip(weights, scores, strict=True)) / sum(weights)
-            yield f"{kind}_{how}_{name}", mean
-
-
-def _precision_recall_f1(right: int, wrong: int, missing: int) -> tuple[float, float, float]:
-    total = 2 * right + wrong + missing
-    return right / max(right + wrong, 1), right / max(right + missing, 1), 2 * right / max(total, 1)
+            pairs["table"].append((name in used.tables, name in found.tables))
+            columns = [(name, column.name.lower()) for column in table.columns]
+            pairs["column"] += [(pair in used.columns, pair in found.columns) for pair in columns]
+    scores: dict[str, float] = {}
+    for kind, known in pairs.items():
+        for how in ("weighted", "macro") if known else ():
+            three = precision_recall_fscore_support(*zip(*known, strict=True), average=how, zero_division=0)[:3]
+            scores |= {
+                f"{kind}_{how}_{name}": float(value) for name, value in zip(("p", "r", "f1"), three, strict=True)
+            }
+    return scores
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from math import sqrt
 
 import numpy as np
@@ -170,39 +171,31 @@ def detectable(n: int, discordant: float) -> float | None:
 
 
 def _clustered_mcnemar(differences: Sequence[tuple[str, int]]) -> float:
-    """The exact probability of as large a sum of differences, were each unit's as likely to have the other sign.
+    """Return the exact probability of as large a sum, were each unit's difference as likely to have the other sign.
 
-    With one question a unit that is McNemar's exact test.
+    With one question per unit that is McNemar's exact test.
     """
-    sums: dict[str, int] = defaultdict(int)
-    for unit, difference in differences:
-        sums[unit] += difference
-    sizes = [abs(found) for found in sums.values() if found]
-    total = abs(sum(sums.values()))
+    sums = _sums(differences)[0]
     # Coefficients of the product of (x^-size + x^size) / 2: the distribution of the sum.
     spread = np.ones(1)
-    for size in sizes:
-        step = np.zeros(2 * size + 1)
-        step[0] = step[-1] = 0.5
-        spread = np.convolve(spread, step)
-    middle = len(spread) // 2
+    for size in np.abs(sums[sums != 0]):
+        spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
+    total, middle = abs(sums.sum()), len(spread) // 2
     inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
-    return float(min(1.0, max(0.0, 1.0 - inside)))
+    return float(np.clip(1.0 - inside, 0.0, 1.0))
 
 
 def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | None:
-    """Interval of the mean outcome, whole clusters resampled; None with fewer than two clusters."""
-    clusters: dict[str, list[int]] = defaultdict(list)
-    for cluster, outcome in outcomes:
-        clusters[cluster].append(outcome)
-    if len(clusters) < 2:
+    """Return the interval of the mean outcome, whole clusters resampled; None with fewer than two clusters."""
+    sums, sizes = _sums(outcomes)
+    if len(sums) < 2:
         return None
 
     def share(hit: np.ndarray, size: np.ndarray, axis: int = -1) -> np.ndarray:
         return hit.sum(axis=axis) / size.sum(axis=axis)
 
     found = stats.bootstrap(
-        (np.array([sum(found) for found in clusters.values()]), np.array([len(found) for found in clusters.values()])),
+        (sums, sizes),
         share,
         paired=True,
         vectorized=True,
@@ -213,14 +206,19 @@ def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | Non
     return Interval(float(found.low), float(found.high))
 
 
+def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum and the number of the outcomes of each group, in the order of the groups."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for group, outcome in outcomes:
+        groups[group].append(outcome)
+    return np.array(list(map(sum, groups.values())), int), np.array(list(map(len, groups.values())))
+
+
 def _mann_whitney(first: Sequence[bool], second: Sequence[bool]) -> float | None:
     if len(first) < PARTS:
         return None
-    return float(stats.mannwhitneyu(_part_shares(first), _part_shares(second)).pvalue)
-
-
-def _part_shares(outcomes: Sequence[bool]) -> list[float]:
-    return [float(part.mean()) for part in np.array_split(np.array(outcomes, dtype=float), PARTS)]
+    shares = [[part.mean() for part in np.array_split(np.array(run, float), PARTS)] for run in (first, second)]
+    return float(stats.mannwhitneyu(*shares).pvalue)
 
 
 _Z = 1.959963984540054
@@ -259,15 +257,15 @@ class Level:
     """What labels show.
 
     Attributes:
-        confidence: The least confidence of answers that may be trusted; None where labels show none.
+        level: The least confidence of answers that may be trusted; None if labels show none.
         labels: All of them.
         wrong: Those that are wrong.
         trusted: Labels of that confidence or more.
         trusted_wrong: Those of them that are wrong.
-        missing: The least number of further labels that could show a level, all of them right; 0 where there is one.
+        missing: The least number of further labels that could show a level, all of them right; 0 if there is one.
     """
 
-    confidence: float | None
+    level: float | None
     labels: int
     wrong: int
     trusted: int = 0
@@ -276,7 +274,7 @@ class Level:
 
 
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
-    """The lowest level of confidence from which at most `alpha` are wrong, with that certainty.
+    """Return the lowest level of confidence from which at most `alpha` are wrong, with that certainty.
 
     Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then test: calibrating predictive algorithms to
     achieve risk control", 2021, arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers
@@ -291,58 +289,48 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
         certainty: How sure that is to be.
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
-    risk, found = 1 - certainty, 0
-    for size, wrong in _tested(surest, alpha, risk):
-        if _tail(wrong, size, alpha) > risk:
+    wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()
+    risk, found, total = 1 - certainty, 0, len(surest)
+    for size in _tested([sure for sure, _ in surest], alpha, risk):
+        if _tail(wrong[size], size, alpha) > risk:
             break
         found = size
-    wrong = sum(not right for _, right in surest)
-    if not found:
-        return Level(None, len(surest), wrong, missing=_missing(surest, alpha, risk))
-    trusted_wrong = sum(not right for _, right in surest[:found])
-    return Level(surest[found - 1][0], len(surest), wrong, found, trusted_wrong)
+    if found:
+        return Level(surest[found - 1][0], total, wrong[total], found, wrong[found])
+    # Of the surest answers, so many as would do without a wrong one.
+    enough = _next_size(0, 1, alpha, risk)
+    size = _next_size(wrong[min(enough, total)], enough, alpha, risk)
+    return Level(None, total, wrong[total], missing=max(size - min(total, enough), 1))
 
 
-def _tested(surest: Sequence[tuple[float, bool]], alpha: float, risk: float) -> Iterator[tuple[int, int]]:
-    """How many answers each level that is tested has, and how many of them are wrong.
+def _tested(confidences: Sequence[float], alpha: float, risk: float) -> Iterator[int]:
+    """Yield how many answers each level that is tested has.
 
     Only sizes at which one more may be wrong than before, and all answers: in between, a wrong answer would end the
     search that the next few right ones would have let go on.
     """
-    sizes = [size for size in least_sizes(alpha, risk, len(surest)) if size >= START * len(surest)]
-    last = 0
-    for size in (*sizes, len(surest)) if sizes else ():
-        if size <= last:
-            continue
-        level = surest[size - 1][0]
-        last = next((n for n in range(size, len(surest)) if surest[n][0] < level), len(surest))
-        yield last, sum(not right for _, right in surest[:last])
+    total, last = len(confidences), 0
+    sizes = [size for size in least_sizes(alpha, risk, total) if size >= START * total]
+    for size in (*sizes, total) if sizes else ():
+        if size > last:
+            last = next((n for n in range(size, total) if confidences[n] < confidences[size - 1]), total)
+            yield last
 
 
 def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
-    """The least numbers of answers that bear out the bound with no wrong one among them, with one, with two ..."""
+    """Return the least numbers of answers that bear out the bound with no wrong one among them, with one, with two."""
     sizes: list[int] = []
-    for size in range(1, most + 1):
-        if _tail(len(sizes), size, alpha) <= risk:
-            sizes.append(size)
+    while (size := _next_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= most:
+        sizes.append(size)
     return sizes
 
 
-def _missing(surest: Sequence[tuple[float, bool]], alpha: float, risk: float) -> int:
-    """See `Level.missing`: of the surest answers, so many as would do without a wrong one."""
-    enough = 1
-    while _tail(0, enough, alpha) > risk:
-        enough += 1
-    wrong = sum(not right for _, right in surest[:enough])
-    size = enough
-    while _tail(wrong, size, alpha) > risk:
-        size += 1
-    return max(size - min(len(surest), enough), 1)
+def _next_size(wrong: int, size: int, alpha: float, risk: float) -> int:
+    """Return the least number of answers, from `size` on, that bears out the bound with so many wrong ones."""
+    return next(n for n in count(size) if _tail(wrong, n, alpha) <= risk)
 
 
 @cache
 def _tail(wrong: int, size: int, alpha: float) -> float:
-    """The probability of so few wrong ones among so many, if `alpha` of all are wrong."""
-    from scipy.stats import binom
-
-    return float(binom.cdf(wrong, size, alpha))
+    """Return the probability of so few wrong ones among so many, if `alpha` of all are wrong."""
+    return float(stats.binom.cdf(wrong, size, alpha))

@@ -52,8 +52,8 @@ class Summary:
     by_hardness: dict[str, Scores]
     by_turn: dict[str, Scores]
     by_database: dict[str, Scores]
-    unjudged: tuple[str, ...]
-    not_asked: tuple[str, ...]
+    unjudged: list[str]
+    not_asked: list[str]
     disputed: dict[str, str]
     measures: dict[str, float]
 
@@ -64,16 +64,15 @@ _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra
 def summarize(verdicts: Sequence[Verdict]) -> Summary:
     """Scores over verdicts, the turns of each interaction being neighbours."""
     by_level = _grouped(verdicts, lambda verdict: verdict.hardness or "unknown")
-    order = [level for level in _LEVELS if level in by_level]
-    order += [level for level in by_level if level not in order]
+    order = dict.fromkeys([level for level in _LEVELS if level in by_level]) | dict.fromkeys(by_level)
     return Summary(
         all=score(verdicts),
         interactions=_score_interactions(verdicts),
         by_hardness={level: by_level[level] for level in order},
-        by_turn=_grouped(verdicts, lambda verdict: _turn(verdict.question.turn)),
+        by_turn=_grouped(verdicts, lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
         by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
-        unjudged=tuple(verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked),
-        not_asked=tuple(verdict.question.id for verdict in verdicts if not verdict.asked),
+        unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
+        not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
         measures=_means(verdicts),
     )
@@ -91,36 +90,23 @@ def score(verdicts: Sequence[Verdict]) -> Scores:
 
 
 def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """The form that `tableturn score --json` prints."""
+    """Return the form that `tableturn score --json` prints."""
     fields = asdict(summary)
-    return {
-        **fields.pop("all"),
-        **fields.pop("measures"),
-        **fields,
-        "unjudged": list(summary.unjudged),
-        "not_asked": list(summary.not_asked),
-        "per_question": [
-            {
-                "id": verdict.question.id,
-                "ex": verdict.ex,
-                "em": verdict.em,
-                "hardness": verdict.hardness,
-                "error": verdict.error,
-            }
-            for verdict in verdicts
-        ],
-    }
+    shown = ("ex", "em", "hardness", "error")
+    per_question = [
+        {"id": verdict.question.id, **{name: getattr(verdict, name) for name in shown}} for verdict in verdicts
+    ]
+    return {**fields.pop("all"), **fields.pop("measures"), **fields, "per_question": per_question}
 
 
 def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
     turns = [list(group) for _, group in groupby(verdicts, key=lambda verdict: verdict.question.interaction)]
     judged = [group for group in turns if all(verdict.ex is not None for verdict in group)]
+    matched = [group for group in turns if all(verdict.em is not None for verdict in group)]
     return Scores(
         n=len(turns),
         ex=_share(all(verdict.ex for verdict in group) for group in judged),
-        em=_share(
-            all(verdict.em for verdict in group) for group in turns if all(verdict.em is not None for verdict in group)
-        ),
+        em=_share(all(verdict.em for verdict in group) for group in matched),
         valid=_share(all(verdict.valid for verdict in group) for group in judged),
         judged=len(judged),
     )
@@ -129,10 +115,6 @@ def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
 def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:
     names = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
     return {name: fmean(verdict.measures[name] for verdict in verdicts if name in verdict.measures) for name in names}
-
-
-def _turn(turn: int) -> str:
-    return str(turn) if turn <= 4 else ">4"
 
 
 def _grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict[str, Scores]:
@@ -222,10 +204,9 @@ class Standing:
     last: str
 
     def cells(self) -> list[str]:
-        """For a table."""
-        shares = ["-" if share is None else str(share) for share in (self.by_gold, self.by_verdict)]
-        counts = [str(self.runs), str(self.n), *shares, str(self.calls), str(self.prompt_tokens)]
-        return [self.model, self.database, *counts, self.last[:10]]
+        """Return the cells of a table's row."""
+        fields = {**vars(self), "last": self.last[:10]}
+        return ["-" if value is None else str(value) for value in fields.values()]
 
 
 def standings(records: Sequence[Record]) -> list[Standing]:
@@ -238,8 +219,8 @@ def standings(records: Sequence[Record]) -> list[Standing]:
             *name,
             len(found),
             sum(record.n for record in found),
-            _total([(record.right_gold, record.n) for record in found]),
-            _total([(record.right_verdict, record.n) for record in found]),
+            _total((record.right_gold, record.n) for record in found),
+            _total((record.right_verdict, record.n) for record in found),
             sum(record.calls for record in found),
             sum(record.prompt_tokens for record in found),
             max(record.time for record in found),
@@ -248,7 +229,7 @@ def standings(records: Sequence[Record]) -> list[Standing]:
     ]
 
 
-def _total(outcomes: Sequence[tuple[int | None, int]]) -> Share | None:
-    """What was right of what was judged in a way; None where nothing was."""
-    known = [(right, n) for right, n in outcomes if right is not None]
-    return Share(sum(right for right, _ in known), sum(n for _, n in known)) if known else None
+def _total(outcomes: Iterable[tuple[int | None, int]]) -> Share | None:
+    """Return what was right of what was judged in a way; None if nothing was."""
+    known = [Share(right, n) for right, n in outcomes if right is not None]
+    return Share(sum(one.right for one in known), sum(one.judged for one in known)) if known else None

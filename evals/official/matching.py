@@ -266,7 +266,6 @@ def _keywords(query: Query) -> set[str]:
 
 
 Hardness = Literal["easy", "medium", "hard", "extra"]
-LEVELS: tuple[Hardness, ...] = ("easy", "medium", "hard", "extra")
 
 
 def hardness(gold: Query) -> Hardness:

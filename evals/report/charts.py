@@ -18,7 +18,6 @@ Values = Sequence[Mapping[str, Any]]
 
 _INK: Spec = {"color": "currentColor"}
 _PAPER: Spec = {"color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
-_TICK: Spec = {"color": "#d85a3b", "thickness": 3, "opacity": 1}
 _OURS: Spec = {"color": "#3b7dd8"}
 _AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
 _LEGEND: Spec = {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1}
@@ -53,29 +52,24 @@ def draw_lines(title: str, axis: str, values: Values) -> Markup:
     """
     if not values:
         return Markup("")
-    across: Spec = {"field": "x", "type": "quantitative", "title": axis, "scale": {"zero": False}}
-    across["axis"] = {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
+    across = _scale("x", axis) | {
+        "axis": {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
+    }
     curves = list(dict.fromkeys(value["curve"] for value in values))
     colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
-    band = {"y": _up("low", title), "y2": {"field": "high"}}
+    percent = f"{title}, percent"
+    band = {"y": _scale("low", percent), "y2": {"field": "high"}}
     layers: list[tuple[str, Spec, Spec]] = [
         ("datum.y === null", {"type": "area", "opacity": 0.2}, {**band, "color": colour}),
-        ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _up("y", title), "color": colour}),
+        ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _scale("y", percent), "color": colour}),
         ("isValid(datum.y) && datum.low < datum.high", {"type": "rule", **_INK}, band),
-        ("isValid(datum.paper)", {"type": "point", "shape": "diamond", **_PAPER}, {"y": _up("paper", title)}),
+        ("isValid(datum.paper)", {"type": "point", "shape": "diamond", **_PAPER}, {"y": _scale("paper", percent)}),
     ]
-    return draw(
-        {
-            "data": {"values": list(values)},
-            "width": 340,
-            "height": 200,
-            "layer": [
-                {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
-                for wanted, mark, up in layers
-            ],
-        },
-        title,
-    )
+    layer = [
+        {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
+        for wanted, mark, up in layers
+    ]
+    return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
 
 
 def draw_points(title: str, axis: str, values: Values) -> Markup:
@@ -88,15 +82,20 @@ def draw_points(title: str, axis: str, values: Values) -> Markup:
             "width": 300,
             "height": 160,
             "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {"x": across, "y": _up("y", title), "color": colour},
+            "encoding": {"x": across, "y": _scale("y", f"{title}, percent"), "color": colour},
         },
         title,
     )
 
 
+_NAMES: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
+
+
 def draw_bars(title: str, values: Values) -> Markup:
     """Draw a bar a line, from 0 to 100 %: `name`, `ours`, and the `paper`'s number and standard deviation or None."""
     across = {"type": "quantitative", "title": "percent", "scale": {"domain": [0, 100]}}
+    ours, low = ({"x": {**across, "field": field}} for field in ("ours", "low"))
+    label = {"text": {"field": "ours", "format": ".1f"}}
     return draw(
         {
             "data": {"values": list(values)},
@@ -106,17 +105,14 @@ def draw_bars(title: str, values: Values) -> Markup:
             ],
             "width": 340,
             "height": {"step": 22},
-            "encoding": {"y": {"field": "name", "type": "nominal", "title": None, "sort": None}},
+            "encoding": {"y": _NAMES},
             "layer": [
-                {"mark": {"type": "bar", **_OURS}, "encoding": {"x": {**across, "field": "ours"}}},
-                {
-                    "mark": {"type": "text", "align": "left", "dx": 8, **_INK},
-                    "encoding": {"x": {**across, "field": "ours"}, "text": {"field": "ours", "format": ".1f"}},
-                },
+                {"mark": {"type": "bar", **_OURS}, "encoding": ours},
+                {"mark": {"type": "text", "align": "left", "dx": 8, **_INK}, "encoding": {**ours, **label}},
                 {
                     "transform": [{"filter": "datum.spread !== null"}],
                     "mark": {"type": "rule", **_INK},
-                    "encoding": {"x": {**across, "field": "low"}, "x2": {"field": "high"}},
+                    "encoding": {**low, "x2": {"field": "high"}},
                 },
                 {
                     "mark": {"type": "tick", "thickness": 3, "opacity": 1, **_PAPER},
@@ -136,14 +132,11 @@ def draw_boxes(title: str, values: Values) -> Markup:
             "width": 340,
             "height": {"step": 30},
             "mark": {"type": "boxplot", "extent": "min-max", "box": _OURS, "median": _INK, "rule": _INK},
-            "encoding": {
-                "y": {"field": "name", "type": "nominal", "title": None, "sort": None},
-                "x": {"field": "value", "type": "quantitative", "title": "percent", "scale": {"zero": False}},
-            },
+            "encoding": {"y": _NAMES, "x": _scale("value", "percent")},
         },
         title,
     )
 
 
-def _up(field: str, title: str) -> Spec:
-    return {"field": field, "type": "quantitative", "title": f"{title}, percent", "scale": {"zero": False}}
+def _scale(field: str, title: str) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}

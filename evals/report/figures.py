@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from markupsafe import Markup
-
 from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
 from .charts import draw_lines, draw_points
 
@@ -53,15 +51,15 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     """Set runs side by side: scores, where accuracy was lost, and cost."""
     names, found = list(runs), list(runs.values())
     return [
-        Section("Scores", names, score_rows(found)),
-        Section("EX by difficulty", names, group_rows(found, "by_hardness")),
-        Section("EX by turn", names, group_rows(found, "by_turn")),
-        Section(ATTEMPTS, names, attempt_rows(found), attempt_chart(runs)),
-        Section("Declining and asking back", names, outcome_rows(found)),
-        Section("Where accuracy was lost", names, error_rows(found)),
-        Section("Cost", names, cost_rows(found)),
-        Section("EX by database", names, group_rows(found, "by_database")),
-        cost_section(runs),
+        Section("Scores", names, _score_rows(found)),
+        Section("EX by difficulty", names, _group_rows(found, "by_hardness")),
+        Section("EX by turn", names, _group_rows(found, "by_turn")),
+        _attempt_section(runs),
+        Section("Declining and asking back", names, _outcome_rows(found)),
+        Section("Where accuracy was lost", names, _error_rows(found)),
+        Section("Cost", names, _cost_rows(found)),
+        Section("EX by database", names, _group_rows(found, "by_database")),
+        _cost_section(runs),
     ]
 
 
@@ -82,65 +80,45 @@ def trial_sections(trial: Results, history: Sequence[Any]) -> list[Section]:
         Row("calls", (f"{cost['calls']} ({cost['new_replies']} new), {calls}",)),
         Row("seconds", (f"{trial['seconds']:.1f}, {seconds:.2f} a question",)),
     ]
-    return [Section("Trial", ("",), rows), *_since(trial), _so_far(history)]
+    columns = ("model", "passed", "questions", "calls", "seconds")
+    so_far = [Row(line["time"], tuple(_cell(name, line) for name in columns)) for line in reversed(history)]
+    since = [_since(trial)] if trial["compared"] else []
+    return [
+        Section("Trial", ("",), rows),
+        *since,
+        Section("Trials so far", columns, so_far if len(so_far) > 1 else ()),
+    ]
 
 
-def _since(trial: Results) -> list[Section]:
+def _cell(column: str, line: Mapping[str, Any]) -> str:
+    if column == "passed":
+        return _share_text(line["pass_rate"])
+    return f"{line[column]:.1f}" if column == "seconds" else str(line[column])
+
+
+def _since(trial: Results) -> Section:
     since = trial["compared"]
-    if not since:
-        return []
     elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
     rows = [
-        Row("passed", (f"{_share_text(since['pass_rate'])} before ({since['model']}{elsewhere})",)),
-        Row("as before", (f"{since['same']} questions",)),
+        ("passed", f"{_share_text(since['pass_rate'])} before ({since['model']}{elsewhere})"),
+        ("as before", f"{since['same']} questions"),
+        ("new", "; ".join(since["added_questions"])),
+        ("gone", "; ".join(since["removed_questions"])),
     ]
-    rows += [
-        Row(name, ("; ".join(questions),))
-        for name, questions in (("new", since["added_questions"]), ("gone", since["removed_questions"]))
-        if questions
-    ]
-    rows += [
-        Row(
-            name,
-            (
-                f"{change['id']}: {change['question']} ({_share_text(change['before'])} before, "
-                f"{_share_text(change['now'])} now{_otherwise(change)})",
-            ),
-        )
-        for name in ("worse", "better")
-        for change in since[name]
-    ]
-    return [Section(f"Since {since['with']}", ("",), rows)]
+    for name in ("worse", "better"):
+        for change in since[name]:
+            before, now = _share_text(change["before"]), _share_text(change["now"])
+            otherwise = "; what is accepted was changed" if change["expects_otherwise"] else ""
+            rows.append((name, f"{change['id']}: {change['question']} ({before} before, {now} now{otherwise})"))
+    return Section(f"Since {since['with']}", ("",), [Row(name, (text,)) for name, text in rows if text])
 
 
-def _otherwise(change: Mapping[str, Any]) -> str:
-    return "; what is accepted was changed" if change["expects_otherwise"] else ""
-
-
-def _so_far(history: Sequence[Mapping[str, Any]]) -> Section:
-    columns = ("model", "passed", "questions", "calls", "seconds")
-    rows = [
-        Row(
-            line["time"],
-            (
-                line["model"],
-                _share_text(line["pass_rate"]),
-                str(line["questions"]),
-                str(line["calls"]),
-                f"{line['seconds']:.1f}",
-            ),
-        )
-        for line in reversed(history)
-    ]
-    return Section("Trials so far", columns, rows if len(rows) > 1 else ())
-
-
-def score_rows(runs: Sequence[Results]) -> list[Row]:
-    """The main scores side by side, EX with its interval."""
+def _score_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return the main scores side by side, EX with its interval."""
     rows = [
         Row("questions", tuple(_counted(run["strict"]) for run in runs)),
         Row("EX, strict", tuple(_with_interval(run) for run in runs), tuple(run["strict"]["ex"] for run in runs)),
-        *verdict_rows(runs),
+        *_verdict_rows(runs),
         _shares("EX, official", [run["official"]["ex"] for run in runs]),
         _shares("EM", [run["strict"]["em"] for run in runs]),
         _shares("runs", [run["strict"]["valid"] for run in runs]),
@@ -153,32 +131,32 @@ def score_rows(runs: Sequence[Results]) -> list[Row]:
     return rows
 
 
-def verdict_rows(runs: Sequence[Results]) -> list[Row]:
-    """EX by verdict, a range while something is open, and what is open; nothing where no run has rulings."""
+def _verdict_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return EX by verdict, a range while something is open, and what is open; nothing where no run has rulings."""
     found = [run.get("by_verdict") or {} for run in runs]
-    if not any(scores.get("ruled") for scores in found):
-        return []
     known = [scores if scores.get("ruled") else {} for scores in found]
+    if not any(known):
+        return []
+    opened = tuple(f"{scores['unclear']}, {scores['unjudged']}" if scores else "-" for scores in known)
     return [
         Row("EX, by verdict", tuple(map(_by_verdict, known)), tuple(scores.get("low") for scores in known)),
-        Row("unclear, unjudged", tuple(_open(scores) for scores in known)),
+        Row("unclear, unjudged", opened),
     ]
 
 
-def group_rows(runs: Sequence[Results], group: str) -> list[Row]:
-    """EX by `by_hardness`, `by_turn` or `by_database`; nothing where there is one group, which the scores show."""
+def _group_rows(runs: Sequence[Results], group: str) -> list[Row]:
+    """Return EX by `by_hardness`, `by_turn` or `by_database`; nothing for one group, which the scores show."""
     names = list(dict.fromkeys(name for run in runs for name in run["strict"][group]))
-    if len(names) < 2:
-        return []
-    scores = {name: [run["strict"][group].get(name) for run in runs] for name in names}
-    return [
-        Row(name, tuple(map(_group_cell, found)), tuple(one["ex"] if one else None for one in found))
-        for name, found in scores.items()
-    ]
+    rows: list[Row] = []
+    for name in names if len(names) > 1 else ():
+        found = [run["strict"][group].get(name) for run in runs]
+        cells = tuple(f"{_percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
+        rows.append(Row(name, cells, tuple(one["ex"] if one else None for one in found)))
+    return rows
 
 
-def outcome_rows(runs: Sequence[Results]) -> list[Row]:
-    """What became of questions where declining or asking back may be right; nothing where it may for none."""
+def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return what became of questions where declining or asking back may be right; nothing where it may for none."""
     found = [run.get("outcomes") or {} for run in runs]
     kinds = list(dict.fromkeys(kind for scores in found for kind, n in scores.get("counts", {}).items() if n))
     if not kinds:
@@ -199,69 +177,57 @@ def outcome_rows(runs: Sequence[Results]) -> list[Row]:
     return [*counted, *shares, _shares("asked back, then right", [scores.get("useful") for scores in found])]
 
 
-def error_rows(runs: Sequence[Results]) -> list[Row]:
-    """Wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
+def _error_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
     classes = [Counter(q["error_class"] for q in run["questions"] if q["error_class"]) for run in runs]
     clauses = [Counter(f"differs in {name}" for q in run["questions"] for name in q["clauses"]) for run in runs]
-    names = [
-        name for counts in (classes, clauses) for name in dict.fromkeys(name for count in counts for name in count)
-    ]
-    counts = {name: [a[name] or b[name] or 0 for a, b in zip(classes, clauses, strict=True)] for name in names}
+    counts = {name: [run[name] for run in kind] for kind in (classes, clauses) for run in kind for name in run}
     most = max((max(found) for found in counts.values()), default=1)
     return [Row(name, tuple(map(str, found)), tuple(count / most for count in found)) for name, found in counts.items()]
 
 
-def cost_rows(runs: Sequence[Results]) -> list[Row]:
-    """Calls, tokens and seconds."""
-    rows = [
-        ("model calls", "llm_calls"),
-        ("prompt tokens", "prompt_tokens"),
-        ("completion tokens", "completion_tokens"),
-    ]
-    found = [Row(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in rows]
+def _cost_rows(runs: Sequence[Results]) -> list[Row]:
+    """Return calls, tokens and seconds."""
+    keys = {"model calls": "llm_calls", "prompt tokens": "prompt_tokens", "completion tokens": "completion_tokens"}
+    rows = [Row(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
     seconds = [sorted(question["seconds"] for question in run["questions"]) or [0.0] for run in runs]
-    found.append(Row("seconds a turn, p50", tuple(f"{statistics.median(times):.2f}" for times in seconds)))
-    found.append(Row("seconds a turn, p95", tuple(f"{times[int(0.95 * (len(times) - 1))]:.2f}" for times in seconds)))
-    return found
+    rows.append(Row("seconds a turn, p50", tuple(f"{statistics.median(times):.2f}" for times in seconds)))
+    rows.append(Row("seconds a turn, p95", tuple(f"{times[int(0.95 * (len(times) - 1))]:.2f}" for times in seconds)))
+    return rows
 
 
-def attempt_rows(runs: Sequence[Results]) -> list[Row]:
-    """EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
-    numbers = range(1, _most_attempts(runs) + 1)
-    return [_shares(f"after attempt {n}", [_right_at(run, n) for run in runs]) for n in numbers]
-
-
-ATTEMPTS = "EX by attempt"
-"""The title of the picture and table of convergence."""
-
-
-def attempt_chart(runs: Mapping[str, Results]) -> Markup:
-    """Draw convergence: EX over attempts (revision chain, figure 3); nothing where no turn made two."""
-    most = _most_attempts(list(runs.values()))
+def _attempt_section(runs: Mapping[str, Results]) -> Section:
+    """Show convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
+    most = max((len(q["attempts_right"]) for run in runs.values() for q in run["questions"]), default=0)
+    right = {n: {name: _right_at(run, n) for name, run in runs.items()} for n in range(1, most + 1)}
+    rows = [_shares(f"after attempt {n}", list(found.values())) for n, found in right.items()]
     values = [
-        {"curve": name, "x": n, "y": 100 * (_right_at(run, n) or 0.0)}
-        for name, run in runs.items()
-        for n in range(1, most + 1)
+        {"curve": name, "x": n, "y": 100 * (share or 0.0)}
+        for n, found in right.items()
+        for name, share in found.items()
     ]
-    return draw_lines(ATTEMPTS, "attempt", values) if most > 1 else Markup("")
+    title = "EX by attempt"
+    return Section(title, list(runs), rows, draw_lines(title, "attempt", values) if most > 1 else "")
 
 
-def cost_section(runs: Mapping[str, Results]) -> Section:
+def _right_at(run: Results, attempt: int) -> float | None:
+    judged = [q["attempts_right"] for q in run["questions"] if q["ex"] is not None and q["golds"]]
+    right = [bool(attempts) and attempts[min(attempt, len(attempts)) - 1] is True for attempts in judged]
+    return statistics.fmean(right) if right else None
+
+
+def _cost_section(runs: Mapping[str, Results]) -> Section:
     """Show EX against cost; without rows where fewer than two runs asked a model."""
-    known = {name: point for name, run in runs.items() if (point := _tokens_and_ex(run)) is not None}
-    if len(known) < 2:
+    points: list[dict[str, Any]] = []
+    for name, run in runs.items():
+        tokens, ex = run["cost"]["prompt_tokens"] + run["cost"]["completion_tokens"], run["strict"]["ex"]
+        if tokens and ex is not None and run["questions"]:
+            points.append({"curve": name, "x": tokens / len(run["questions"]), "y": 100 * ex})
+    rows = [Row(point["curve"], (f"{point['x']:,.0f}", f"{point['y']:.1f}")) for point in points]
+    if len(rows) < 2:
         return Section("EX against cost", ())
-    rows = [Row(name, (f"{tokens:,.0f}", _percent(ex))) for name, (tokens, ex) in known.items()]
-    values = [{"curve": name, "x": tokens, "y": 100 * ex} for name, (tokens, ex) in known.items()]
-    chart = draw_points("EX against tokens a question", "tokens a question", values)
+    chart = draw_points("EX against tokens a question", "tokens a question", points)
     return Section("EX against cost", ("tokens a question", "EX"), rows, chart)
-
-
-def _tokens_and_ex(run: Results) -> tuple[float, float] | None:
-    """Tokens a question, and EX."""
-    tokens = run["cost"]["prompt_tokens"] + run["cost"]["completion_tokens"]
-    ex, asked = run["strict"]["ex"], len(run["questions"])
-    return (tokens / asked, ex) if tokens and asked and ex is not None else None
 
 
 @dataclass(frozen=True)
@@ -269,48 +235,30 @@ class Against:
     """A further run against the first.
 
     Attributes:
-        common: Questions that both judged: the same in words, database and gold, not in their ids alone.
         most: Questions of the larger run.
-        found: The comparison over these; None where there are none.
+        found: The comparison over the questions that both judged: the same in words, database and gold, not in their
+            ids alone.
     """
 
-    common: int
     most: int
-    found: Comparison | None
+    found: Comparison
 
 
-def comparisons(runs: Sequence[Results]) -> list[Against]:
-    """Each further run against the first, by the questions that both judged."""
-    first, *others = runs
-    return [_against(first, other) for other in others]
-
-
-def _against(first: Results, second: Results) -> Against:
+def compare_runs(first: Results, second: Results) -> Against:
+    """Compare a further run with the first, by the questions that both judged."""
     known = {question["id"]: _identity(question) for question in second["questions"]}
     same = {q["id"] for q in first["questions"] if known.get(q["id"]) == _identity(q)}
     ours, theirs = ({name: o for name, o in _judged(run).items() if name in same} for run in (first, second))
-    common = len(ours.keys() & theirs.keys())
-    most = max(len(first["questions"]), len(second["questions"]))
-    return Against(common, most, compare(ours, theirs) if common else None)
+    return Against(max(len(first["questions"]), len(second["questions"])), compare(ours, theirs))
 
 
 def _identity(question: Mapping[str, Any]) -> tuple[object, ...]:
-    """What makes a question the same in another run."""
+    """Return what makes a question the same in another run."""
     return question["question"], question["database"], tuple(question["golds"])
 
 
-def _most_attempts(runs: Sequence[Results]) -> int:
-    return max((len(q["attempts_right"]) for run in runs for q in run["questions"]), default=0)
-
-
-def _right_at(run: Results, attempt: int) -> float | None:
-    judged = [q["attempts_right"] for q in run["questions"] if q["ex"] is not None and q["golds"]]
-    right = [bool(attempts) and attempts[min(attempt, len(attempts)) - 1] is True for attempts in judged]
-    return sum(right) / len(right) if right else None
-
-
 def _judged(run: Results) -> dict[str, Judged]:
-    """Outcomes by question; they hang together within an interaction, or within a database where none has two turns."""
+    """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
     dialogues = any(question["turn"] > 1 for question in run["questions"])
     key = "interaction" if dialogues else "database"
     return {q["id"]: Judged(q[key], q["ex"], q["interaction"]) for q in run["questions"] if q["ex"] is not None}
@@ -322,12 +270,8 @@ def _with_interval(run: Results) -> str:
     return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
-def _group_cell(scores: Mapping[str, Any] | None) -> str:
-    return "" if scores is None else f"{_percent(scores['ex'])} of {scores['judged']}"
-
-
 def _counted(scores: Mapping[str, Any]) -> str:
-    """How many questions, and how many of them the shares are of where that differs."""
+    """Return how many questions, and how many of them the shares are of if that differs."""
     n, judged = scores["n"], scores["judged"]
     return str(n) if judged == n else f"{n}, {judged} judged"
 
@@ -336,10 +280,6 @@ def _by_verdict(scores: Mapping[str, Any]) -> str:
     if scores.get("ex") is not None:
         return _percent(scores["ex"])
     return "-" if scores.get("low") is None else f"{_percent(scores['low'])} to {_percent(scores['high'])}"
-
-
-def _open(scores: Mapping[str, Any]) -> str:
-    return f"{scores['unclear']}, {scores['unjudged']}" if scores else "-"
 
 
 def _shares(name: str, shares: Sequence[float | None]) -> Row:

@@ -15,7 +15,7 @@ from ...tools.record_files import read_lines
 from ...tools.whole_files import write_whole
 from ..datasets.plain import SUFFIXES
 from ..runner.results import HISTORY_FILE, evaluation_of, read_results, without_passwords
-from .figures import Against, Section, comparisons, run_sections, trial_sections
+from .figures import Against, Section, compare_runs, run_sections, trial_sections
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
@@ -38,7 +38,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     names = [folder.resolve().name for folder in folders]
     try:
         runs = [without_passwords(evaluation_of(found)) for found in results]
-        compared = list(zip(names[1:], comparisons(runs), strict=True))
+        compared = [(name, compare_runs(runs[0], run)) for name, run in zip(names[1:], runs[1:], strict=True)]
         trials = [
             section
             for folder, found in zip(folders, results, strict=True)
@@ -53,7 +53,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
             comparisons=compared,
             adjudicate=adjudicate,
             questions=[
-                {"name": name, "dataset": dataset_name(run["run"]["dataset"]), "questions": _asked(run, found)}
+                {"name": name, "dataset": _dataset_name(run["run"]["dataset"]), "questions": _asked(run, found)}
                 for name, run, found in zip(names, runs, results, strict=True)
             ],
         )
@@ -63,7 +63,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     return [
         against.found.told(names[0], name)
-        if against.found is not None
+        if against.found.n
         else f"{name} is not compared with {names[0]}: no question is judged in both."
         for name, against in compared
     ]
@@ -117,7 +117,7 @@ def write_page(
         raise SettingsError(f"{out} cannot be written: {error}") from error
 
 
-def dataset_name(given: str) -> str:
+def _dataset_name(given: str) -> str:
     """Return what verdict files call a run's dataset: a benchmark's name, or that of a file of one's own questions."""
     path = Path(given)
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given

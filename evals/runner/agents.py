@@ -24,21 +24,21 @@ from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ..datasets import Dataset, Question
-from ..metrics.redundancy import Linked
-from .model import asked_about, repeated, watched
-from .record import TurnRecord, failed, not_asked, record_answer
+from .model import watch_turn
+from .record import TurnRecord, failed, record_answer
 from .spec import History
 
 _KEPT_OPEN = 4
 
 
-class Agents:
-    """Agents by database.
+class AgentAnswering:
+    """Answers with an agent for each database.
 
     Args:
         dataset: Says where the databases are.
         model: What each agent is given.
         settings: Likewise.
+        history: What a turn sees of the turns before it.
         examples: An example store, opened once for all of them; None for the built-in examples.
         embedding: Of that store.
 
@@ -51,64 +51,86 @@ class Agents:
         dataset: Dataset,
         model: BaseChatModel | str,
         settings: Settings,
-        examples: str | None,
+        history: History,
+        examples: str | None = None,
         embedding: str = "hashed",
     ) -> None:
         self._dataset = dataset
         self._model = model
         self._settings = settings
+        self._history: History = history
         self._examples = open_existing(examples, embedding) if examples else None
         self._open: OrderedDict[str, SQLAgent] = OrderedDict()
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
-    @contextmanager
-    def conversation(self, database: str) -> Generator[Conversation]:
-        """A conversation, forgotten at its end: memory stays flat in the number of questions.
-
-        Raises:
-            DatabaseUnavailable: The database is missing or cannot be used.
-        """
-        conversation = self._agent(database).conversation(uuid.uuid4().hex)
-        self._in_use[database] += 1
-        try:
-            yield conversation
-        finally:
-            self._in_use[database] -= 1
-            self._checkpoints.delete_thread(conversation.thread)
-
-    async def remember(self, database: str, conversation: Conversation, turns: Sequence[Question]) -> None:
-        """Makes a conversation look as if these turns had been answered by their gold SQL.
-
-        What the linker makes of each is kept too: how relevant a turn's SQL is depends on it (Track-SQL equation 8).
-        """
-        agent = self._agent(database)
-        past: list[PastTurn] = []
-        for turn in turns:
-            if turn.golds:
-                asked = PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])
-                past.append(replace(asked, items=await asyncio.to_thread(_linked, agent, turn.text, tuple(past))))
-        if past:
-            config: Any = {"configurable": {"thread_id": conversation.thread}}
-            await agent.graph.aupdate_state(config, {"turns": [asdict(one) for one in past]}, as_node="respond")
-
-    def schema(self, database: str) -> Schema:
-        """A database's schema, as the agent has it."""
-        return self._agent(database).resources.database.schema()
-
-    async def linked(self, database: str, conversation: Conversation) -> Linked:
-        """What the linker found for the conversation's last turn, with probabilities."""
-        config: Any = {"configurable": {"thread_id": conversation.thread}}
-        state = await self._agent(database).graph.aget_state(config)
-        return state.values.get("turn", {}).get("items", ())
+    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """See `Answering`."""
+        answer = self._answer_after_gold if self._history == "gold" else self._answer_after_own
+        return answer(turns, recorded)
 
     def close(self) -> None:
-        """Closes what is open."""
+        """See `Answering`."""
         for agent in self._open.values():
             agent.close()
         self._open.clear()
         if self._examples is not None:
             self._examples.close()
+
+    async def _answer_after_gold(
+        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
+    ) -> AsyncIterator[TurnRecord]:
+        """Yield each turn's record, of a conversation of its own that starts with the gold SQL of those before it."""
+        for place, turn in enumerate(turns):
+            if turn.id in recorded:
+                continue
+            try:
+                with self._conversation(turn.database) as (agent, conversation):
+                    await _remember(agent, conversation, turns[:place])
+                    record = await watch_turn(turn, _take(turn, agent, conversation))
+            except TableturnError as error:
+                record = failed(turn, error)
+            yield record
+
+    async def _answer_after_own(
+        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
+    ) -> AsyncIterator[TurnRecord]:
+        """Yield the records of all turns in one conversation.
+
+        Turns that were answered before are taken again where a later one builds on them; their replies are cached.
+        """
+        to_do = [turn for turn in turns if turn.id not in recorded]
+        if not to_do:
+            return
+        try:
+            with self._conversation(turns[0].database) as (agent, conversation):
+                for turn in turns[: turns.index(to_do[-1]) + 1]:
+                    record = await watch_turn(turn, _take(turn, agent, conversation))
+                    if not record.asked:
+                        yield replace(record, id=to_do[0].id)
+                        return
+                    if turn.id not in recorded:
+                        to_do.remove(turn)
+                        yield record
+        except TableturnError as error:
+            for turn in to_do:
+                yield failed(turn, error)
+
+    @contextmanager
+    def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
+        """Yield a database's agent and a conversation, forgotten at its end: memory stays flat.
+
+        Raises:
+            DatabaseUnavailable: The database is missing or cannot be used.
+        """
+        agent = self._agent(database)
+        conversation = agent.conversation(uuid.uuid4().hex)
+        self._in_use[database] += 1
+        try:
+            yield agent, conversation
+        finally:
+            self._in_use[database] -= 1
+            self._checkpoints.delete_thread(conversation.thread)
 
     def _agent(self, database: str) -> SQLAgent:
         if database in self._open:
@@ -130,8 +152,38 @@ class Agents:
         return agent
 
 
-def _linked(agent: SQLAgent, question: str, history: tuple[PastTurn, ...]) -> tuple[tuple[str, str | None, float], ...]:
-    """What the linker makes of a turn."""
+async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
+    start = time.perf_counter()
+    answer = await conversation.aask(turn.text, notes=turn.evidence)
+    asked_back = answer.text if answer.status == "needs_clarification" else ""
+    if asked_back and (reply := told(turn, answer, agent.resources.database.schema())):
+        answer = await conversation.aask(reply)
+    seconds = time.perf_counter() - start
+    state = await agent.graph.aget_state(_config(conversation))
+    return record_answer(turn.id, answer, state.values.get("turn", {}).get("items", ()), seconds, asked_back)
+
+
+async def _remember(agent: SQLAgent, conversation: Conversation, turns: Sequence[Question]) -> None:
+    """Make a conversation look as if these turns had been answered by their gold SQL.
+
+    What the linker makes of each is kept too: how relevant a turn's SQL is depends on it (Track-SQL equation 8).
+    """
+    past: list[PastTurn] = []
+    for turn in turns:
+        if turn.golds:
+            asked = PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])
+            past.append(replace(asked, items=await asyncio.to_thread(_link, agent, turn.text, tuple(past))))
+    if past:
+        told = {"turns": [asdict(one) for one in past]}
+        await agent.graph.aupdate_state(_config(conversation), told, as_node="respond")
+
+
+def _config(conversation: Conversation) -> Any:
+    return {"configurable": {"thread_id": conversation.thread}}
+
+
+def _link(agent: SQLAgent, question: str, history: tuple[PastTurn, ...]) -> tuple[tuple[str, str | None, float], ...]:
+    """Return what the linker makes of a turn."""
     resources, settings = agent.resources, agent.resources.settings
     values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
     seen = history[-settings.history_window :] if settings.history_window else ()
@@ -139,86 +191,8 @@ def _linked(agent: SQLAgent, question: str, history: tuple[PastTurn, ...]) -> tu
     return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
 
 
-class AgentAnswering:
-    """Answers with an agent for each database.
-
-    Args:
-        agents: The agents.
-        history: What a turn sees of the turns before it.
-    """
-
-    def __init__(self, agents: Agents, history: History) -> None:
-        self._agents = agents
-        self._answers = self._after_gold if history == "gold" else self._after_own
-
-    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
-        return self._answers(turns, recorded)
-
-    def close(self) -> None:
-        """See `Answering`."""
-        self._agents.close()
-
-    async def _after_gold(
-        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
-    ) -> AsyncIterator[TurnRecord]:
-        """Each turn in a conversation of its own, starting with the gold SQL of the turns before it."""
-        for place, turn in enumerate(turns):
-            if turn.id in recorded:
-                continue
-            try:
-                with self._agents.conversation(turn.database) as conversation:
-                    await self._agents.remember(turn.database, conversation, turns[:place])
-                    record = await self._take(turn, conversation)
-            except TableturnError as error:
-                record = failed(turn, error)
-            yield record
-
-    async def _after_own(
-        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
-    ) -> AsyncIterator[TurnRecord]:
-        """All turns in one conversation.
-
-        Turns that were answered before are taken again where a later one builds on them; their replies are cached.
-        """
-        to_do = [turn for turn in turns if turn.id not in recorded]
-        if not to_do:
-            return
-        try:
-            with self._agents.conversation(turns[0].database) as conversation:
-                for turn in turns[: turns.index(to_do[-1]) + 1]:
-                    record = await self._take(turn, conversation)
-                    if not record.asked:
-                        yield replace(record, id=to_do[0].id)
-                        return
-                    if turn.id not in recorded:
-                        to_do.remove(turn)
-                        yield record
-        except TableturnError as error:
-            for turn in to_do:
-                yield failed(turn, error)
-
-    async def _take(self, turn: Question, conversation: Conversation) -> TurnRecord:
-        asked_about.set(turn.id)
-        repeated.set(turn.repeat or 0)
-        start = time.perf_counter()
-        with watched() as requests:
-            try:
-                answer = await conversation.aask(turn.text, notes=turn.evidence)
-                asked_back = answer.text if answer.status == "needs_clarification" else ""
-                if asked_back and (reply := told(turn, answer, self._agents.schema(turn.database))):
-                    answer = await conversation.aask(reply)
-                seconds = time.perf_counter() - start
-                linked = await self._agents.linked(turn.database, conversation)
-                record = record_answer(turn.id, answer, linked, seconds, asked_back)
-            except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
-                record = failed(turn, error)
-        why = requests.unanswered(record.sql)
-        return not_asked(turn, why) if why else record
-
-
 def told(turn: Question, answer: Answer, schema: Schema) -> str:
-    """The reply to what was asked back: the choice nearest to what the asker means, else that in their words.
+    """Return the reply to what was asked back: the choice nearest to what the asker means, else that in their words.
 
     Args:
         turn: Says what its asker means; where asking back is right and it does not, its gold does, in plain words.

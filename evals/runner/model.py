@@ -6,8 +6,8 @@ import json
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForLLMRun,
-    BaseCallbackHandler,
-    BaseCallbackManager,
-    CallbackManagerForLLMRun,
-)
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
@@ -31,9 +26,13 @@ from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rej
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.settings import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError
-from ..datasets import Dataset
+from ..datasets import Dataset, Question
 from ..metrics import read_predictions
+from .record import TurnRecord, failed, not_asked
 from .spec import RunSpec
+
+asked_about: ContextVar[str] = ContextVar("asked_about")
+"""The id of the question that the current turn is about."""
 
 repeated: ContextVar[int] = ContextVar("repeated", default=0)
 """Which of several tries at the same question the current turn is: each keeps its own replies; 0 for the only one."""
@@ -83,14 +82,6 @@ class ReplyCache(BaseCache):
         """How many replies are kept."""
         with self._lock:
             return self._connection.execute("SELECT count(*) FROM reply").fetchone()[0]
-
-    async def alookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """As `lookup`; one indexed read is too short to leave the loop for."""
-        return self.lookup(prompt, llm_string)
-
-    async def aupdate(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        """As `update`."""
-        self.update(prompt, llm_string, return_val)
 
     def close(self) -> None:
         """Closes the file."""
@@ -146,15 +137,20 @@ class Requests:
 _requests: ContextVar[Requests] = ContextVar("requests")
 
 
-@contextmanager
-def watched() -> Generator[Requests]:
-    """The requests that are made within it, also by tasks and threads started there."""
+async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
+    """Return what a turn comes to: an error is a wrong answer, and a model that could not be asked is none."""
+    asked_about.set(turn.id)
+    repeated.set(turn.repeat or 0)
     requests = Requests()
     token = _requests.set(requests)
     try:
-        yield requests
+        record = await take
+    except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
+        record = failed(turn, error)
     finally:
         _requests.reset(token)
+    why = requests.unanswered(record.sql)
+    return not_asked(turn, why) if why else record
 
 
 class Watch(BaseCallbackHandler):
@@ -212,9 +208,6 @@ REPLAY_SETTINGS = {
 }
 """A recorded query answers requests for SQL; for everything else there is nothing to replay."""
 
-asked_about: ContextVar[str] = ContextVar("asked_about")
-"""The id of the question that the current turn is about."""
-
 
 class ReplayModel(BaseChatModel):
     """Replies with the recorded SQL of the question at hand: the first file's for a turn's first query, and so on.
@@ -256,14 +249,10 @@ class ReplayModel(BaseChatModel):
         message = AIMessage(f"```sql\n{predictions[question]}\n```")
         return ChatResult(generations=[ChatGeneration(message=message)])
 
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return self._generate(messages, stop, run_manager and run_manager.get_sync())
+
+def is_replay(model: str | None) -> bool:
+    """Whether a model's name stands for files of predictions."""
+    return model is not None and model.startswith(REPLAY)
 
 
 CACHE_FILE = "replies.sqlite"
@@ -284,7 +273,7 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
         ModelError: The model is unknown or cannot be set up.
         SettingsError: Replayed predictions don't fit the dataset, or no file is named.
     """
-    if spec.model is not None and spec.model.startswith(REPLAY):
+    if spec.model is not None and is_replay(spec.model):
         files = spec.model.removeprefix(REPLAY).split(",")
         if not all(map(str.strip, files)):
             raise SettingsError(f"model {spec.model!r} lacks a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")

@@ -11,7 +11,7 @@ from ..metrics import Verdict
 from .record import TurnRecord
 
 
-class RunProgress:
+class RunProgress(Progress):
     """Shows how a run is going, on standard error.
 
     Args:
@@ -21,28 +21,19 @@ class RunProgress:
     """
 
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
+        text = TextColumn("{task.description}")
+        super().__init__(MofNCompleteColumn(), BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True))
         self._price = price
         self._score = score
         self._judged = self._right = self._not_asked = self._calls = self._prompt = self._completion = 0
-        self._bar = Progress(
-            MofNCompleteColumn(),
-            BarColumn(),
-            TextColumn("{task.description}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-        self._task = self._bar.add_task("", total=total)
-
-    def __enter__(self) -> RunProgress:
-        self._bar.start()
-        return self
+        self.add_task("", total=total)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         # Of a run that cannot be done the message is all there is to see.
-        self._bar.live.transient = kind is not None
-        self._bar.stop()
+        self.live.transient = kind is not None
+        super().__exit__(kind, error, traceback)
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """One more question is done."""
@@ -52,17 +43,9 @@ class RunProgress:
         self._calls += record.calls
         self._prompt += record.tokens[0]
         self._completion += record.tokens[1]
-        self._bar.update(self._task, advance=1, description=self._description())
-
-    @property
-    def cost(self) -> float | None:
-        """Dollars so far; None without prices."""
-        if self._price is None:
-            return None
-        return (self._prompt * self._price[0] + self._completion * self._price[1]) / 1e6
-
-    def _description(self) -> str:
         share = f"{100 * self._right / self._judged:.1f}" if self._judged else "-"
         text = f"{self._score} {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
         text += f"  {self._not_asked} not asked" if self._not_asked else ""
-        return text if self.cost is None else f"{text}  ${self.cost:.2f}"
+        if self._price is not None:
+            text += f"  ${(self._prompt * self._price[0] + self._completion * self._price[1]) / 1e6:.2f}"
+        self.update(self.task_ids[0], advance=1, description=text)

@@ -152,11 +152,3 @@ class _Replies(BaseCache):
     def clear(self, **kwargs: Any) -> None:
         """See `ReplyCache`."""
         ray.get(self._actor.clear.remote())
-
-    async def alookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """See `ReplyCache`."""
-        return await self._actor.lookup.remote(prompt, llm_string)
-
-    async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
-        """See `ReplyCache`."""
-        await self._actor.update.remote(prompt, llm_string, return_val)

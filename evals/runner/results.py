@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from itertools import groupby
+from operator import and_
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -28,9 +28,11 @@ from ..metrics import Judge, StrictJudge, as_json, official_judge, summarize
 from ..metrics.judging import ClauseJudge, Verdict, error_class
 from ..metrics.redundancy import mean_redundancy, turn_redundancy
 from ..official import OfficialDatabases
-from .model import REPLAY
+from .model import is_replay
 from .record import SHOWN_ROWS, TurnRecord
 from .spec import RunSpec
+
+_Answered = tuple[TurnRecord, Verdict]
 
 OutcomeKind = Literal[
     "answered_rightly",
@@ -55,7 +57,7 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     """What became of one question."""
     expects = verdict.question.expects
     wanted = expects.outcome if expects else "answer"
-    asked = bool(record.asked_back) or record.status == "needs_clarification"
+    asked = _asked_back(record)
     declined = record.status == "unanswerable"
     if not record.asked or (wanted != "decline" and verdict.ex is None):
         return "not_judged"
@@ -72,7 +74,7 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     return "answered_rightly" if verdict.ex else "answered_wrongly"
 
 
-def outcome_scores(answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, object]:
+def outcome_scores(answered: Sequence[_Answered]) -> dict[str, object]:
     """Counts of every kind, and the shares that say how far declining and asking back can be trusted.
 
     Returns:
@@ -85,33 +87,29 @@ def outcome_scores(answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, 
     kinds = [outcome(record, verdict) for record, verdict in answered]
     counts = Counter(kinds)
     judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
-    should_decline = [_wanted(verdict) == "decline" for _, verdict in judged]
-    should_ask = [_wanted(verdict) == "ask_back" for _, verdict in judged]
+    wanted = [verdict.question.expects.outcome if verdict.question.expects else "answer" for _, verdict in judged]
     declined = [record.status == "unanswerable" for record, _ in judged]
-    asked = [bool(record.asked_back) or record.status == "needs_clarification" for record, _ in judged]
+    asked = [_asked_back(record) for record, _ in judged]
     return {
         "n": len(answered),
         "counts": {kind: counts[kind] for kind in get_args(OutcomeKind)},
-        "declined": _agreement(should_decline, declined),
-        "asked": _agreement(should_ask, asked),
+        "declined": _agreement([outcome == "decline" for outcome in wanted], declined),
+        "asked": _agreement([outcome == "ask_back" for outcome in wanted], asked),
         "useful": _share(counts["asked_usefully"], counts["asked_usefully"] + counts["asked_in_vain"]),
     }
 
 
-def _wanted(verdict: Verdict) -> str:
-    return verdict.question.expects.outcome if verdict.question.expects else "answer"
+def _asked_back(record: TurnRecord) -> bool:
+    return bool(record.asked_back) or record.status == "needs_clarification"
 
 
 def _agreement(should: Sequence[bool], did: Sequence[bool]) -> dict[str, float | None]:
-    both = sum(a and b for a, b in zip(should, did, strict=True))
+    both = sum(map(and_, should, did))
     return {"recall": _share(both, sum(should)), "precision": _share(both, sum(did))}
 
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-_Answered = tuple[TurnRecord, Verdict]
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
@@ -128,7 +126,7 @@ def chosen_record(given: Path | None, spec: RunSpec) -> Path | None:
             and baselines are not added: they say nothing of what the model does in the agent.
         spec: The run.
     """
-    if given is None and (spec.baseline or (spec.model or "").startswith(REPLAY)):
+    if given is None and (spec.baseline or is_replay(spec.model)):
         return None
     return record_file(given)
 
@@ -147,16 +145,18 @@ def add_records(spec: RunSpec, answered: Sequence[_Answered], results: Mapping[s
     """
     ruled = results["by_verdict"]["ruled"]
     by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
-    model = spec.model if spec.model and spec.model.startswith(REPLAY) else used_model(spec.model, spec.base_url)
+    model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    judged = sorted((pair for pair in answered if pair[1].ex is not None), key=_database)
-    for database, pairs in groupby(judged, key=_database):
-        records, verdicts = zip(*pairs, strict=True)
-        right = sum(verdict.ex is True for verdict in verdicts)
-        words = [by_verdict.get(verdict.question.id) for verdict in verdicts]
+    by_database: dict[str, list[_Answered]] = {}
+    for record, verdict in answered:
+        if verdict.ex is not None:
+            by_database.setdefault(short_name(verdict.question.database), []).append((record, verdict))
+    for database, pairs in sorted(by_database.items()):
+        right = sum(verdict.ex is True for _, verdict in pairs)
+        words = [by_verdict.get(verdict.question.id) for _, verdict in pairs]
         right_verdict = None if None in words else words.count("right")
-        calls, tokens = sum(record.calls for record in records), sum(record.tokens[0] for record in records)
-        add_record(Record(model, database, len(records), right, right_verdict, calls, tokens, now), path)
+        calls, tokens = sum(record.calls for record, _ in pairs), sum(record.tokens[0] for record, _ in pairs)
+        add_record(Record(model, database, len(pairs), right, right_verdict, calls, tokens, now), path)
 
 
 def short_name(database: str) -> str:
@@ -166,10 +166,6 @@ def short_name(database: str) -> str:
     ('shop', 'shop', 'concert_singer')
     """
     return Path(urlsplit(database).path if "://" in database else database).stem
-
-
-def _database(pair: _Answered) -> str:
-    return short_name(pair[1].question.database)
 
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
@@ -187,39 +183,42 @@ def run_results(
         seconds: Wall time of this start of the run.
         rulings: Of its verdict file.
     """
-    whole, answered = answered, [(record, verdict) for record, verdict in answered if verdict.question.golds]
-    strict = [verdict for _, verdict in answered]
-    judged = [verdict for _, verdict in whole if verdict.question.golds or verdict.ex is not None]
+    with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
+    strict = [verdict for _, verdict in with_gold]
     with official_judge(dataset) as judge:
-        official = [_judged_again(judge, record, verdict) for record, verdict in answered]
-    with OfficialDatabases(dataset.database) as databases:
+        official = [_judge_again(judge, record, verdict) for record, verdict in with_gold]
+    with OfficialDatabases(dataset.database) as databases, StrictJudge(dataset) as judge:
         clauses = ClauseJudge(dataset, databases)
-        differences = [_difference(verdict, clauses) for verdict in strict]
-    with StrictJudge(dataset) as judge:
-        shown = [_by_attempt(record, verdict, judge) for record, verdict in answered]
+        questions = [
+            _question(record, ours, theirs)
+            | _tell_difference(ours, clauses)
+            | _judge_attempts(record, ours, judge)
+            | _outcome(record, ours, dataset)
+            for (record, ours), theirs in zip(with_gold, official, strict=True)
+        ]
+    # A question that is to be declined is right or wrong by its outcome alone.
+    questions += [
+        _question(record, verdict, verdict)
+        | {"error_class": None, "clauses": (), "attempts_right": [None] * len(record.attempts), **_NO_GOLD}
+        | _outcome(record, verdict, dataset)
+        for record, verdict in answered
+        if not verdict.question.golds
+    ]
     found = {
         "version": __version__,
         "run": asdict(spec),
-        "strict": _scores(judged),
+        "strict": _scores([verdict for _, verdict in answered if verdict.question.golds or verdict.ex is not None]),
         "official": _scores(official),
-        "linking": _linking(dataset, answered),
-        "outcomes": outcome_scores(whole),
+        "linking": _linking(dataset, with_gold),
+        "outcomes": outcome_scores(answered),
         "cost": {
-            "llm_calls": sum(record.calls for record, _ in whole),
-            "prompt_tokens": sum(record.tokens[0] for record, _ in whole),
-            "completion_tokens": sum(record.tokens[1] for record, _ in whole),
-            "turn_seconds": round(sum(record.seconds for record, _ in whole), 3),
+            "llm_calls": sum(record.calls for record, _ in answered),
+            "prompt_tokens": sum(record.tokens[0] for record, _ in answered),
+            "completion_tokens": sum(record.tokens[1] for record, _ in answered),
+            "turn_seconds": round(sum(record.seconds for record, _ in answered), 3),
             "wall_seconds": round(seconds, 3),
         },
-        "questions": [
-            _question(record, ours, theirs) | difference | more | _outcome(record, ours, dataset)
-            for (record, ours), theirs, difference, more in zip(answered, official, differences, shown, strict=True)
-        ]
-        + [
-            _without_gold(record, verdict) | _outcome(record, verdict, dataset)
-            for record, verdict in whole
-            if not verdict.question.golds
-        ],
+        "questions": questions,
     }
     with_verdicts(found, dataset, strict, rulings)
     return without_passwords(found)
@@ -239,8 +238,8 @@ def without_passwords(results: dict[str, Any]) -> dict[str, Any]:
     return {**results, **scores, "questions": questions}
 
 
-def _judged_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
-    """The verdict of another judge; none, again, where the model could not be asked."""
+def _judge_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
+    """Return the verdict of another judge; none, again, where the model could not be asked."""
     verdict = judge.judge(strict.question, record.sql)
     return verdict if strict.asked else verdict.unasked(record.text)
 
@@ -308,19 +307,22 @@ def recorded_in(out: Path) -> str:
     return str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
 
 
-def _difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:
-    """Where a wrong answer went wrong."""
+def _tell_difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:
+    """Return where a wrong answer went wrong."""
     found = error_class(verdict, clauses)
     differing = clauses.differing(verdict.question, verdict.sql) if found else ()
     return {"error_class": found, "clauses": differing}
 
 
-def _by_attempt(record: TurnRecord, verdict: Verdict, judge: StrictJudge) -> dict[str, Any]:
-    """Whether each attempt was right (revision chain, figure 3), and the gold's result for people to look at."""
+_NO_GOLD: Mapping[str, Any] = {"gold_columns": (), "gold_rows": (), "gold_row_count": None}
+
+
+def _judge_attempts(record: TurnRecord, verdict: Verdict, judge: StrictJudge) -> dict[str, Any]:
+    """Return whether each attempt was right (revision chain, figure 3), and the gold's result for people to look at."""
     right = [judge.judge(verdict.question, attempt["sql"]).ex for attempt in record.attempts]
     gold = judge.gold_table(verdict.question)
     if gold is None:
-        return {"attempts_right": right, "gold_columns": (), "gold_rows": (), "gold_row_count": None}
+        return {"attempts_right": right, **_NO_GOLD}
     rows = [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
     return {
         "attempts_right": right,
@@ -337,15 +339,8 @@ def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _outcome(record: TurnRecord, verdict: Verdict, dataset: Dataset) -> dict[str, Any]:
-    """What became of a question, where declining or asking back may be right."""
+    """Return what became of a question, if declining or asking back may be right."""
     return {"outcome": outcome(record, verdict) if dataset.conversational else None}
-
-
-def _without_gold(record: TurnRecord, verdict: Verdict) -> dict[str, Any]:
-    """A question that is to be declined: right or wrong by its outcome alone."""
-    fields = _question(record, verdict, verdict)
-    shown = {"gold_columns": (), "gold_rows": (), "gold_row_count": None}
-    return {**fields, "error_class": None, "clauses": (), "attempts_right": [None] * len(record.attempts), **shown}
 
 
 def _question(record: TurnRecord, ours: Verdict, theirs: Verdict) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Set
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -21,8 +21,8 @@ from ..baselines import find_baseline
 from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
-from .agents import AgentAnswering, Agents
-from .model import CACHE_FILE, REPLAY, REPLAY_SETTINGS, ReplyCache, run_model
+from .agents import AgentAnswering
+from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, run_model
 from .record import Answering, TurnRecord, not_asked
 from .results import RESULTS_FILE, read_results
 from .spec import RunSpec, check_folder, write_spec
@@ -31,7 +31,11 @@ JOURNAL_FILE = "journal.jsonl"
 
 
 class Journal(Closing):
-    """Records by question id, in memory and on disk.
+    """Records by question id, in memory and on disk; what the model could not be asked is only a line in the file.
+
+    Attributes:
+        records: What is answered so far.
+        unasked: Questions that the model could not be asked when the journal was opened.
 
     Raises:
         SettingsError: The file is no journal, or another process is writing it.
@@ -40,27 +44,17 @@ class Journal(Closing):
     def __init__(self, path: Path) -> None:
         self._path = path
         last = _last_records(path)
-        self._records = _asked(last)
-        self._unasked = last.keys() - self._records.keys()
+        self.records = {name: record for name, record in last.items() if record.asked}
+        self.unasked = last.keys() - self.records.keys()
         self._file = path.open("r+b" if path.exists() else "w+b")
         self._lock()
         # A line that a killed run left half written is cut off; its question is asked again.
-        self._file.seek(_whole_lines(path))
+        self._file.seek(len(_whole_lines(path)))
         self._file.truncate()
 
     def close(self) -> None:
         """See `Closing`."""
         self._file.close()
-
-    @property
-    def records(self) -> Mapping[str, TurnRecord]:
-        """What is answered so far; questions that the model could not be asked are only lines in the file."""
-        return self._records
-
-    @property
-    def unasked(self) -> Set[str]:
-        """Questions that the model could not be asked when the journal was opened."""
-        return self._unasked
 
     def add(self, record: TurnRecord) -> None:
         """Keeps a record; it is on disk when this returns.
@@ -68,13 +62,13 @@ class Journal(Closing):
         Raises:
             SettingsError: The question has one already.
         """
-        if record.id in self._records:
+        if record.id in self.records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
         self._file.write(json.dumps(asdict(record)).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
         if record.asked:
-            self._records[record.id] = record
+            self.records[record.id] = record
 
     def _lock(self) -> None:
         try:
@@ -94,19 +88,13 @@ def read_journal(path: Path) -> dict[str, TurnRecord]:
     Raises:
         SettingsError: A whole line is no record.
     """
-    return _asked(_last_records(path))
-
-
-def _asked(last: Mapping[str, TurnRecord]) -> dict[str, TurnRecord]:
-    return {name: record for name, record in last.items() if record.asked}
+    return {name: record for name, record in _last_records(path).items() if record.asked}
 
 
 def _last_records(path: Path) -> dict[str, TurnRecord]:
-    """The last record of each question, also of those that the model could not be asked."""
-    if not path.exists():
-        return {}
+    """Return the last record of each question, also of those that the model could not be asked."""
     records: dict[str, TurnRecord] = {}
-    for number, line in enumerate(path.read_bytes()[: _whole_lines(path)].splitlines(), 1):
+    for number, line in enumerate(_whole_lines(path).splitlines(), 1):
         try:
             fields = json.loads(line)
             for name in ("columns", "attempts", "notes"):
@@ -120,19 +108,15 @@ def _last_records(path: Path) -> dict[str, TurnRecord]:
     return records
 
 
-def _whole_lines(path: Path) -> int:
-    """Bytes up to and with the last line end."""
-    return path.read_bytes().rfind(b"\n") + 1
+def _whole_lines(path: Path) -> bytes:
+    """Return a file up to its last line end; nothing if there is none."""
+    content = path.read_bytes() if path.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
 
 
 @contextmanager
-def local_engine(spec: RunSpec, dataset: Dataset, out: Path) -> Generator[Answering]:
-    """Answers in this process, with replies kept in the run's folder.
-
-    Raises:
-        ModelError: The model cannot be set up.
-        SettingsError: Settings are wrong, or replies cannot be kept.
-    """
+def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generator[Answering]:
+    """Answer in this process, with replies kept in the run's folder."""
     with closing(ReplyCache(out / CACHE_FILE)) as cache, closing(make_answering(spec, dataset, cache)) as answering:
         yield answering
 
@@ -158,34 +142,25 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
         raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
     if module is not None:
         return module.make(dataset, model, settings, spec.history)
-    return AgentAnswering(Agents(dataset, model or "offline", settings, spec.examples, spec.embedding), spec.history)
+    return AgentAnswering(dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding)
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     """The preset with the run's own fields; no question is asked back unless the dataset says what its asker means.
 
+    Papers' presets ask nobody back even so.
+
     Raises:
         SettingsError: Settings are wrong, or there is no such baseline.
     """
-    return settings_of(spec, conversational=dataset.conversational)
-
-
-def settings_of(spec: RunSpec, *, conversational: bool) -> Settings:
-    """See `run_settings`.
-
-    Args:
-        spec: The run.
-        conversational: Whether the dataset says what its asker means; papers' presets ask nobody back even so.
-    """
-    replayed = spec.model is not None and spec.model.startswith(REPLAY)
-    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"} | (
-        {} if conversational else {"clarify": False}
-    )
+    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
+    if not dataset.conversational:
+        fields["clarify"] = False
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
     if spec.baseline is not None:
         fields |= find_baseline(spec.baseline).settings
-    fields |= {**spec.settings, **(REPLAY_SETTINGS if replayed else {})}
+    fields |= spec.settings | (REPLAY_SETTINGS if is_replay(spec.model) else {})
     return make_settings(fields, preset=spec.preset)
 
 
@@ -259,10 +234,13 @@ def run_evaluation(
     check_folder(spec, asked, out)
     if judging is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
-    with Journal(out / JOURNAL_FILE) as journal, _engine(engine, spec, dataset, out, jobs) as answering:
+    answer_with = _local_engine
+    if engine == "ray":
+        from .ray_engine import ray_engine as answer_with
+    with Journal(out / JOURNAL_FILE) as journal, answer_with(spec, dataset, out, jobs) as answering:
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        done = completed(_Run(asked, answering, journal, judging or _Strictly(dataset), listener).all(jobs))
+        done = completed(_Run(asked, answering, journal, judging or _Strictly(dataset), listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 
@@ -289,14 +267,6 @@ def completed(work: Coroutine[object, object, T]) -> T:
         return thread.submit(asyncio.run, work).result()
 
 
-def _engine(engine: Engine, spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> AbstractContextManager[Answering]:
-    if engine == "local":
-        return local_engine(spec, dataset, out)
-    from .ray_engine import ray_engine
-
-    return ray_engine(spec, dataset, out, jobs)
-
-
 class _Run:
     def __init__(
         self, dataset: Dataset, answering: Answering, journal: Journal, judging: Judging, listener: Listener
@@ -311,10 +281,11 @@ class _Run:
         self._done: dict[str, tuple[TurnRecord, Verdict]] = {}
         self._unasked_in_a_row = 0
 
-    async def all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
+    async def answer_all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
         """Answers and judges everything; records and verdicts by question id."""
         # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
-        interactions = iter(sorted(self._dataset.interactions, key=self._was_unasked))
+        unasked = self._journal.unasked
+        interactions = iter(sorted(self._dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(jobs):
@@ -326,31 +297,27 @@ class _Run:
             self._judging.shutdown()
         return self._done
 
-    def _was_unasked(self, turns: tuple[Question, ...]) -> bool:
-        return any(turn.id in self._journal.unasked for turn in turns)
-
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
-        """One of the workers, who share the iterator."""
+        """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self._journal.records.get(turn.id))}
             for turn in turns:
                 if turn.id in recorded:
-                    await self._judged(turn, recorded[turn.id])
+                    await self._judge_record(turn, recorded[turn.id])
             if len(recorded) < len(turns):
-                await self._answered({turn.id: turn for turn in turns}, recorded)
+                await self._answer_rest(turns, recorded)
 
-    async def _answered(self, turns: Mapping[str, Question], recorded: Mapping[str, TurnRecord]) -> None:
-        """Has the turns that `recorded` lacks answered; after one that the model could not be asked, none is."""
-        left = dict.fromkeys(name for name in turns if name not in recorded)
+    async def _answer_rest(self, turns: tuple[Question, ...], recorded: Mapping[str, TurnRecord]) -> None:
+        """Have the turns that `recorded` lacks answered; after one that the model could not be asked, none is."""
+        left = {turn.id: turn for turn in turns if turn.id not in recorded}
         why = ""
-        async for record in self._answering.answers(tuple(turns.values()), recorded):
+        async for record in self._answering.answers(turns, recorded):
             self._journal.add(record)
             self._check_asked(record)
             why = why if record.asked else record.text
-            del left[record.id]
-            await self._judged(turns[record.id], record)
-        for name in left:
-            await self._judged(turns[name], not_asked(turns[name], why))
+            await self._judge_record(left.pop(record.id), record)
+        for turn in left.values():
+            await self._judge_record(turn, not_asked(turn, why))
 
     def _check_asked(self, record: TurnRecord) -> None:
         """Stops the run where the model cannot be asked time after time."""
@@ -362,7 +329,7 @@ class _Run:
                 "and the same run with the same folder goes on from there"
             )
 
-    async def _judged(self, turn: Question, record: TurnRecord) -> None:
+    async def _judge_record(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
         verdict = await loop.run_in_executor(self._judging, self._judge.judge, turn, record)
         self._done[turn.id] = (record, verdict)

@@ -55,17 +55,11 @@ class RunSpec:
 
 
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Writes a run's specification into its folder, or finds the same one there.
-
-    Args:
-        spec: The run.
-        asked: Its questions.
-        out: The folder.
+    """Writes a run's specification into its folder, which `check_folder` has found fit.
 
     Raises:
-        SettingsError: The folder holds another run, or cannot be written.
+        SettingsError: The folder cannot be written.
     """
-    check_folder(spec, asked, out)
     path = out / SPEC_FILE
     try:
         if not path.exists():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -37,23 +36,12 @@ HEADER = """\
 # `tableturn trial schema` prints the JSON schema of this file.
 """
 
-
-@dataclass(frozen=True)
-class Draft:
-    """One drafted question.
-
-    Attributes:
-        accepts: The fields that say what is accepted.
-        note: Where it comes from.
-    """
-
-    question: str
-    accepts: Mapping[str, Any]
-    note: str
+Draft = Mapping[str, str]
+"""A record of the question file: `question`, what is accepted, and `note`, where it comes from."""
 
 
 def draft(database: Database, log: Path | None = None, knowledge: Path | None = None) -> list[Draft]:
-    """Drafts questions; each query runs and gives rows.
+    """Draft questions; each query runs and gives rows.
 
     Args:
         database: Whose schema is read.
@@ -66,23 +54,21 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
     schema = database.schema()
     drafts = [*_from_log(log, schema)] if log else []
     drafts += _from_knowledge(knowledge, schema) if knowledge else []
-    drafts += islice((found for found in _from_schema(schema) if _gives_rows(found, database)), FROM_SCHEMA)
-    kept = {found.question: found for found in drafts if _gives_rows(found, database)}
-    declined = Draft("What will the weather be like tomorrow?", {"must": "decline"}, "no table says: it must decline")
-    return [*kept.values(), declined]
+    drafts += islice((found for found in _SchemaDrafts(schema).all() if _gives_rows(found, database)), FROM_SCHEMA)
+    kept = {found["question"]: found for found in drafts if _gives_rows(found, database)}
+    question = "What will the weather be like tomorrow?"
+    return [*kept.values(), {"question": question, "must": "decline", "note": "no table says: it must decline"}]
 
 
 def write_draft(drafts: list[Draft], out: Path) -> None:
-    """Writes a question file.
+    """Write a question file.
 
     Raises:
         SettingsError: There is a file already, or it cannot be written.
     """
-    records = [{"question": found.question, **found.accepts, "note": found.note} for found in drafts]
-    text = HEADER + "\n" + yaml.safe_dump(records, sort_keys=False, allow_unicode=True, width=110)
     try:
         with out.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(f"{HEADER}\n{yaml.safe_dump(drafts, sort_keys=False, allow_unicode=True, width=110)}")
     except FileExistsError:
         raise SettingsError(f"{out} is there already: name another file with --out") from None
     except OSError as error:
@@ -90,89 +76,71 @@ def write_draft(drafts: list[Draft], out: Path) -> None:
 
 
 def _gives_rows(found: Draft, database: Database) -> bool:
-    if "sql" not in found.accepts:
-        return True
     try:
-        return bool(database.execute(found.accepts["sql"]).rows)
+        return "sql" not in found or bool(database.execute(found["sql"]).rows)
     except QueryError:
         return False
 
 
-def _from_schema(schema: Schema) -> Iterator[Draft]:
-    """A question of each kind for each table, the tables with the most rows first, kind by kind."""
-    tables = sorted(
-        (table for table in schema.tables if table.kind == "table"), key=lambda table: -(table.row_count or 0)
-    )
-    kinds = (_counted, _grouped, _related, _averaged)
-    for drafts in zip_longest(*([found for table in tables for found in kind(table, schema)] for kind in kinds)):
-        yield from (found for found in drafts if found is not None)
+class _SchemaDrafts:
+    """Drafts questions from a schema: of several kinds for each table."""
 
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._name = naming(schema.dialect).written
 
-def _counted(table: TableSchema, schema: Schema) -> Iterator[Draft]:
-    yield Draft(
-        f"How many {_words(table.name)} are there?",
-        {"sql": f"SELECT count(*) FROM {_name(table.name, schema)}"},
-        _SCHEMA,
-    )
+    def all(self) -> Iterator[Draft]:
+        """Yield a question of each kind for each table, the tables with the most rows first, kind by kind."""
+        tables = [table for table in self._schema.tables if table.kind == "table"]
+        tables.sort(key=lambda table: -(table.row_count or 0))
+        kinds = (self._count, self._group, self._count_related, self._average)
+        for drafts in zip_longest(*([found for table in tables for found in kind(table)] for kind in kinds)):
+            yield from (
+                {"question": found[0], "sql": found[1], "note": "drafted from the schema"} for found in drafts if found
+            )
 
+    def _count(self, table: TableSchema) -> Iterator[tuple[str, str]]:
+        yield f"How many {_words(table)} are there?", f"SELECT count(*) FROM {self._name(table.name)}"
 
-def _grouped(table: TableSchema, schema: Schema) -> Iterator[Draft]:
-    keys = {column for key in schema.foreign_keys for column in key.columns if key.table == table.name}
-    for column in table.columns:
-        coded = column.kind == "text" and all(len(str(value)) <= _SHORT for value in column.samples)
-        if coded and column.name not in keys and 1 < (column.distinct or 0) <= _FEW:
-            own = _name(column.name, schema)
-            sql = f"SELECT {own}, count(*) FROM {_name(table.name, schema)} GROUP BY {own}"
-            question = f"How many {_words(table.name)} are there for each {_words(column.name)}?"
-            yield Draft(question, {"sql": sql}, _SCHEMA)
-            return
+    def _group(self, table: TableSchema) -> Iterator[tuple[str, str]]:
+        for column in self._own_columns(table, "text"):
+            if 1 < (column.distinct or 0) <= _FEW and all(len(str(value)) <= _SHORT for value in column.samples):
+                name = self._name(column.name)
+                sql = f"SELECT {name}, count(*) FROM {self._name(table.name)} GROUP BY {name}"
+                yield f"How many {_words(table)} are there for each {_words(column)}?", sql
+                return
 
-
-def _related(table: TableSchema, schema: Schema) -> Iterator[Draft]:
-    for key in schema.foreign_keys:
-        parent = schema.table(key.ref_table)
-        if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
-            continue
-        shown = next((c for c in parent.columns if _names_a_row(c, parent) and c.name not in key.ref_columns), None)
-        if shown is None:
-            continue
-        own, other = f"{_name(table.name, schema)}", f"{_name(parent.name, schema)}"
-        reference = f"{other}.{_name(key.ref_columns[0], schema)}"
-        label = f"{other}.{_name(shown.name, schema)}"
-        yield Draft(
-            f"How many {_words(table.name)} are there for each of the {_words(parent.name)}?",
-            {
-                "sql": f"SELECT {label}, count(*) FROM {other} JOIN {own} "
-                f"ON {own}.{_name(key.columns[0], schema)} = {reference} GROUP BY {reference}, {label}"
-            },
-            _SCHEMA,
-        )
-        return
-
-
-def _names_a_row(column: ColumnSchema, table: TableSchema) -> bool:
-    """Whether a text tells the table's rows apart, as a name does."""
-    return column.kind == "text" and column.distinct is not None and column.distinct == table.row_count
-
-
-def _averaged(table: TableSchema, schema: Schema) -> Iterator[Draft]:
-    for column in table.columns:
-        if _measures(column, table, schema):
-            yield Draft(
-                f"What is the average {_words(column.name)} of {_words(table.name)}?",
-                {"sql": f"SELECT avg({_name(column.name, schema)}) FROM {_name(table.name, schema)}"},
-                _SCHEMA,
+    def _count_related(self, table: TableSchema) -> Iterator[tuple[str, str]]:
+        for key in self._schema.foreign_keys:
+            parent = self._schema.table(key.ref_table)
+            if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
+                continue
+            # A text that tells the parent's rows apart, as a name does.
+            texts = [c for c in parent.columns if c.kind == "text" and c.distinct is not None]
+            shown = [c for c in texts if c.distinct == parent.row_count and c.name not in key.ref_columns]
+            if not shown:
+                continue
+            own, other = self._name(table.name), self._name(parent.name)
+            reference, label = (f"{other}.{self._name(name)}" for name in (key.ref_columns[0], shown[0].name))
+            yield (
+                f"How many {_words(table)} are there for each of the {_words(parent)}?",
+                f"SELECT {label}, count(*) FROM {other} JOIN {own} "
+                f"ON {own}.{self._name(key.columns[0])} = {reference} GROUP BY {reference}, {label}",
             )
             return
 
+    def _average(self, table: TableSchema) -> Iterator[tuple[str, str]]:
+        for column in self._own_columns(table, "number"):
+            named = re.search(r"(^|_)(id|no|nr|number|code|year|zip)$", column.name, re.IGNORECASE)
+            if not column.primary_key and not named:
+                sql = f"SELECT avg({self._name(column.name)}) FROM {self._name(table.name)}"
+                yield f"What is the average {_words(column)} of {_words(table)}?", sql
+                return
 
-def _measures(column: ColumnSchema, table: TableSchema, schema: Schema) -> bool:
-    keys = {name for key in schema.foreign_keys if key.table == table.name for name in key.columns}
-    named = re.search(r"(^|_)(id|no|nr|number|code|year|zip)$", column.name, re.IGNORECASE)
-    return column.kind == "number" and not column.primary_key and column.name not in keys and not named
-
-
-_SCHEMA = "drafted from the schema"
+    def _own_columns(self, table: TableSchema, kind: str) -> list[ColumnSchema]:
+        """Return the table's columns of a kind that refer to no other table."""
+        keys = {name for key in self._schema.foreign_keys if key.table == table.name for name in key.columns}
+        return [column for column in table.columns if column.kind == kind and column.name not in keys]
 
 
 def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:
@@ -183,16 +151,15 @@ def _from_knowledge(path: Path, schema: Schema) -> Iterator[Draft]:
     if not isinstance(found, Mapping):
         raise SettingsError(f"{path}: expected `terms` and `metrics`")
     for name, entry in knowledge_entries(found.get("metrics"), path):
-        yield Draft(
-            f"What is the {name}?", _metric_accepts(entry, schema), f"drafted from the metric {name!r}: check it"
-        )
+        note = f"drafted from the metric {name!r}: check it"
+        yield {"question": f"What is the {name}?", **_metric_accepts(entry, schema), "note": note}
     for name, _ in knowledge_entries(found.get("terms"), path):
         note = f"drafted from the term {name!r}: give what is accepted"
-        yield Draft(f"How many are there: {name}?", {"rows": "at least 1"}, note)
+        yield {"question": f"How many are there: {name}?", "rows": "at least 1", "note": note}
 
 
 def knowledge_entries(section: object, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Names and fields of a knowledge file's section, whether it is a list of records or fields by name.
+    """Yield names and fields of a knowledge file's section, whether it is a list of records or fields by name.
 
     Raises:
         SettingsError: It is neither.
@@ -208,19 +175,19 @@ def knowledge_entries(section: object, path: Path) -> Iterator[tuple[str, Mappin
                 yield str(entry["name"]), entry
 
 
-def _metric_accepts(entry: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """The metric's own query, where its fields give one."""
+def _metric_accepts(entry: Mapping[str, Any], schema: Schema) -> Draft:
+    """Return the metric's own query, if its fields give one."""
     expression = str(entry.get("sql") or entry.get("expression") or "").strip()
     table = schema.table(str(entry.get("table", "")))
     if re.match(r"(select|with)\b", expression, re.IGNORECASE):
         return {"sql": expression}
     if expression and table is not None:
-        return {"sql": f"SELECT {expression} FROM {_name(table.name, schema)}"}
+        return {"sql": f"SELECT {expression} FROM {naming(schema.dialect).written(table.name)}"}
     return {"rows": "at least 1"}
 
 
 def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
-    """The log's commonest forms of query, each by its last occurrence."""
+    """Yield the log's commonest forms of query, each by its last occurrence."""
     times: Counter[str] = Counter()
     last: dict[str, tuple[str, str]] = {}
     for question, sql in read_log(path, schema.dialect):
@@ -234,28 +201,32 @@ def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
     for form, count in times.most_common(FROM_LOG):
         question, sql = last[form]
         note = f"from the log, {count} time{'' if count == 1 else 's'} in this form"
-        words = question or _explained(sql, schema)
-        yield Draft(words, {"sql": sql}, note if question else f"{note}: put it in your own words")
+        if not question:
+            words = explain(sql, schema).rstrip(".")
+            question = f"Show me {words[:1].lower()}{words[1:]}" if words else sql
+            note += ": put it in your own words"
+        yield {"question": question, "sql": sql, "note": note}
 
 
 def read_log(path: Path, dialect: str = "sqlite") -> Iterator[tuple[str, str]]:
-    """Questions, empty where unknown, with the SQL that a log holds for them.
+    """Yield questions, empty if unknown, with the SQL that a log holds for them.
 
     Raises:
         SettingsError: It cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".jsonl":
-            for record in read_lines(text):
-                if not isinstance(record, Mapping) or record.get("status") in BESIDE:
-                    continue  # a query that a person ran beside a turn need not answer its question
-                if record.get("sql") and not turned_down(record):
-                    yield str(record.get("question") or ""), str(record["sql"])
-            return
+        records = read_lines(text) if path.suffix == ".jsonl" else None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    yield from (("", statement) for statement in _statements(text, dialect))
+    if records is None:
+        yield from (("", statement) for statement in _statements(text, dialect))
+        return
+    for record in records:
+        if not isinstance(record, Mapping) or record.get("status") in BESIDE:
+            continue  # a query that a person ran beside a turn need not answer its question
+        if record.get("sql") and not turned_down(record):
+            yield str(record.get("question") or ""), str(record["sql"])
 
 
 def turned_down(record: Mapping[str, Any]) -> bool:
@@ -264,29 +235,17 @@ def turned_down(record: Mapping[str, Any]) -> bool:
     return record.get("sql") in refused if isinstance(refused, list) else bool(refused)
 
 
-def _statements(text: str, dialect: str) -> Iterator[str]:
-    """The statements of a text: between semicolons, or one a line where there are none."""
+def _statements(text: str, dialect: str) -> list[str]:
+    """Return the statements of a text: between semicolons, or one per line if there are none."""
     try:
         ends = [t.start for t in tokenize(text, read=dialect) if t.text == ";" and t.start == t.end]
     except SqlglotError:
         ends = []
-    parts = (
-        [text[a:b].lstrip(";") for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
-        if ends
-        else text.splitlines()
-    )
-    yield from (part.strip() for part in parts if part.strip())
+    cuts = zip([0, *ends], [*ends, len(text)], strict=True)
+    parts = [text[a:b].lstrip(";") for a, b in cuts] if ends else text.splitlines()
+    return [part.strip() for part in parts if part.strip()]
 
 
-def _explained(sql: str, schema: Schema) -> str:
-    words = explain(sql, schema).rstrip(".")
-    return f"Show me {words[:1].lower()}{words[1:]}" if words else sql
-
-
-def _words(name: str) -> str:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).replace("_", " ")
+def _words(named: TableSchema | ColumnSchema) -> str:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", named.name).replace("_", " ")
     return " ".join(spaced.split()).lower()
-
-
-def _name(name: str, schema: Schema) -> str:
-    return naming(schema.dialect).written(name)

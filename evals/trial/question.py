@@ -26,29 +26,29 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ...tools.database import Cell
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
+from ..records import parse_record
 
 ABOUT = 0.05
 """How far, as a share, a value may be from one that is said to be "about" so much."""
 
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
 _VALUE = re.compile(
-    rf"(?P<about>about|around|roughly|approximately|~|≈)?\s*(?P<number>{_NUMBER})\s*(?P<share>%)?"
+    rf"(?P<about>about|around|roughly|approximately|~|≈)?\s*(?P<number>{_NUMBER})\s*%?"
     rf"(?:\s*(?:within|±|\+/-)\s*(?P<width>{_NUMBER})\s*(?P<percent>%)?)?",
     re.IGNORECASE,
 )
 _COUNT = re.compile(
-    r"(?:(?P<least>at least|>=)\s*(?P<low>\d+)|(?P<most>at most|<=)\s*(?P<high>\d+)"
-    r"|(?P<from>\d+)\s*(?:to|-|–)\s*(?P<to>\d+)|(?:exactly\s*)?(?P<exact>\d+))(?:\s*rows?)?",
+    r"(?:(?P<bound>at least|>=|at most|<=|exactly)\s*)?(?P<low>\d+)(?:\s*(?:to|-|–)\s*(?P<high>\d+))?(?:\s*rows?)?",
     re.IGNORECASE,
 )
 
@@ -82,19 +82,12 @@ class Count:
     high: int | None
 
     def holds(self, rows: int, more: bool) -> bool:
-        """Whether so many rows are right; `more` where the result had more than were fetched."""
+        """Whether so many rows are right; `more` if the result had more than were fetched."""
         return rows >= self.low and (self.high is None or (rows <= self.high and not more))
-
-    def __str__(self) -> str:
-        if self.high is None:
-            return f"at least {self.low}"
-        if self.low == self.high:
-            return str(self.low)
-        return f"at most {self.high}" if self.low == 0 else f"{self.low} to {self.high}"
 
 
 def read_value(value: object) -> Quantity | str:
-    """What a `value` accepts: a number with its tolerance, or a text.
+    """Return what a `value` accepts: a number with its tolerance, or a text.
 
     >>> read_value("about 12,400")
     Quantity(number=12400.0, tolerance=620.0)
@@ -112,33 +105,28 @@ def read_value(value: object) -> Quantity | str:
     if found is None:
         return value.strip()
     number = _number(found["number"])
-    if found["width"]:
-        width = _number(found["width"])
-        if width < 0:
-            raise ValueError(f"a value is within so much or more, not within {found['width']}")
-        return Quantity(number, abs(number) * width / 100 if found["percent"] else width)
-    return Quantity(number, ABOUT * abs(number) if found["about"] else _rounding(found["number"]))
+    if not found["width"]:
+        return Quantity(number, ABOUT * abs(number) if found["about"] else _rounding(found["number"]))
+    width = _number(found["width"])
+    if width < 0:
+        raise ValueError(f"a value is within so much or more, not within {found['width']}")
+    return Quantity(number, abs(number) * width / 100 if found["percent"] else width)
 
 
 def read_count(rows: object) -> Count:
-    """How many rows `rows` accepts.
+    """Return how many rows `rows` accepts.
 
     Raises:
         ValueError: It says nothing of the kind.
     """
     found = None if isinstance(rows, bool) else _COUNT.fullmatch(str(rows).strip())
-    if found is None:
+    if found is None or (found["bound"] and found["high"]):
         raise ValueError(f'rows is a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
-    if found["least"]:
-        return Count(int(found["low"]), None)
-    if found["most"]:
-        return Count(0, int(found["high"]))
-    if found["from"]:
-        low, high = int(found["from"]), int(found["to"])
-        if low > high:
-            raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
-        return Count(low, high)
-    return Count(int(found["exact"]), int(found["exact"]))
+    low, high = int(found["low"]), int(found["high"] or found["low"])
+    if low > high:
+        raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
+    bound = (found["bound"] or "").lower()
+    return Count(0 if bound in ("at most", "<=") else low, None if bound in ("at least", ">=") else high)
 
 
 def holds_value(accepted: Quantity | str, rows: Sequence[Sequence[Cell]]) -> bool:
@@ -147,22 +135,21 @@ def holds_value(accepted: Quantity | str, rows: Sequence[Sequence[Cell]]) -> boo
         return False
     if isinstance(accepted, Quantity):
         return any(accepted.holds(cell) for cell in rows[0])
-    wanted = " ".join(accepted.casefold().split())
-    return any(isinstance(cell, str) and " ".join(cell.casefold().split()) == wanted for cell in rows[0])
+    wanted = accepted.casefold().split()
+    return any(isinstance(cell, str) and cell.casefold().split() == wanted for cell in rows[0])
 
 
 def missing_columns(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The wanted columns that a result lacks: each must have one of its own whose name has all of its words."""
+    """Return the wanted columns that a result lacks; each needs one of its own whose name has all of its words."""
     left = [_words(column) for column in columns]
     missing: list[str] = []
     for name in sorted(wanted, key=lambda name: -len(_words(name))):
         words = _words(name)
-        found = next((column for column in left if words == column), None)
-        found = found or next((column for column in left if words <= column), None)
-        if found is None:
-            missing.append(name)
+        found = [column for column in left if words <= column]
+        if found:
+            left.remove(words if words in found else found[0])
         else:
-            left.remove(found)
+            missing.append(name)
     return missing
 
 
@@ -176,8 +163,8 @@ def _number(text: str) -> float:
 
 
 def _rounding(text: str) -> float:
-    """Half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12."""
-    decimals = len(text.partition(".")[2]) if "." in text else 0
+    """Return half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12."""
+    decimals = len(text.partition(".")[2])
     return 0.5 * 10**-decimals * (1 + 1e-9) if decimals else 1e-6 * max(1.0, abs(_number(text)))
 
 
@@ -188,14 +175,12 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _readable(value: Any) -> Any:
-    read_value(value)
-    return value
+def _readable_by(read: Callable[[object], object]) -> BeforeValidator:
+    def check(value: object) -> object:
+        read(value)
+        return value
 
-
-def _countable(value: Any) -> Any:
-    read_count(value)
-    return value
+    return BeforeValidator(check)
 
 
 class TrialTurn(BaseModel):
@@ -211,12 +196,12 @@ class TrialTurn(BaseModel):
     ] = []
     value: Annotated[
         int | float | str | None,
-        BeforeValidator(_readable),
+        _readable_by(read_value),
         Field(description='A single row that holds it: 12400, "about 12,400" (5 %), "12,400 within 2%", or a text.'),
     ] = None
     rows: Annotated[
         int | str | None,
-        BeforeValidator(_countable),
+        _readable_by(read_count),
         Field(description='How many rows: 3, "at least 3", "at most 10", "3 to 10".'),
     ] = None
     columns: list[str] = Field([], description="Columns that the answer must have, by the words of their names.")
@@ -224,26 +209,20 @@ class TrialTurn(BaseModel):
     reply: str = Field("", description="What the person says when the agent asks back.")
     evidence: str = Field("", description="What whoever asks tells beside the question: a definition, a convention.")
 
+    @property
+    def conditions(self) -> list[str]:
+        """The names of the conditions on the answer."""
+        return [name for name in ("sql", "value", "rows", "columns") if getattr(self, name) not in (None, [])]
+
     @model_validator(mode="after")
-    def _says_what_is_accepted(self) -> TrialTurn:
-        conditions = [name for name in ("sql", "value", "rows", "columns") if getattr(self, name) not in (None, [])]
-        if not conditions and self.must is None:
+    def _check_conditions(self) -> TrialTurn:
+        if not self.conditions and self.must is None:
             raise ValueError("nothing says what is accepted: give sql, value, rows, columns, or must")
-        if self.must == "decline" and (conditions or self.reply):
-            raise ValueError(f"what must be declined has no {(*conditions, 'reply')[0]}")
-        if self.must == "ask_back" and conditions and not self.reply:
+        if self.must == "decline" and (self.conditions or self.reply):
+            raise ValueError(f"what must be declined has no {(*self.conditions, 'reply')[0]}")
+        if self.must == "ask_back" and self.conditions and not self.reply:
             raise ValueError("what is accepted after asking back needs the person's reply")
         return self
-
-    @property
-    def quantity(self) -> Quantity | str | None:
-        """The value, read."""
-        return None if self.value is None else read_value(self.value)
-
-    @property
-    def count(self) -> Count | None:
-        """The number of rows, read."""
-        return None if self.rows is None else read_count(self.rows)
 
 
 class TrialQuestion(BaseModel):
@@ -265,16 +244,8 @@ class TrialQuestion(BaseModel):
         return " / ".join(turn.question for turn in self.turns)
 
 
-class TrialFile(BaseModel):
-    """All questions of a trial."""
-
-    model_config = ConfigDict(frozen=True)
-
-    questions: list[TrialQuestion]
-
-
-def read_trial(path: Path) -> TrialFile:
-    """Reads a question file: YAML, JSON or JSON lines, a list of records as described above.
+def read_trial(path: Path) -> list[TrialQuestion]:
+    """Read a question file: YAML, JSON or JSON lines, a list of records as described above.
 
     Raises:
         SettingsError: It cannot be read, or a record is not as described; the message names the record.
@@ -282,28 +253,10 @@ def read_trial(path: Path) -> TrialFile:
     questions = [_question(record, number, path) for number, record in enumerate(read_records(path), 1)]
     if not questions:
         raise SettingsError(f"{path} holds no questions: `tableturn trial init` drafts some")
-    doubled = [name for name, times in Counter(question.id for question in questions).items() if times > 1]
-    if doubled:
-        raise SettingsError(f"{path}: the id {doubled[0]!r} is used more than once")
-    return TrialFile(questions=questions)
-
-
-def trial_schema() -> dict[str, Any]:
-    """The JSON schema of a question file, for editors and for programs that write one."""
-    whole = TrialFile.model_json_schema()
-    definitions: dict[str, Any] = whole["$defs"]
-    turn, question = definitions["TrialTurn"], definitions.pop("TrialQuestion")
-    about = {name: field for name, field in question["properties"].items() if name != "turns"}
-    single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
-    several = {**question, "title": "A conversation", "required": ["turns"]}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Questions of a tableturn trial",
-        "type": "array",
-        "minItems": 1,
-        "items": {"anyOf": [single, several]},
-        "$defs": definitions,
-    }
+    ((name, times),) = Counter(question.id for question in questions).most_common(1)
+    if times > 1:
+        raise SettingsError(f"{path}: the id {name!r} is used more than once")
+    return questions
 
 
 def _question(record: object, number: int, path: Path) -> TrialQuestion:
@@ -311,23 +264,29 @@ def _question(record: object, number: int, path: Path) -> TrialQuestion:
     if not isinstance(record, Mapping):
         raise SettingsError(f"{place}: expected fields with values, found {record!r}")
     fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
-    about = {name: fields.pop(name) for name in ("id", "note") if name in fields}
-    name = about.get("id", number)
-    turns = fields.pop("turns", None)
-    if turns is not None and fields:
+    about = {"id": number} | {name: fields.pop(name) for name in ("id", "note") if name in fields}
+    if "turns" not in fields:
+        return parse_record(TrialQuestion, about | {"turns": [parse_record(TrialTurn, fields, place)]}, place)
+    turns = fields.pop("turns")
+    if fields:
         raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")
-    try:
-        return TrialQuestion.model_validate(about | {"id": name, "turns": [fields] if turns is None else turns})
-    except ValidationError as error:
-        raise SettingsError(f"{place}: {_first(error, turns is None)}") from error
+    if isinstance(turns, list):
+        turns = [parse_record(TrialTurn, turn, f"{place}, turn {number}") for number, turn in enumerate(turns, 1)]
+    return parse_record(TrialQuestion, about | {"turns": turns}, place)
 
 
-def _first(error: ValidationError, single: bool) -> str:
-    """The first fault, in one line, with the place of its field as a person wrote it."""
-    fault = error.errors(include_url=False)[0]
-    parts = [part for part in fault["loc"] if part != "turns"]
-    # A single question is its only turn, of which its writer knows nothing.
-    words = [f"turn {parts[0] + 1}", *map(str, parts[1:])] if parts and isinstance(parts[0], int) else map(str, parts)
-    place = ", ".join(word for word in words if not single or not word.startswith("turn "))
-    message = fault["msg"].removeprefix("Value error, ")
-    return " ".join(f"{place}: {message}".removeprefix(": ").split())
+def trial_schema() -> dict[str, Any]:
+    """Return the JSON schema of a question file, for editors and for programs that write one."""
+    several = TrialQuestion.model_json_schema()
+    definitions: dict[str, Any] = several.pop("$defs")
+    turn = definitions["TrialTurn"]
+    about = {name: field for name, field in several["properties"].items() if name != "turns"}
+    single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Questions of a tableturn trial",
+        "type": "array",
+        "minItems": 1,
+        "items": {"anyOf": [single, {**several, "title": "A conversation", "required": ["turns"]}]},
+        "$defs": definitions,
+    }

@@ -6,7 +6,7 @@ import json
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder
-from .question import TrialFile, TrialQuestion, TrialTurn, holds_value, missing_columns, read_trial
+from .question import TrialQuestion, TrialTurn, holds_value, missing_columns, read_count, read_trial, read_value
 
 _DID = {
     "needs_clarification": "it asked back",
@@ -57,33 +57,37 @@ class TrialJudge:
 
     def judge(self, question: Question, record: TurnRecord) -> Verdict:
         """Judge an answer: `error` says why it is not accepted."""
-        why, broken, ran = self._fault(self._turns[question.id], record)
-        verdict = Verdict(question, record.sql, not why, None, ran, "", why, broken=broken)
-        return verdict if record.asked else verdict.unasked(record.text)
+        verdict = Verdict(question, record.sql, ex=False)
+        if not record.asked:
+            return verdict.unasked(record.text)
+        turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
+        asked = bool(record.asked_back) or record.status == "needs_clarification"
+        if turn.must == "decline":
+            why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
+        elif turn.must == "ask_back" and not (asked and turn.conditions):
+            why = "" if asked else f"it must ask back, but {did}"
+        elif not record.sql or record.status in _DID:
+            why = f"{did}: {record.text}"
+        else:
+            return self._judge_query(turn, verdict)
+        return replace(verdict, ex=not why, error=why)
+
+    def _judge_query(self, turn: TrialTurn, verdict: Verdict) -> Verdict:
+        try:
+            table = self._databases.at(self._place).execute(verdict.sql, GOLD_LIMITS)
+        except QueryError as error:
+            return replace(verdict, error=f"its query does not run: {error}")
+        outcomes = [self._expected(sql) for sql in turn.sql]
+        wanted = [outcome for outcome in outcomes if isinstance(outcome, Expected)]
+        if outcomes and not wanted:
+            why = f"the question's own query does not run: {outcomes[0]}"
+            return replace(verdict, error=why, valid=True, broken=True)
+        why = _refusal(turn, wanted, table)
+        return replace(verdict, ex=not why, error=why, valid=True)
 
     def close(self) -> None:
         """See `Judging`."""
         self._databases.close()
-
-    def _fault(self, turn: TrialTurn, record: TurnRecord) -> tuple[str, bool, bool]:
-        """Why an answer is not accepted, whether the question is at fault, and whether the answer's query runs."""
-        if turn.must == "decline":
-            return "" if record.status == "unanswerable" else f"it must decline, but {_did(record)}", False, False
-        if turn.must == "ask_back":
-            asked = bool(record.asked_back) or record.status == "needs_clarification"
-            if not asked or not (turn.sql or turn.value is not None or turn.rows is not None or turn.columns):
-                return "" if asked else f"it must ask back, but {_did(record)}", False, False
-        if not record.sql or record.status in _DID:
-            return f"{_did(record)}: {record.text}", False, False
-        try:
-            table = self._databases.at(self._place).execute(record.sql, GOLD_LIMITS)
-        except QueryError as error:
-            return f"its query does not run: {error}", False, False
-        outcomes = [self._expected(sql) for sql in turn.sql]
-        wanted = [outcome for outcome in outcomes if isinstance(outcome, Expected)]
-        if outcomes and not wanted:
-            return f"the question's own query does not run: {outcomes[0]}", True, True
-        return _refusal(turn, wanted, table), False, True
 
     def _run_accepted(self, sql: str) -> Expected | QueryError:
         try:
@@ -93,30 +97,26 @@ class TrialJudge:
 
 
 def _refusal(turn: TrialTurn, wanted: Sequence[Expected], table: Table) -> str:
-    """Why a result is not accepted; empty where it is."""
+    """Return why a result is not accepted; empty if it is."""
     if wanted and not any(outcome.allows(table) for outcome in wanted):
         return _difference(wanted[0].table, table)
-    if turn.quantity is not None and not holds_value(turn.quantity, table.rows):
-        found = ", ".join(map(str, table.rows[0][:5])) if len(table.rows) == 1 else _rows(table)
+    if turn.value is not None and not holds_value(read_value(turn.value), table.rows):
+        found = ", ".join(map(str, table.rows[0][:5])) if len(table.rows) == 1 else _count_rows(table)
         return f"it must be {turn.value}, not {found}"
-    if turn.count is not None and not turn.count.holds(len(table.rows), table.truncated):
-        return f"it must have {turn.count} rows, not {len(table.rows)}"
+    if turn.rows is not None and not read_count(turn.rows).holds(len(table.rows), table.truncated):
+        return f"its rows must be {turn.rows}, not {len(table.rows)}"
     if missing := missing_columns(turn.columns, table.columns):
         return f"it lacks the column {missing[0]}; it has {', '.join(table.columns)}"
     return ""
 
 
-def _did(record: TurnRecord) -> str:
-    return _DID.get(record.status, "it answered")
-
-
-def _rows(table: Table) -> str:
+def _count_rows(table: Table) -> str:
     return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
 
 
 def _difference(wanted: Table, table: Table) -> str:
     if len(wanted.rows) != len(table.rows):
-        return f"it gives {_rows(table)}, not {len(wanted.rows)}"
+        return f"it gives {_count_rows(table)}, not {len(wanted.rows)}"
     if len(wanted.columns) != len(table.columns):
         columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
         return f"it gives {columns} ({', '.join(table.columns[:6])}), not {len(wanted.columns)}"
@@ -133,75 +133,59 @@ _Asked = Mapping[str, Any]
 
 
 def trial_results(
-    file: TrialFile,
-    judged: Sequence[Answered],
-    options: TrialOptions,
-    model: str,
-    location: str,
-    seconds: float,
-    new_replies: int,
+    questions: Sequence[TrialQuestion], judged: Sequence[Answered], options: TrialOptions, location: str
 ) -> dict[str, Any]:
-    """Everything that was found; of a trial in which some questions could not be asked, what there is.
+    """Return everything that was found; of a trial in which some questions could not be asked, what there is.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
-    the same question say little new. Calls and dollars are what the answers take without kept replies; `new_replies`
-    are those that the model gave in this start.
+    the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
     by_id = {record.id: (record, verdict) for record, verdict in judged}
-    questions = [_question(question, options.tries, by_id) for question in file.questions]
-    known = [question for question in questions if question["share"] is not None]
+    asked = [_question(question, options.tries, by_id) for question in questions]
+    known = [question for question in asked if question["share"] is not None]
     passed = sum(question["share"] for question in known)
     interval = wilson(passed, len(known))
     rate = passed / len(known) if known else None
+    gate = None if options.gate is None else {"least": options.gate, "met": rate is not None and rate >= options.gate}
     return {
         "trial": {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "database": location,
             "questions_file": str(options.questions),
-            "model": model,
+            "model": used_model(options.model, options.base_url),
             "preset": options.preset or "full",
             "settings": options.settings,
         },
-        "questions": len(questions),
+        "questions": len(asked),
         "tries": options.tries,
         "pass_rate": rate,
         "interval": [interval.low, interval.high] if interval else None,
         "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
         "failed": [_failure(question) for question in known if question["share"] < 1],
-        "broken": [question["id"] for question in questions if question["broken"]],
-        "not_asked": [question["id"] for question in questions if question["share"] is None],
-        "cost": {**_cost([record for record, _ in judged], options.price), "new_replies": new_replies},
-        "seconds": round(seconds, 3),
-        "gate": None
-        if options.gate is None
-        else {"least": options.gate, "met": rate is not None and rate >= options.gate},
+        "broken": [question["id"] for question in asked if question["broken"]],
+        "not_asked": [question["id"] for question in asked if question["share"] is None],
+        "cost": _cost([record for record, _ in judged], options.price),
+        "gate": gate,
         "compared": None,
-        "by_question": questions,
+        "by_question": asked,
     }
 
 
 def keep_results(results: dict[str, Any], out: Path) -> None:
-    """Compares with the last trial of the folder, then takes its place."""
+    """Compare with the last trial of the folder, then take its place."""
     path = out / RESULTS_FILE
     if path.exists():
-        before = read_trial_results(out)
-        results["compared"] = compared(before, results)
+        results["compared"] = compared(read_trial_results(out), results)
         write_whole(out / PREVIOUS_FILE, path.read_text(encoding="utf-8"))
     write_results(results, out)
-    line = {
-        **results["trial"],
-        "questions": results["questions"],
-        "tries": results["tries"],
-        "pass_rate": results["pass_rate"],
-        "calls": results["cost"]["calls"],
-        "seconds": results["seconds"],
-    }
+    shown = {name: results[name] for name in ("questions", "tries", "pass_rate", "seconds")}
+    line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_trial_results(out: Path) -> dict[str, Any]:
-    """The results of the last trial of a folder.
+    """Return the results of the last trial of a folder.
 
     Raises:
         SettingsError: It holds none.
@@ -213,7 +197,7 @@ def read_trial_results(out: Path) -> dict[str, Any]:
 
 
 def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Two trials, question by question.
+    """Compare two trials, question by question.
 
     A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
     between. One whose words or turns were changed counts as another question.
@@ -221,7 +205,10 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     old, new = before["by_question"], now["by_question"]
     same = paired(new, old, lambda question: (question["id"], question["question"]), lambda found: found["question"])
     both = [(a, b) for b, a in same if a["share"] is not None and b["share"] is not None]
-    added, removed = (_without(questions, [pair[side] for pair in same]) for side, questions in enumerate((new, old)))
+    added, removed = (
+        [question for question in questions if not any(question is pair[side] for pair in same)]
+        for side, questions in enumerate((new, old))
+    )
     return {
         "with": before["trial"]["time"],
         "model": before["trial"]["model"],
@@ -229,10 +216,11 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         "pass_rate": before["pass_rate"],
         "better": [_change(a, b) for a, b in both if b["share"] > a["share"]],
         "worse": [_change(a, b) for a, b in both if b["share"] < a["share"]],
+        # A trial in which nothing differs says nothing new of its model.
         "as_before": all(before["trial"][name] == now["trial"][name] for name in ("model", "database"))
         and _answers(before) == _answers(now),
         "same": sum(a["share"] == b["share"] for a, b in both),
-        "expects_otherwise": [b["id"] for b, a in same if _expects_otherwise(a, b)],
+        "expects_otherwise": [b["id"] for b, a in same if a["accepted"] != b["accepted"]],
         "added": [question["id"] for question in added],
         "added_questions": [question["question"] for question in added],
         "removed": [question["id"] for question in removed],
@@ -241,61 +229,45 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
 
 
 def paired(before: Sequence[T], after: Sequence[T], *keys: Callable[[T], Hashable]) -> list[tuple[T, T]]:
-    """What is in both, in the order of `before`, each thing once.
+    """Return what is in both, in the order of `before`, each thing once.
 
     Args:
         before: One list.
         after: The other.
         keys: What makes two things the same; a later key is for those that earlier ones leave over.
     """
-    found: dict[int, T] = {}
-    left = list(enumerate(after))
+    found: dict[int, int] = {}
     for key in keys:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        for place, thing in left:
-            waiting[key(thing)].append(place)
+        taken = set(found.values())
+        for place, thing in enumerate(after):
+            if place not in taken:
+                waiting[key(thing)].append(place)
         for place, thing in enumerate(before):
             if place not in found and waiting[key(thing)]:
-                found[place] = after[waiting[key(thing)].popleft()]
-        over = {place for places in waiting.values() for place in places}
-        left = [(place, thing) for place, thing in left if place in over]
-    return [(thing, found[place]) for place, thing in enumerate(before) if place in found]
-
-
-def _without(questions: Sequence[_Asked], some: Sequence[_Asked]) -> list[_Asked]:
-    known = set(map(id, some))
-    return [question for question in questions if id(question) not in known]
-
-
-def _expects_otherwise(before: _Asked, now: _Asked) -> bool:
-    """Whether the question file accepts something else by now."""
-    return before["accepted"] != now["accepted"]
+                found[place] = waiting[key(thing)].popleft()
+    return [(before[place], after[found[place]]) for place in sorted(found)]
 
 
 def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
-    """What was answered, and whether it passed: a trial in which nothing differs says nothing new of its model."""
     tries = [(question["id"], attempt) for question in results["by_question"] for attempt in question["tries"]]
     return [(name, turn["sql"], turn["passed"]) for name, attempt in tries for turn in attempt["turns"]]
 
 
-def _change(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def _change(before: _Asked, now: _Asked) -> dict[str, Any]:
     return {
         "id": now["id"],
         "question": now["question"],
         "before": before["share"],
         "now": now["share"],
         "why": next((attempt["why"] for attempt in now["tries"] if attempt["why"]), ""),
-        "expects_otherwise": _expects_otherwise(before, now),
-        "sql_before": _last_sql(before),
-        "sql_now": _last_sql(now),
+        "expects_otherwise": before["accepted"] != now["accepted"],
+        "sql_before": before["tries"][0]["turns"][-1]["sql"],
+        "sql_now": now["tries"][0]["turns"][-1]["sql"],
     }
 
 
-def _last_sql(question: Mapping[str, Any]) -> str:
-    return question["tries"][0]["turns"][-1]["sql"]
-
-
-def _failure(question: Mapping[str, Any]) -> dict[str, Any]:
+def _failure(question: _Asked) -> dict[str, Any]:
     why = next(attempt["why"] for attempt in question["tries"] if attempt["passed"] is False)
     return {"id": question["id"], "question": question["question"], "why": why, "share": question["share"]}
 
@@ -314,38 +286,30 @@ def _question(question: TrialQuestion, tries: int, by_id: Mapping[str, Answered]
     }
 
 
+_SHOWN = (
+    *("sql", "status", "text", "asked_back", "columns", "rows", "row_count"),
+    *("confidence", "calls", "tokens", "seconds"),
+)
+"""What is kept of each answer."""
+
+
 def _try(question: TrialQuestion, number: int, by_id: Mapping[str, Answered]) -> dict[str, Any]:
-    """One try: all of its turns must pass; the first that does not says why."""
-    answered = [by_id[f"{question.id}~{number}.{place}"] for place in range(1, len(question.turns) + 1)]
-    outcomes = [verdict.ex for _, verdict in answered]
+    """Return one try: all of its turns must pass; the first that does not says why."""
+    turns: list[dict[str, Any]] = []
+    for place, turn in enumerate(question.turns, 1):
+        record, verdict = by_id[_key(question, number, place)]
+        kept = {name: getattr(record, name) for name in _SHOWN}
+        judged = {"passed": verdict.ex, "why": verdict.error, "broken": verdict.broken}
+        turns.append({"question": turn.question, **kept, **judged})
+    outcomes = [turn["passed"] for turn in turns]
     passed = False if False in outcomes else None if None in outcomes else True
-    why = ""
-    if not passed:
-        place, text = next((n, v.error) for n, (_, v) in enumerate(answered, 1) if v.ex is passed)
-        why = f"turn {place}: {text}" if len(answered) > 1 else text
-    turns = [
-        _turn(turn.question, record, verdict) for turn, (record, verdict) in zip(question.turns, answered, strict=True)
-    ]
-    return {"passed": passed, "why": why, "turns": turns}
-
-
-def _turn(question: str, record: TurnRecord, verdict: Verdict) -> dict[str, Any]:
+    if passed:
+        return {"passed": True, "why": "", "turns": turns}
+    place = outcomes.index(passed)
     return {
-        "question": question,
-        "sql": record.sql,
-        "status": record.status,
-        "text": record.text,
-        "asked_back": record.asked_back,
-        "columns": record.columns,
-        "rows": record.rows,
-        "row_count": record.row_count,
-        "confidence": record.confidence,
-        "calls": record.calls,
-        "tokens": record.tokens,
-        "seconds": record.seconds,
-        "passed": verdict.ex,
-        "why": verdict.error,
-        "broken": verdict.broken,
+        "passed": passed,
+        "why": f"turn {place + 1}: {turns[place]['why']}" if len(turns) > 1 else turns[place]["why"],
+        "turns": turns,
     }
 
 
@@ -398,7 +362,7 @@ class TrialOptions:
 
 
 def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str, Any]:
-    """Asks every question as often as wanted, judges the answers, and writes results and a page.
+    """Ask every question as often as wanted, judge the answers, and write results and a page.
 
     A trial that was interrupted goes on where it was when it is started again with the same folder; one that is done is
     held again, and compared with the last.
@@ -417,10 +381,16 @@ def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str,
         ModelError: The model cannot be set up.
         RunStopped: The model could not be asked several questions in a row.
     """
-    file = read_trial(options.questions)
+    return ask_questions(read_trial(options.questions), options, out, listener)
+
+
+def ask_questions(
+    questions: Sequence[TrialQuestion], options: TrialOptions, out: Path, listener: Listener
+) -> dict[str, Any]:
+    """Run a trial, as `run_trial` does, with questions that need not be in a file."""
     with Database.open(options.database) as database:
         location = database.location
-    dataset, turns = trial_dataset(file, options.database, options.tries)
+    dataset, turns = trial_dataset(questions, options.database, options.tries)
     spec = RunSpec(
         _TRIAL + location,
         "all",
@@ -436,10 +406,10 @@ def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str,
     kept = kept_replies(out / CACHE_FILE)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
-    label = used_model(options.model, options.base_url)
-    new = kept_replies(out / CACHE_FILE) - kept
     seconds = time.perf_counter() - start
-    results = trial_results(file, judged, options, label, location, seconds, new)
+    results = trial_results(questions, judged, options, location) | {"seconds": round(seconds, 3)}
+    # The replies that the model gave in this start.
+    results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - kept
     if not results["not_asked"]:
         results["evaluation"] = run_results(spec, dataset, judged, seconds, rulings_beside(out, None))
         keep_results(results, out)
@@ -448,17 +418,16 @@ def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str,
     return results
 
 
-def trial_dataset(file: TrialFile, place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
-    """The questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
+def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
+    """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
     questions: list[Question] = []
     turns: dict[str, TrialTurn] = {}
-    for question in file.questions:
+    for question in asked:
         for number in range(1, tries + 1):
-            interaction = f"{question.id}~{number}"
             for position, turn in enumerate(question.turns, 1):
-                key = f"{interaction}.{position}"
+                key = _key(question, number, position)
                 turns[key] = turn
                 questions.append(
                     Question(
@@ -466,7 +435,7 @@ def trial_dataset(file: TrialFile, place: str, tries: int) -> tuple[Dataset, dic
                         name,
                         turn.question,
                         tuple(turn.sql),
-                        interaction,
+                        key.rpartition(".")[0],
                         position,
                         turn.evidence,
                         expects=Expects(turn.must or "answer", turn.reply),
@@ -476,8 +445,13 @@ def trial_dataset(file: TrialFile, place: str, tries: int) -> tuple[Dataset, dic
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
+def _key(question: TrialQuestion, number: int, position: int) -> str:
+    """Return the id that a turn of a try has in the run."""
+    return f"{question.id}~{number}.{position}"
+
+
 def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
-    """Readies the folder: an interrupted trial of the same kind goes on, another one is forgotten.
+    """Ready the folder: an interrupted trial of the same kind goes on, another one is forgotten.
 
     Raises:
         SettingsError: The folder holds a run of another command.
@@ -490,10 +464,9 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
         return
     try:
         found = read_json(kept.read_text(encoding="utf-8"))
-        dataset_name = found.get("dataset", "") if isinstance(found, dict) else ""
     except (OSError, ValueError) as error:
         raise SettingsError(f"{out} cannot hold a trial: {error}") from error
-    if not str(dataset_name).startswith(_TRIAL):
+    if not (isinstance(found, dict) and str(found.get("dataset")).startswith(_TRIAL)):
         raise SettingsError(f"{out} holds a run of `tableturn eval`: name another folder with --out")
     try:
         check_folder(spec, dataset, out)
@@ -502,6 +475,6 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
 
 
 def _forget(out: Path) -> None:
-    """Leaves nothing to resume; replies are kept."""
+    """Leave nothing to resume; replies are kept."""
     for name in (JOURNAL_FILE, SPEC_FILE):
         (out / name).unlink(missing_ok=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...agent import SQLAgent
 from ...agent.answers.trust import fingerprints
@@ -19,13 +18,12 @@ from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ...tools.values.text_words import words
-from ...tools.whole_files import write_whole
 from ..metrics.statistics import bounded
+from ..records import parse_record
 from ..runner import Listener
-from .question import TrialFile, TrialQuestion, read_trial
-from .run import TrialOptions, run_trial
+from .question import TrialQuestion, TrialTurn, read_trial
+from .run import TrialOptions, ask_questions
 
-QUESTIONS_FILE = "questions.json"
 APPROVED = ("approved", "verified")
 
 _AS_ASKED = ("conventions", "today")
@@ -51,18 +49,11 @@ class Label(BaseModel):
     right: bool
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """What is asked, and how an answer is judged.
+Labelled = tuple[list[TrialQuestion], frozenset[str]]
+"""Questions with what they accept, and the ids of those whose query is known to be wrong.
 
-    Attributes:
-        file: Questions with what they accept.
-        inverted: Ids of those whose query is known to be wrong: an answer that gives the same is wrong, of another
-            nothing is known.
-    """
-
-    file: TrialFile
-    inverted: frozenset[str]
+Of the latter an answer that gives the same is wrong; of another nothing is known.
+"""
 
 
 def fit_bound(
@@ -93,28 +84,15 @@ def fit_bound(
     """
     with _agent(options) as agent:
         settings, (identity, model, prints) = agent.settings, _state(agent)
-        labelled = _approved(agent) if labels is None else read_labels(labels)
-    questions = _written(labelled.file, out)
+        questions, inverted = _approved(agent) if labels is None else read_labels(labels)
     as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
     fields = {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"}
-    results = run_trial(replace(options, questions=questions, settings=fields), out, listener)
+    results = ask_questions(questions, replace(options, settings=fields), out, listener)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
-    found = bounded(judged_answers(results, labelled.inverted), alpha, certainty)
-    bound = Bound(
-        database=identity,
-        model=model,
-        alpha=alpha,
-        certainty=certainty,
-        level=found.confidence,
-        labels=found.labels,
-        wrong=found.wrong,
-        trusted=found.trusted,
-        trusted_wrong=found.trusted_wrong,
-        missing=found.missing,
-        fingerprints=prints,
-        time=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+    found = bounded(judged_answers(results, inverted), alpha, certainty)
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    bound = Bound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=time)
     keep_bound(bound, path)
     return bound
 
@@ -131,76 +109,66 @@ def _state(agent: SQLAgent) -> tuple[str, str, Any]:
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
-    """Confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
+    """Return confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
 
     The same query for the same question counts once, and as wrong where any label says so: a bound takes labels that
     are independent of each other.
     """
     found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
-    for question in results["by_question"]:
-        turns = (
-            (attempt["turns"][: place + 1], turn)
-            for attempt in question["tries"]
-            for place, turn in enumerate(attempt["turns"])
-        )
-        for said, turn in turns:
+    tries = [
+        (question["id"] in inverted, attempt) for question in results["by_question"] for attempt in question["tries"]
+    ]
+    for wrong, attempt in tries:
+        said: tuple[str, ...] = ()
+        for turn in attempt["turns"]:
+            said = (*said, _same(turn["question"]))
             if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
                 continue
-            wrong = question["id"] in inverted
             if wrong and not turn["passed"]:
                 continue
-            key = (tuple(_same(each["question"]) for each in said), " ".join(turn["sql"].casefold().split()))
+            key = (said, " ".join(turn["sql"].casefold().split()))
             if key not in found or wrong or not turn["passed"]:
                 found[key] = (turn["confidence"], turn["passed"] and not wrong)
     return list(found.values())
 
 
 def _same(question: str) -> str:
-    """A question as it is compared with others: its words alone."""
+    """Return a question as it is compared with others: its words alone."""
     return " ".join(word.folded for word in words(question)) or question.strip()
 
 
 def read_labels(path: Path) -> Labelled:
-    """A trial's question file, or records of `question`, `sql` and `right`.
+    """Read a trial's question file, or records of `question`, `sql` and `right`.
 
     Raises:
         SettingsError: It is neither.
     """
     records = read_records(path)
     if not any(isinstance(record, Mapping) and "right" in record for record in records):
-        return Labelled(read_trial(path), frozenset())
-    labels: list[Label] = []
-    for number, record in enumerate(records, 1):
-        try:
-            labels.append(Label.model_validate(record))
-        except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            place = ".".join(map(str, fault["loc"])) or "the record"
-            raise SettingsError(f"{path}, record {number}: {place}: {fault['msg']}") from error
-    return labelled(labels)
+        return read_trial(path), frozenset()
+    return labelled(
+        [parse_record(Label, record, f"{path}, record {number}") for number, record in enumerate(records, 1)]
+    )
 
 
 def labelled(labels: Sequence[Label]) -> Labelled:
-    """Judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
-    accepted: dict[str, list[str]] = {}
-    refused: dict[str, list[str]] = {}
+    """Return judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
+    by_rightness: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
     spelled: dict[str, str] = {}
     for label in labels:
-        (accepted if label.right else refused).setdefault(
-            spelled.setdefault(_same(label.question), " ".join(label.question.split())), []
-        ).append(label.sql)
+        question = spelled.setdefault(_same(label.question), " ".join(label.question.split()))
+        by_rightness[label.right].setdefault(question, []).append(label.sql)
+    accepted, refused = by_rightness[True], by_rightness[False]
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
-    known = {**accepted, **wrong}
     questions = [
-        TrialQuestion.model_validate({"id": str(number), "turns": [{"question": question, "sql": sql}]})
-        for number, (question, sql) in enumerate(known.items(), 1)
+        TrialQuestion(id=str(number), turns=[TrialTurn(question=question, sql=sql)])
+        for number, (question, sql) in enumerate((accepted | wrong).items(), 1)
     ]
-    inverted = frozenset(found.id for found in questions if found.title in wrong)
-    return Labelled(TrialFile(questions=questions), inverted)
+    return questions, frozenset(found.id for found in questions if found.title in wrong)
 
 
 def _approved(agent: SQLAgent) -> Labelled:
-    """Answers that a person approved, or put in another's place."""
+    """Return answers that a person approved, or put in another's place."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.own()
     own = [hit.example for hit in store.visible(identity)] if store else []
@@ -225,16 +193,3 @@ def _agent(options: TrialOptions) -> SQLAgent:
         examples=options.examples,
         base_url=options.base_url,
     )
-
-
-def _written(file: TrialFile, out: Path) -> Path:
-    records = [
-        {"id": question.id, "turns": [turn.model_dump(exclude_defaults=True) for turn in question.turns]}
-        for question in file.questions
-    ]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / QUESTIONS_FILE, json.dumps(records, ensure_ascii=False))
-    except OSError as error:
-        raise SettingsError(f"{out} cannot keep the questions: {error}") from error
-    return out / QUESTIONS_FILE

@@ -8,11 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from tests.support.scripted import ScriptedModel
 
 Tables = Sequence[tuple[str, Sequence[str]]]
 """Names of tables, each with those of its columns."""
@@ -567,31 +563,18 @@ def _understanding(chance: random.Random) -> str:
     return json.dumps({key: told[key] for key in told if chance.random() < 0.9})
 
 
-class OddModel(BaseChatModel):
-    """Replies by what is asked of it: one request has one reply, however often and in whatever order it comes."""
+def odd_model(seed: int, tables: Tables, words: str = "") -> ScriptedModel:
+    """Return a model that replies by what is asked of it: one request has one reply, in whatever order requests come.
 
-    seed: int
-    tables: Any = Field(repr=False)
-    words: str = ""
-    """Given for each request for SQL, in place of an odd reply; empty for an odd one."""
+    `words` are given for each request for SQL; without them an odd reply is.
+    """
 
-    @property
-    def _llm_type(self) -> str:
-        return "odd"
+    def script(prompt: str) -> str:
+        if words and '"intent"' not in prompt:
+            return words
+        return reply(random.Random(f"{seed}/{prompt}".encode("utf-8", "replace")), prompt, tables)
 
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        prompt = "\n".join(message.text for message in messages)
-        if self.words and '"intent"' not in prompt:
-            said = self.words
-        else:
-            said = reply(random.Random(f"{self.seed}/{prompt}".encode("utf-8", "replace")), prompt, self.tables)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(said))])
+    return ScriptedModel(script=script, usage=None)
 
 
 @dataclass(frozen=True)
@@ -602,7 +585,7 @@ class Dialogue:
         number: Its own.
         database: A key of `DATABASES`.
         preset: The agent's.
-        offline: Whether the built-in translator answers, rather than `OddModel`.
+        offline: Whether the built-in translator answers, rather than `odd_model`.
         way: How the turns are taken: `ask`, `aask` or `stream`.
         settings: Fields beside the preset's.
     """

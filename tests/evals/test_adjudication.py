@@ -58,7 +58,7 @@ def test_a_file_is_added_to_and_read_in_order(tmp_path: Path) -> None:
         ('{"question": "a", "sql": "b", "verdict": "perhaps"}', "record 2: verdict: "),
         ('{"question": "a", "sql": "b", "verdict": "right", "whi": ""}', "record 2: whi: Extra inputs"),
         ('{"sql": "b", "verdict": "right"}', "record 2: question: Field required"),
-        ("[]", "record 2: the record: "),
+        ("[]", "record 2: Input should be"),
         ("{", "cannot be read"),
     ],
 )

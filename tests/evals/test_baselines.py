@@ -189,11 +189,11 @@ def test_langchains_own_agent_needs_a_model_that_calls_tools(league: Dataset, tm
 @pytest.mark.filterwarnings("ignore:.*langchain:DeprecationWarning")
 @pytest.mark.parametrize(("checks", "calls"), [(True, 6), (False, 4)])
 def test_langchains_agent_is_played_without_a_detour(tmp_path: Path, checks: bool, calls: int) -> None:
-    from tableturn.evals.lab.bench.costs import ToolCaller, play_turns
+    from tableturn.evals.lab.bench.costs import play_turns
 
     asked = read_plain(questions_file(tmp_path, 2, turns=2))
     queries = {question.id: question.golds[0] for question in asked.questions}
-    found = play_turns(asked, queries, ToolCaller(checks=checks))
+    found = play_turns(asked, queries, checks=checks)
     assert set(found) == set(queries)
     assert {count for count, _ in found.values()} == {calls}
     first, second = (tokens for _, tokens in found.values())

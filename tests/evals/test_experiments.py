@@ -17,8 +17,6 @@ from tableturn.evals.experiments import NotRun, Setup, experiment_names, measure
 from tableturn.evals.experiments.experiment import Combine, Experiment, Row
 from tableturn.evals.experiments.measure import Measured, drawn_by_level
 from tableturn.evals.experiments.page import remarks, reported, write_page
-from tableturn.evals.lab.bench.named import as_named, differences
-from tableturn.evals.lab.bench.requests import Request, requests_of
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.metrics.redundancy import classified
@@ -30,6 +28,7 @@ from typer.testing import CliRunner
 
 from ..support.openai_server import Behaviour, OpenAIServer, says
 from .conftest import QUESTIONS, make_database
+from .rows import Request, as_named, differences, find_misnamed, requests_of
 
 FIGURE = re.compile(
     r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|attempt\d_ex|trs|crs|crs_all|soft_f1|r_ves"
@@ -94,12 +93,7 @@ def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp
 
 @pytest.mark.parametrize("paper", ["baselines", "craft", "credit", "revision", "track"])
 def test_every_row_changes_what_it_names_and_nothing_else(paper: str) -> None:
-    wrong: dict[str, str] = {}
-    for name in experiment_names():
-        if name.startswith(paper):
-            experiment = read_experiment(name)
-            wrong |= {f"{name}, {row.name}": why for row in experiment.rows if (why := as_named(row, experiment))}
-    assert not wrong
+    assert find_misnamed(name for name in experiment_names() if name.startswith(paper)) == {}
 
 
 def row(name: str, **more: object) -> Row:

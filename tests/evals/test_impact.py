@@ -130,12 +130,14 @@ def test_a_query_by_the_clock_is_not_compared_by_its_rows(tmp_path: Path) -> Non
 
 def test_a_changed_definition_touches_the_questions_that_name_it(tmp_path: Path) -> None:
     files = changed(tmp_path)
-    knowledge = {
-        "knowledge_before": {"top scorer": {"sql": "goals > 3"}, "fee": {"definition": "in euros"}},
-        "knowledge_after": {"top scorer": {"sql": "goals > 4"}, "fee": {"definition": "in euros"}},
-    }
+    for name, least in (("before", 3), ("after", 4)):
+        term = {"means": "a good player", "sql": f"player.goals > {least}"}
+        content = {"terms": {"Top scorer": term, "fee": "in euros"}}
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    old, new = (read_side(str(file), tmp_path / f"{file.parent.name}.yaml").knowledge for file in files)
+    knowledge = {"knowledge_before": old, "knowledge_after": new}
     found = settled(files, "SELECT count(*) FROM player WHERE goals > 3", "How many top scorers?", **knowledge)
-    assert (found.kind, found.why) == ("unsettled", "what 'top scorer' means has changed")
+    assert (found.kind, found.why) == ("unsettled", "what 'Top scorer' means has changed")
     assert settled(files, "SELECT avg(fee) FROM player", "The average fee?", **knowledge).kind == "same"
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tableturn.agent.model.record import Record, add_record, read_records
 from tableturn.evals.datasets import load_dataset, read_plain
-from tableturn.evals.datasets.large import carried_over
 from tableturn.evals.datasets.question import Expects, Question
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import told
@@ -217,42 +216,6 @@ def test_a_question_file_may_name_databases_by_url(tmp_path: Path) -> None:
     drafts.write_text("SELECT 3\n")
     scored = tableturn("score", "--dataset", str(path), "--predictions", str(drafts), "--json")
     assert json.loads(scored.stdout)["ex"] == 1
-
-
-def test_the_large_database_holds_every_database_and_its_golds(
-    spider_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path / "cache"))
-    make_database(
-        spider_root / "spider" / "database" / "shop" / "shop.sqlite",
-        "CREATE TABLE player (model TEXT, price REAL); INSERT INTO player VALUES ('CD', 99.5);",
-    )
-    make_database(spider_root / "spider" / "database" / "bare" / "bare.sqlite", "CREATE TABLE empty_one (x TEXT);")
-    dataset = load_dataset("large", "dev", spider_root)
-    assert {question.database for question in dataset.questions} == {"large"}
-    assert len(dataset.questions) == 4
-    with Database.open(dataset.database("large")) as database:
-        schema = database.schema()
-        for question in dataset.questions:
-            assert database.execute(question.golds[0]).rows
-    assert {table.name for table in schema.tables} == {"league__club", "league__player", "shop__player"}
-    assert [(key.table, key.ref_table) for key in schema.foreign_keys if not key.inferred] == [
-        ("league__player", "league__club")
-    ]
-    again = load_dataset("large", "dev", spider_root)
-    assert again.questions == dataset.questions
-
-
-def test_a_gold_carried_over_keeps_its_names(tmp_path: Path) -> None:
-    with Database.open(make_database(tmp_path / "league.sqlite")) as database:
-        carried = carried_over(
-            "SELECT club.title FROM club JOIN player AS p ON club.id = p.club_id "
-            "WHERE p.goals > (SELECT avg(goals) FROM player)",
-            database.schema(),
-        )
-    assert '"league__club" AS club' in carried
-    assert '"league__player" AS p' in carried
-    assert '"league__player" AS player' in carried
 
 
 def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from tableturn.evals.experiments.experiment import Experiment, Row
-from tableturn.evals.lab.bench.requests import CONVERSATIONS, requests_of
+
+from .rows import CONVERSATIONS, requests_of
 
 THIRD = CONVERSATIONS[0].index("Only those in France")
 

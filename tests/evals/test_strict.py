@@ -96,7 +96,7 @@ def test_a_gold_that_fails_is_not_held_against_the_prediction(league: Dataset) -
     assert "gold query does not run" in verdict.error
     summary = summarize([verdict, judged(league, "SELECT 1", "SELECT 1")])
     assert summary.all.ex == 1.0
-    assert summary.unjudged == ("0",)
+    assert summary.unjudged == ["0"]
 
 
 def test_an_order_by_chance_is_none(league: Dataset) -> None:

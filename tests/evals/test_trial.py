@@ -13,7 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from tableturn.evals.trial import TrialOptions, draft, read_trial, run_trial, trial_schema, write_draft
+from tableturn.evals.trial import TrialOptions, read_trial, run_trial, trial_schema
+from tableturn.evals.trial.draft import draft, write_draft
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -322,17 +323,17 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
     with Database.open(league_file) as database:
         from_log = draft(database, log)
         drafts = draft(database, trail, knowledge)
-    assert [found.accepts["sql"] for found in from_log if "2 times" in found.note] == [
+    assert [found["sql"] for found in from_log if "2 times" in found["note"]] == [
         "SELECT name FROM player WHERE goals > 1"
     ]
-    assert not any("DELETE" in str(found.accepts) for found in from_log)
-    by_question = {found.question: found.accepts for found in drafts}
-    assert by_question["Clubs of Bath?"] == {"sql": "SELECT title FROM club WHERE town = 'Bath'"}
+    assert not any("DELETE" in str(found) for found in from_log)
+    by_question = {found["question"]: found.get("sql") for found in drafts}
+    assert by_question["Clubs of Bath?"] == "SELECT title FROM club WHERE town = 'Bath'"
     assert "Secrets?" not in by_question
-    assert by_question["What is the goal tally?"] == {"sql": "SELECT sum(goals) FROM player"}
+    assert by_question["What is the goal tally?"] == "SELECT sum(goals) FROM player"
     out = tmp_path / "drafted.yaml"
     write_draft(drafts, out)
-    assert len(read_trial(out).questions) == len(drafts)
+    assert len(read_trial(out)) == len(drafts)
     with pytest.raises(SettingsError, match="is there already"):
         write_draft(drafts, out)
     found = held(league_file, out, tmp_path / "out", model="offline")
@@ -352,7 +353,7 @@ def test_init_and_schema_are_commands(league_file: Path, tmp_path: Path) -> None
     out = tmp_path / "own.yaml"
     ran = tableturn("trial", "init", "--db", str(league_file), "--out", str(out))
     assert ran.returncode == 0
-    assert read_trial(out).questions
+    assert read_trial(out)
     assert json.loads(tableturn("trial", "schema").stdout)["type"] == "array"
 
 

@@ -103,7 +103,7 @@ def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
     ]
     jsonschema.validate(right, schema)  # pyright: ignore[reportUnknownMemberType]
     (tmp_path / "own.json").write_text(json.dumps(right))
-    assert len(read_trial(tmp_path / "own.json").questions) == 4
+    assert len(read_trial(tmp_path / "own.json")) == 4
     for wrong in ({"question": "How many?", "vlaue": 3}, {"turns": []}, {"sql": "SELECT 1"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate([wrong], schema)  # pyright: ignore[reportUnknownMemberType]

@@ -83,16 +83,16 @@ def test_approved_answers_are_labels(league_file: Path, tmp_path: Path) -> None:
 
 
 def test_a_wrong_query_alone_tells_only_of_answers_that_give_the_same() -> None:
-    found = labelled(
+    asked, inverted = labelled(
         [
             Label(question="a", sql="SELECT 1", right=False),
             Label(question="b", sql="SELECT 2", right=False),
             Label(question="b", sql="SELECT 3", right=True),
         ]
     )
-    assert [question.title for question in found.file.questions] == ["b", "a"]
-    assert found.file.questions[0].turns[0].sql == ["SELECT 3"]
-    assert found.inverted == {"2"}
+    assert [question.title for question in asked] == ["b", "a"]
+    assert asked[0].turns[0].sql == ["SELECT 3"]
+    assert inverted == {"2"}
 
     def turn(passed: bool, status: str = "converged", question: str = "x?") -> dict[str, Any]:
         said = {"status": status, "sql": f"SELECT {question!r}", "confidence": 0.5, "passed": passed, "broken": False}
@@ -104,7 +104,7 @@ def test_a_wrong_query_alone_tells_only_of_answers_that_give_the_same() -> None:
             {"id": "2", "tries": [turn(True, question="z"), turn(False)]},
         ]
     }
-    assert judged_answers(results, found.inverted) == [(0.5, True), (0.5, False), (0.5, False)]
+    assert judged_answers(results, inverted) == [(0.5, True), (0.5, False), (0.5, False)]
 
 
 def test_damaged_labels_are_named(tmp_path: Path) -> None:
@@ -128,4 +128,4 @@ def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so()
     labels = [
         Label(question=question, sql=PLAYERS, right=True) for question in ("How many players?", "how many players")
     ]
-    assert len(labelled(labels).file.questions) == 1
+    assert len(labelled(labels)[0]) == 1

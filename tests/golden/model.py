@@ -1,77 +1,43 @@
-"""A chat model that replies by task and turn, and keeps what it was asked; it stands in for the network only."""
+"""What the golden transcripts' chat model replies, by task and turn."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from tests.support.scripted import ScriptedModel, ScriptedPrompt
 
 from .scripts import Turn
-
-_TASK, _NUMBER = "tableturn_task", "tableturn_query"
-"""Metadata of a request: its task, and which of the turn's queries it is for."""
 
 _CHOICES = "1. by number of visits\n2. by revenue"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A request: its task, the number of its query (-1 for none) and its messages, each with its role."""
-
-    task: str
-    number: int
-    messages: tuple[tuple[str, str], ...]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(f"[{role}]\n{text}" for role, text in self.messages)
+class GoldenModel(ScriptedModel):
+    """A model of this name, which stands in the answers."""
 
 
-class GoldenModel(BaseChatModel):
+class GoldenScript:
     """Replies by the request's task and the turn that is set, whichever requests came before."""
 
-    turn: Turn = Turn()
-    preset: str = "full"
-    asked: list[Asked] = Field(default_factory=list[Asked])
+    def __init__(self, preset: str) -> None:
+        self.turn = Turn()
+        self.model = GoldenModel(script=self._reply, usage=(100, 10))
+        self._preset = preset
 
-    @property
-    def _llm_type(self) -> str:
-        return "golden"
+    def _reply(self, asked: ScriptedPrompt) -> str:
+        before = [one for one in self.model.prompts if one is not asked]
+        again = any((one.task, one.number) == (asked.task, asked.number) for one in before)
+        return reply(asked, again, self.turn, self._preset)
 
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        metadata = (run_manager.metadata if run_manager else None) or {}
-        asked = Asked(
-            metadata.get(_TASK, ""),
-            metadata.get(_NUMBER, -1),
-            tuple((message.type, message.text) for message in messages),
-        )
-        again = any((one.task, one.number) == (asked.task, asked.number) for one in self.asked)
-        self.asked.append(asked)
-        usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
-        message = AIMessage(reply(asked, again, self.turn, self.preset), usage_metadata=usage)
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def taken(self) -> Sequence[Asked]:
+    def take_requests(self) -> Sequence[ScriptedPrompt]:
         """Return the requests since the last call; drafts that go side by side come in the order of their numbers."""
-        taken, self.asked = self.asked, []
+        taken = list(self.model.prompts)
+        self.model.prompts.clear()
         return sorted(taken, key=lambda asked: asked.number) if any(asked.number > 0 for asked in taken) else taken
 
 
-def reply(asked: Asked, again: bool, turn: Turn, preset: str) -> str:
+def reply(asked: ScriptedPrompt, again: bool, turn: Turn, preset: str) -> str:
     """Return the reply to a request of a turn; `again` where its task was asked for before.
 
     Raises:
@@ -109,7 +75,7 @@ def reply(asked: Asked, again: bool, turn: Turn, preset: str) -> str:
             raise AssertionError(f"no reply to the task {other!r}")
 
 
-def _draft(asked: Asked, turn: Turn) -> str:
+def _draft(asked: ScriptedPrompt, turn: Turn) -> str:
     """The draft that a request is for."""
     drafts = (turn.sql, *turn.drafts)
     return drafts[asked.number] if 0 <= asked.number < len(drafts) else turn.sql

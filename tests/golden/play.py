@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,10 +16,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
+from langchain_core.messages import BaseMessage
 from tableturn import Answer, SQLAgent
 
 from .databases import SERVERS, database, in_dialect
-from .model import GoldenModel
+from .model import GoldenScript
 from .scripts import OFFLINE, VARIANTS, Group, Talk, Turn
 
 PARTS = ("prompts", "requests", "sql", "answer")
@@ -72,13 +73,13 @@ def play(group: Group) -> list[Played]:
 
 
 def _turns(group: Group, at: str, folder: Path) -> Generator[tuple[str, str, dict[str, str]]]:
-    model, patience = GoldenModel(preset=group.preset), _Patience()
+    script, patience = GoldenScript(group.preset), _Patience()
     settings = {**_LIMITS, **VARIANTS.get(group.way, {})}
     with (
         closing(patience),
         SQLAgent(
             at,
-            model="offline" if group.way == OFFLINE else model,
+            model="offline" if group.way == OFFLINE else script.model,
             preset=group.preset,
             settings=settings,
             examples=folder / "examples",
@@ -87,18 +88,22 @@ def _turns(group: Group, at: str, folder: Path) -> Generator[tuple[str, str, dic
         for number, talk in enumerate(group.talks, 1):
             person = _Person(agent, talk)
             for place, turn in enumerate(talk, 1):
-                model.turn = _in_dialect(turn, group.engine)
+                script.turn = _in_dialect(turn, group.engine)
                 patience.spread()
-                answer, sql, cost = person.does(model.turn)
-                asked = model.taken()
+                answer, sql, cost = person.does(script.turn)
+                asked = script.take_requests()
                 parts = {
-                    "prompts": "\n".join(f"--- {one.task}\n{one.text}" for one in asked),
+                    "prompts": "\n".join(f"--- {one.task}\n{_render_messages(one.messages)}" for one in asked),
                     "requests": "\n".join([*(one.task for one in asked), cost]),
                     "sql": sql,
                     "answer": answer if group.engine not in SERVERS else _without_estimate(answer),
                 }
                 says = turn.says if isinstance(turn.says, str) else json.dumps(turn.says)
                 yield f"{number}.{place}", f"{'' if turn.act == 'ask' else turn.act + ' '}{says}".strip(), parts
+
+
+def _render_messages(messages: Sequence[BaseMessage]) -> str:
+    return "\n".join(f"[{message.type}]\n{message.text}" for message in messages)
 
 
 class _Person:

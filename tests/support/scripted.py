@@ -10,17 +10,28 @@ from typing import Any
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
-from tableturn.agent.effects import TASK
+from tableturn.agent.effects import QUERY_NUMBER, TASK
 
-Reply = str | Exception
+Reply = str | AIMessage | Exception
 
 
 class ScriptedPrompt(str):
-    """A prompt's text, with the name of its task as the request's metadata gives it."""
+    """A prompt's text, and the request that it is of.
 
+    Attributes:
+        messages: Its messages.
+        task: Its task, by the request's metadata.
+        number: Which of the turn's queries it is for; -1 for none.
+        temperature: That of the model, if it has one.
+    """
+
+    messages: Sequence[BaseMessage]
     task: str
+    number: int
+    temperature: float
 
 
 def task_of(prompt: str) -> str:
@@ -37,13 +48,18 @@ def rephrased(question: str, intent: str = "answerable", **more: Any) -> str:
 class ScriptedModel(BaseChatModel):
     """Replies by a function of the prompt's text; counts its calls and keeps the prompts."""
 
-    script: Callable[[str], Reply]
-    prompts: list[str] = Field(default_factory=list)
+    script: Callable[[ScriptedPrompt], Reply]
+    prompts: list[ScriptedPrompt] = Field(default_factory=list[ScriptedPrompt])
     delay: float = 0.0
+    usage: tuple[int, int] | None = (10, 2)
 
     @property
     def _llm_type(self) -> str:
         return "scripted"
+
+    def bind_tools(self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any) -> ScriptedModel:
+        """Return itself: its script knows the tools."""
+        return self
 
     def _generate(
         self,
@@ -52,14 +68,20 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        metadata = (run_manager.metadata if run_manager else None) or {}
         prompt = ScriptedPrompt("\n".join(message.text for message in messages))
-        prompt.task = ((run_manager.metadata if run_manager else None) or {}).get(TASK, "")
+        prompt.messages, prompt.task, prompt.number = messages, metadata.get(TASK, ""), metadata.get(QUERY_NUMBER, -1)
+        prompt.temperature = getattr(self, "temperature", 0.0)
         self.prompts.append(prompt)
         reply = self.script(prompt)
         if isinstance(reply, Exception):
             raise reply
-        usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        message = AIMessage(reply, usage_metadata=usage)
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
+        if self.usage is not None:
+            inward, outward = self.usage
+            message.usage_metadata = UsageMetadata(
+                input_tokens=inward, output_tokens=outward, total_tokens=inward + outward
+            )
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(

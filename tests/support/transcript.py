@@ -11,13 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import BaseMessage, HumanMessage
 from tableturn.agent import SQLAgent
-from tableturn.agent.effects import TASK
 from tableturn.agent.settings import Settings
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
@@ -26,43 +22,23 @@ from tableturn.tools.toolset import as_tools
 
 from tests.corpus import egress
 
+from .scripted import ScriptedModel, rephrased
+
 _OF_THE_RUN = frozenset({"seconds", "started_at", "elapsed", "id", "run_id", "usage", "usage_by_node", "database"})
 """Fields that differ from run to run."""
 
 
-class WatchedModel(BaseChatModel):
-    """Writes the SQL that it is told to, whatever it is asked, and keeps the prompts."""
-
-    sql: str = ""
-    code: str = ""
-    prompts: list[tuple[str, str]] = Field(default_factory=list[tuple[str, str]])
-
-    @property
-    def _llm_type(self) -> str:
-        return "watched"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        task = str(((run_manager.metadata if run_manager else None) or {}).get(TASK, ""))
-        self.prompts.append((task, "\n".join(message.text for message in messages)))
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(self._reply(task)))])
-
-    def _reply(self, task: str) -> str:
-        if task == "rephrase":
-            return json.dumps({"rephrased": "Give me what was asked.", "simplified": "", "intent": "answerable"})
-        if task == "simplify":
-            return "Give me what was asked."
-        if task == "explain":
-            return json.dumps({"meaning": "It shows something.", "differences": "It should show something else."})
-        if task.startswith("annotate"):
-            return json.dumps({"1": "thing", "2": "other thing"})
-        code = f"```python\n{self.code}\n```\n" if task == "reason" else ""
-        return f"{code}```sql\n{self.sql}\n```"
+def _reply(task: str, sql: str, code: str) -> str:
+    """Write the SQL, whatever is asked."""
+    if task == "rephrase":
+        return rephrased("Give me what was asked.")
+    if task == "simplify":
+        return "Give me what was asked."
+    if task == "explain":
+        return json.dumps({"meaning": "It shows something.", "differences": "It should show something else."})
+    if task.startswith("annotate"):
+        return json.dumps({"1": "thing", "2": "other thing"})
+    return (f"```python\n{code}\n```\n" if task == "reason" else "") + f"```sql\n{sql}\n```"
 
 
 class _Traces(BaseCallbackHandler):
@@ -99,11 +75,11 @@ class Transcript:
 
 
 def ask(
-    agent: SQLAgent, model: WatchedModel, question: str, sql: str, settings: Mapping[str, Any], code: str = ""
+    agent: SQLAgent, model: ScriptedModel, question: str, sql: str, settings: Mapping[str, Any], code: str = ""
 ) -> Transcript:
     """Has a conversation of two turns, with that SQL for both, and a tool asked the same; gives what left."""
     transcript = Transcript()
-    model.sql, model.code = sql, code
+    model.script = lambda prompt: _reply(prompt.task, sql, code)
     model.prompts.clear()
     heard: list[tuple[str, object]] = []
 
@@ -127,8 +103,8 @@ def ask(
         transcript.say("checkpoint", agent.graph.get_state(config).values)
         for route, what in heard:
             transcript.say(route.replace("_error", ""), what)
-    for task, prompt in model.prompts:
-        transcript.say(f"prompt {task}", prompt)
+    for prompt in model.prompts:
+        transcript.say(f"prompt {prompt.task}", prompt)
     return transcript
 
 
@@ -206,7 +182,7 @@ def take_turns(
         turns: A question, the SQL that is written for it, and the settings.
         rules: What is hidden, and what may not leave.
     """
-    model = WatchedModel()
+    model = ScriptedModel(script=lambda prompt: "", usage=None)
     with (
         Database.open(source, **rules) as database,
         SQLAgent(database, model=model) as agent,

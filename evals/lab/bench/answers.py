@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 from sqlglot import exp
 
-from ....agent import Answer, SQLAgent
+from tests.support.scripted import ScriptedModel
+
+from ....agent import SQLAgent
+from ....agent.records import Readings
 from ....tools.basis import Basis, basis_of
 from ....tools.basis.grain import row_source
 from ....tools.database import Database, Limits, Table
@@ -28,9 +28,8 @@ from ....tools.sql.resolve import resolve
 from ....tools.sql.scope import Resolution
 from ...datasets import load_dataset
 from .gold import Databases, Gold, golds
-from .measure import Figures, Measure, divide
+from .measure import Figures, Measure, divide, share
 from .registry import BenchOptions
-from .stand_in import InstantModel
 
 SPLITS = (("spider", "train"), ("spider", "train_others"), ("spider", "dev"))
 _LIMITS = Limits(seconds=20.0, rows=200_000, result_bytes=200_000_000)
@@ -39,8 +38,7 @@ QUESTIONS = Path(__file__).parent / "data" / "rival_questions.yaml"
 """Questions with a query that a competent analyst wrote and what it leaves open."""
 
 _SAMPLES = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
-_REPEATS = 3
-_SETTINGS = {"record": "off", "examples": "none", "clarify": False}
+_SETTINGS = {"record": "off", "examples": "none", "clarify": False, "readings": "tell"}
 
 _Said = tuple[str, bool]
 """The kind of a statement that a basis makes, and whether it is true."""
@@ -164,33 +162,12 @@ def _run(query: exp.Expr, database: Database) -> Table | None:
     return None if table.truncated else table
 
 
-class Analyst(InstantModel):
-    """A chat model that writes the SQL that is set."""
-
-    sql: str = ""
-
-    def reply(self, prompt: str) -> str:
-        """See `InstantModel`."""
-        return f"```sql\n{self.sql}\n```"
-
-
-@dataclass(frozen=True)
-class _Open:
-    """A question, what it leaves open, and its answers with readings and without; `milliseconds` more with them."""
-
-    question: str
-    matter: str
-    answer: Answer
-    without: Answer
-    milliseconds: float
-
-
 def _open_questions(options: BenchOptions) -> Iterator[tuple[Mapping[str, str], SQLAgent]]:
-    """Yield questions with an agent that answers each with the analyst's query."""
+    """Yield questions with an agent whose model writes the analyst's query."""
     records = cast("Sequence[Mapping[str, str]]", read_records(QUESTIONS))[: options.limit]
+    model = ScriptedModel(script=lambda prompt: "")
     with tempfile.TemporaryDirectory() as folder:
-        for name in dict.fromkeys(record["database"] for record in records):
-            some, model = [record for record in records if record["database"] == name], Analyst()
+        for name, some in groupby(sorted(records, key=itemgetter("database")), itemgetter("database")):
             if name == "kestrel":
                 path = build_sample(Path(folder) / "kestrel.sqlite")
             elif name in _SAMPLES:
@@ -198,58 +175,44 @@ def _open_questions(options: BenchOptions) -> Iterator[tuple[Mapping[str, str], 
             else:
                 path = options.folder / "kaggle-dbqa" / "database" / name / f"{name}.sqlite"
             with SQLAgent(path, model=model, settings=_SETTINGS) as agent:
-                model.sql = some[0]["sql"]
-                agent.ask(some[0]["question"])  # the schema is read, indexes are built
                 for record in some:
-                    model.sql = record["sql"]
+                    model.script = lambda prompt, sql=record["sql"]: f"```sql\n{sql}\n```"
                     yield record, agent
 
 
-def _answer_both(case: tuple[Mapping[str, str], SQLAgent]) -> _Open:
-    """Answer with readings and without; of the time the quickest runs of each count."""
+def _find_readings(case: tuple[Mapping[str, str], SQLAgent]) -> tuple[Mapping[str, str], Readings]:
     record, agent = case
-    answers: dict[str, Answer] = {}
-    spent: dict[str, float] = {}
-    for readings in ("off", "tell") * _REPEATS:
-        start = time.perf_counter()
-        answers[readings] = agent.ask(record["question"], settings={"readings": readings})
-        spent[readings] = min(spent.get(readings, math.inf), 1000 * (time.perf_counter() - start))
-    return _Open(record["question"], record["matter"], answers["tell"], answers["off"], spent["tell"] - spent["off"])
+    return record, agent.ask(record["question"]).readings
 
 
-def _count_readings(outcomes: list[_Open]) -> Figures:
+def _count_readings(outcomes: list[tuple[Mapping[str, str], Readings]]) -> Figures:
     """Return whether the reading that a question hangs on is shown, and none if nothing is open.
 
     `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
     `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
-    something; per question `extra_queries`, `extra_requests` and `extra_ms`, the median and the 95th percentile.
+    something.
     """
-    decisive = [{each.matter for each in one.answer.readings.tried if not each.same} for one in outcomes]
-    judged = list(zip(outcomes, decisive, strict=True))
-    matters = sorted({one.matter for one in outcomes} - {"settled"})
-    shown = {matter: [matter in found for one, found in judged if one.matter == matter] for matter in matters}
-    settled = [(one, found) for one, found in judged if one.matter == "settled"]
-    alarms = [f"{one.question} {one.answer.readings.line}" for one, found in settled if found]
-    missed = [f"{one.matter}: {one.question}" for one, found in judged if one.matter not in {"settled", *found}]
-    n, n_open = len(outcomes), len(outcomes) - len(settled)
-    requests = sum(one.answer.usage.llm_calls - one.without.usage.llm_calls for one in outcomes)
-    extra = [one.milliseconds for one in outcomes]
+    judged = [
+        (record["matter"], record["question"], readings.line, {each.matter for each in readings.tried if not each.same})
+        for record, readings in outcomes
+    ]
+    matters = sorted({matter for matter, *_ in judged} - {"settled"})
+    shown = {name: [name in found for matter, _, _, found in judged if matter == name] for name in matters}
+    flags = [flag for found in shown.values() for flag in found]
+    settled = [(f"{question} {line}", found) for matter, question, line, found in judged if matter == "settled"]
+    alarms = [told for told, found in settled if found]
     return {
-        "questions": n,
-        "decisive": n_open,
-        "decisive_shown": divide(sum(map(sum, shown.values())), n_open) if n_open else None,
+        "questions": len(outcomes),
+        "decisive": len(flags),
+        "decisive_shown": share(flags) if flags else None,
         "by_matter": {matter: f"{sum(found)} of {len(found)}" for matter, found in shown.items()},
         "false_alarms": divide(len(alarms), len(settled)) if settled else None,
-        "extra_queries": round(sum(one.answer.readings.agreement.ran for one in outcomes) / n, 2),
-        "extra_requests": round(requests / n, 2),
-        "extra_ms_p50": round(float(np.percentile(extra, 50)), 1),
-        "extra_ms_p95": round(float(np.percentile(extra, 95)), 1),
-        "missed": missed,
+        "missed": [f"{matter}: {text}" for matter, text, _, found in judged if matter not in {"settled", *found}],
         "alarms": alarms,
     }
 
 
 MEASURES: Mapping[str, Measure[Any, Any]] = {
     "basis": Measure(_golds, _check_basis, _count_statements),
-    "rivals": Measure(_open_questions, _answer_both, _count_readings),
+    "rivals": Measure(_open_questions, _find_readings, _count_readings),
 }

@@ -23,22 +23,30 @@ from ...closing import Closing
 from ...official.execution import lenient_text, open_read_only
 
 Kind = Literal["whole", "number", "date", "moment", "text", "binary"]
+Types = Mapping[Kind | Literal["key"], str]
+"""What columns are declared as; `key` is for texts that are part of a key."""
 Runs = Callable[[str], Sequence[Sequence[object]]]
 
 _DATE = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]"
 _TIMES: Mapping[Kind, str] = {"date": _DATE, "moment": f"{_DATE} [0-2][0-9]:[0-5][0-9]:[0-5][0-9]"}
 
-_STANDARD: Mapping[Kind, str] = {
+_STANDARD: Types = {
     "whole": "bigint",
     "number": "double precision",
     "date": "date",
     "moment": "timestamp",
     "text": "text",
+    "key": "text",
     "binary": "bytea",
 }
-_MARIADB: Mapping[Kind, str] = {**_STANDARD, "moment": "datetime", "text": "longtext", "binary": "longblob"}
-_SHORT = 190
-"""Characters of the longest text that may be part of a key in MariaDB."""
+# A key in MariaDB has 768 bytes at most.
+_MARIADB: Types = {
+    **_STANDARD,
+    "moment": "datetime",
+    "text": "longtext",
+    "key": "varchar(190)",
+    "binary": "longblob",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,6 @@ class Carried:
     Attributes:
         name: As declared.
         kinds: What the values of each column are; values of several kinds are carried as texts.
-        long: Columns with a value that is too long for a key.
         key: The primary key's columns; empty if the rows do not keep to it.
         references: To tables that come earlier in the list.
         unique: Other groups of columns that are referred to, each row's of its own.
@@ -66,21 +73,22 @@ class Carried:
 
     name: str
     kinds: dict[str, Kind]
-    long: set[str]
     key: tuple[str, ...]
     references: list[Reference]
     unique: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
-    def create(self, types: Mapping[Kind, str], mark: str) -> str:
+    def create(self, types: Types, mark: str) -> str:
         """Return CREATE TABLE, without the references that rows break."""
 
         def listed(names: Sequence[str]) -> str:
             return ", ".join(_quoted(name, mark) for name in names)
 
-        parts: list[str] = []
-        for name, kind in self.kinds.items():
-            short = kind == "text" and types is _MARIADB and name not in self.long
-            parts.append(f"{_quoted(name, mark)} {f'varchar({_SHORT})' if short else types[kind]}")
+        keys = (self.key, *self.unique, *(each.columns for each in self.references if each.kept))
+        keyed = {name for key in keys for name in key}
+        parts = [
+            f"{_quoted(name, mark)} {types['key' if kind == 'text' and name in keyed else kind]}"
+            for name, kind in self.kinds.items()
+        ]
         parts += [f"PRIMARY KEY ({listed(self.key)})"] if self.key else []
         parts += [f"UNIQUE ({listed(names)})" for names in sorted(self.unique)]
         parts += [
@@ -129,15 +137,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _read_table(connection: sqlite3.Connection, name: str) -> Carried:
     """Read a table with its references as they are declared."""
     declared = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
-    kinds: dict[str, Kind] = {}
-    long: set[str] = set()
-    for _, column, type_name, *_ in declared:
-        told = connection.execute(
-            f"SELECT typeof({_quoted(column)}), max(length({_quoted(column)})) FROM {_quoted(name)}"
-            f" WHERE {_quoted(column)} IS NOT NULL GROUP BY 1"
-        ).fetchall()
-        kinds[column] = _kind(connection, name, column, {stored for stored, _ in told}, type_name)
-        long |= {column} if any((longest or 0) > _SHORT for _, longest in told) else set()
+    kinds: dict[str, Kind] = {
+        column: _kind(connection, name, column, type_name) for _, column, type_name, *_ in declared
+    }
     key = tuple(entry[1] for entry in sorted(declared, key=lambda entry: entry[5]) if entry[5])
     parts: dict[int, list[tuple[str, str, str]]] = {}
     for number, _, other, own, theirs, *_ in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
@@ -146,16 +148,19 @@ def _read_table(connection: sqlite3.Connection, name: str) -> Carried:
         Reference(tuple(own for own, _, _ in each), each[0][1], tuple(theirs for _, _, theirs in each))
         for _, each in sorted(parts.items(), reverse=True)  # SQLite lists the last one first
     ]
-    return Carried(name, kinds, long, key if key and _is_key(connection, name, key) else (), references)
+    return Carried(name, kinds, key if key and _is_key(connection, name, key) else (), references)
 
 
-def _kind(connection: sqlite3.Connection, table: str, column: str, stored: set[str], declared: str) -> Kind:
+def _kind(connection: sqlite3.Connection, table: str, column: str, declared: str) -> Kind:
+    name, source = _quoted(column), _quoted(table)
+    found = connection.execute(f"SELECT DISTINCT typeof({name}) FROM {source} WHERE {name} IS NOT NULL").fetchall()
+    stored = {kind for (kind,) in found}
     if not stored:
         number = re.search("int|bool", declared, re.IGNORECASE)
         return "whole" if number else "number" if re.search("real|num|dec|doub|flo", declared, re.I) else "text"
     if stored == {"text"} and re.search("date|time", declared, re.IGNORECASE):
         for kind, pattern in _TIMES.items():
-            others = f"SELECT 1 FROM {_quoted(table)} WHERE {_quoted(column)} NOT GLOB '{pattern}' LIMIT 1"
+            others = f"SELECT 1 FROM {source} WHERE {name} NOT GLOB '{pattern}' LIMIT 1"
             if connection.execute(others).fetchone() is None:
                 return kind
     if stored <= {"integer", "real"}:
@@ -245,15 +250,13 @@ class SQLite(Place):
     """The engine that databases come from: nothing is copied, and nothing is run."""
 
     def close(self) -> None:
-        """See `Closing`."""
+        pass
 
     def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        """See `Place`."""
         del name, after
         return f"sqlite:///{path.absolute()}"
 
     def bare(self, url: str) -> Runs:
-        """See `Place`."""
         connection = sqlite3.connect(url.removeprefix("sqlite:///"))
         return lambda sql: connection.execute(sql).fetchall()
 
@@ -270,11 +273,9 @@ class DuckDB(Place):
         self._folder = Path(mkdtemp(prefix="tt_"))
 
     def close(self) -> None:
-        """See `Closing`."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        """See `Place`."""
         target = self._folder / f"{name}.duckdb"
         with closing(self._connect(str(target))) as connection:
             for table in read_tables(path):
@@ -288,7 +289,6 @@ class DuckDB(Place):
         return f"duckdb:///{target}"
 
     def bare(self, url: str) -> Runs:
-        """See `Place`."""
         connection = self._connect(url.removeprefix("duckdb:///"), read_only=True)
         return lambda sql: connection.execute(sql).fetchall()
 
@@ -304,7 +304,7 @@ class Server(Place):
     force = ""
     scheme = ""
     filled: ClassVar[Sequence[str]] = ()
-    types: ClassVar[Mapping[Kind, str]] = _STANDARD
+    types: ClassVar[Types] = _STANDARD
     mark = '"'
 
     def __init__(self) -> None:
@@ -324,13 +324,11 @@ class Server(Place):
         return engine.raw_connection()
 
     def close(self) -> None:
-        """See `Closing`."""
         with closing(self._root), closing(self._root.cursor()) as cursor:
             for name in self._names:
                 cursor.execute(f"DROP DATABASE IF EXISTS {_quoted(name, self.mark)} {self.force}")
 
     def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        """See `Place`."""
         database = f"{self._prefix}_{name}"[:63]
         self._names.append(database)
         with closing(self._root.cursor()) as cursor:
@@ -349,7 +347,6 @@ class Server(Place):
         return url.set(drivername=self.scheme or url.drivername).render_as_string(hide_password=False)
 
     def bare(self, url: str) -> Runs:
-        """See `Place`."""
         connection = self._connect(make_url(url))
 
         def run(sql: str) -> Sequence[Sequence[object]]:

@@ -13,12 +13,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field, PrivateAttr
+from langchain_core.messages import AIMessage, ToolMessage
 from sqlalchemy.exc import DBAPIError
+
+from tests.support.scripted import ScriptedModel, ScriptedPrompt
 
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
@@ -27,33 +25,18 @@ from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
 from ...baselines.langchain_agent import LangChainAgent
 from ...datasets import Dataset, Question, load_dataset
+from .large import LARGE, combine_databases
 from .measure import Figures, Measure
 from .registry import BenchOptions
 from .replays import Drafts, play, read_strong
-from .stand_in import InstantModel
 
 SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
 """Each set's name among the drafts."""
-
-LARGE = "large"
-"""The set of one large database, of which gold is played: nobody has drafts of it."""
 
 ARM = "zero-shot"
 """The strong model's drafts that are played: those of one request."""
 
 CHARACTERS_A_TOKEN = 4
-
-
-class DraftModel(InstantModel):
-    """Replies with the SQL that is set, as a model does that answers in one block; keeps the prompts."""
-
-    sql: str = ""
-    prompts: list[str] = Field(default_factory=list)
-
-    def reply(self, prompt: str) -> str:
-        """See `InstantModel`."""
-        self.prompts.append(prompt)
-        return f"```sql\n{self.sql}\n```\nSure: 90"
 
 
 @dataclass(frozen=True)
@@ -84,7 +67,7 @@ def _askings(options: BenchOptions) -> Iterator[_Asking]:
         turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
             yield _Asking(name, _find_database(options.folder, database), list(found))
-    large = load_dataset(LARGE, "dev", options.folder).first(options.limit)
+    large = combine_databases(load_dataset("spider", "dev", options.folder)).first(options.limit)
     for database, found in groupby(large.questions, attrgetter("database")):
         yield _Asking(LARGE, large.database(database), list(found))
 
@@ -97,7 +80,7 @@ def _find_database(data: Path, database: str) -> Path:
 
 def _cost(asking: _Asking) -> _Cost:
     """Play the replies, one question after another: each prompt but the first follows another on the database."""
-    model, shown = DraftModel(), 0
+    model, shown = ScriptedModel(script=lambda prompt: ""), 0
     with SQLAgent(asking.path, model=model, settings={"record": "off"}) as agent:
         schema = agent.resources.database.schema()
         if asking.name == LARGE:
@@ -105,7 +88,7 @@ def _cost(asking: _Asking) -> _Cost:
         for _, turns in groupby(asking.turns, attrgetter("interaction")):
             chat = agent.conversation()
             for turn in turns:
-                model.sql = turn.golds[0]
+                model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
                 before = len(model.prompts)
                 chat.ask(turn.text)
                 shown += asking.name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
@@ -152,62 +135,38 @@ def _count_shared(one: str, other: str) -> int:
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-class ToolCaller(BaseChatModel):
-    """Knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour.
+def _tool_caller(sql: str, tables: Sequence[str], *, checks: bool) -> Callable[[ScriptedPrompt], AIMessage]:
+    """Return the script of a model that calls the agent's tools in the order that its prompt asks for.
 
-    Attributes:
-        checks: Whether the query goes through the checker first, a request of its own, as the prompt and the tools'
-            descriptions demand of the model.
+    It knows the query, and takes no detour. If it `checks`, the query goes through the checker first, a request of its
+    own, as the prompt and the tools' descriptions demand of the model.
     """
+    steps = [
+        ("sql_db_list_tables", {"tool_input": ""}),
+        ("sql_db_schema", {"table_names": ", ".join(tables)}),
+        *([("sql_db_query_checker", {"query": sql})] if checks else []),
+        ("sql_db_query", {"query": sql}),
+    ]
 
-    checks: bool
-    _sql: str = PrivateAttr(default="")
-    _tables: str = PrivateAttr(default="")
+    def script(prompt: ScriptedPrompt) -> AIMessage:
+        if len(prompt.messages) == 1:  # the checker's own request
+            return AIMessage(sql)
+        done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
+        if done == len(steps):
+            return AIMessage("This is what the query gives.")
+        name, arguments = steps[done]
+        return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{done}"}])
 
-    @property
-    def _llm_type(self) -> str:
-        return "tool-caller"
-
-    def bind_tools(self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any) -> ToolCaller:
-        """Return itself: it knows the tools."""
-        return self
-
-    def play(self, sql: str, tables: Sequence[str]) -> None:
-        """Set the query of the turn to come, and the tables whose schema it looks at."""
-        self._sql, self._tables = sql, ", ".join(tables)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        done = [message.name for message in messages if isinstance(message, ToolMessage)]
-        if len(messages) == 1:  # the checker's own request
-            message = AIMessage(self._sql)
-        elif len(done) == len(steps := self._steps()):
-            message = AIMessage("This is what the query gives.")
-        else:
-            name, arguments = steps[len(done)]
-            message = AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{len(done)}"}])
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def _steps(self) -> list[tuple[str, dict[str, str]]]:
-        return [
-            ("sql_db_list_tables", {"tool_input": ""}),
-            ("sql_db_schema", {"table_names": self._tables}),
-            *([("sql_db_query_checker", {"query": self._sql})] if self.checks else []),
-            ("sql_db_query", {"query": self._sql}),
-        ]
+    return script
 
 
 TurnCosts = Mapping[str, tuple[int, int]]
 """Requests and prompt tokens by the turn's id."""
 
 
-def play_turns(asked: Dataset, drafts: Drafts, model: ToolCaller) -> TurnCosts:
+def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
     """Return the cost of each turn to LangChain's agent, without those in which its toolkit fails on the database."""
+    model = ScriptedModel(script=lambda prompt: "", usage=None)
     agent = LangChainAgent(asked, model, make_settings(), "predicted")
     found: dict[str, tuple[int, int]] = {}
     for _, turns in groupby(asked.questions, attrgetter("interaction")):
@@ -215,7 +174,8 @@ def play_turns(asked: Dataset, drafts: Drafts, model: ToolCaller) -> TurnCosts:
         for turn in turns:
             sql = drafts[turn.id]
             with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
-                model.play(sql, sorted(used_items(sql, database.schema()).tables))
+                tables = sorted(used_items(sql, database.schema()).tables)
+                model.script = _tool_caller(sql, tables, checks=checks)
                 usage = asyncio.run(agent.take(turn, past, database)).usage
                 found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
             past.append(PastTurn(turn.text, sql=sql))
@@ -230,8 +190,8 @@ def _agents(options: BenchOptions) -> Iterator[tuple[str, Dataset, Callable[[], 
     strong = read_strong(options.folder, options.limit)
     asked, drafts = strong.asked, strong.drafts[ARM]
     yield "tableturn", asked, lambda: _play_ours(asked, drafts)
-    yield "langchain", asked, lambda: play_turns(asked, drafts, ToolCaller(checks=True))
-    yield "langchain_unchecked", asked, lambda: play_turns(asked, drafts, ToolCaller(checks=False))
+    yield "langchain", asked, lambda: play_turns(asked, drafts, checks=True)
+    yield "langchain_unchecked", asked, lambda: play_turns(asked, drafts, checks=False)
 
 
 def _compare_agents(arms: list[tuple[str, int, TurnCosts]]) -> Figures:

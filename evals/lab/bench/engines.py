@@ -26,7 +26,7 @@ from .determined import Expected, determined
 from .gold import golds
 from .harness import least_seconds
 from .registry import BenchOptions
-from .schema_scale import build_large
+from .scale import build_large
 from .translate import translate
 
 _PARTIAL = "wta_1"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -72,19 +71,16 @@ def _time_judging(given: _Predictions) -> Figures:
 
     Needs nltk, sqlparse and tqdm for the latter.
     """
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     dataset = load_dataset("spider", "dev", given.data)
     found = read_predictions(given.path, dataset)
     verdicts = _judge(dataset, found)
     ours = time.perf_counter() - start
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     figures: Figures = {
         "n": len(verdicts),
         "ex": sum(verdict.ex is True for verdict in verdicts),
         "em": sum(verdict.em is True for verdict in verdicts),
         "ours_s": round(ours, 3),
-        "memory_grown_mb": round(grown / 1024, 1),
     }
     if given.official is None:
         return figures

@@ -49,7 +49,6 @@ class Databases(Closing):
         self._stack = ExitStack()
 
     def close(self) -> None:
-        """See `Closing`."""
         self._stack.close()
 
     def open(self, name: str) -> Database:

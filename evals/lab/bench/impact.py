@@ -10,10 +10,9 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
@@ -126,6 +125,8 @@ def _choose(random: Random, places: Sequence[PlaceT]) -> PlaceT:
 def _pick(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str]]:
     """Pick a place of a kind: its name, and the quoted names of what is there and what may come.
 
+    Columns are outside every key, and of a kind of values; of kind `value` it is a text column and a text of it.
+
     Raises:
         NoPlaceError: The schema has no such place.
     """
@@ -135,52 +136,47 @@ def _pick(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str
         return "", {}
     if kind == "key":
         key = _choose(random, schema.foreign_keys)
-        column = key.columns[0]
-        return f"{key.table}.{column}", {"t": quoted(key.table), "c": quoted(column), "ref": quoted(f"{column}_ref")}
+        return f"{key.table}.{key.columns[0]}", {
+            "t": quoted(key.table),
+            "c": quoted(key.columns[0]),
+            "ref": quoted(f"{key.columns[0]}_ref"),
+        }
     if kind == "largest":
         table = max(tables, key=lambda table: table.row_count or 0)
-    elif kind == "one key":
-        table = _choose(random, [table for table in tables if len(table.primary_key) == 1])
-    elif kind in ("table", "remainder"):
-        table = _choose(random, filled)
-    else:
-        return _pick_column(kind, filled, schema, random)
-    key, rest = "", ""
+        return table.name, _name_table(table)
     if kind == "one key":
-        key = quoted(table.primary_key[0])
-        rest = ", ".join(quoted(column.name) for column in table.columns if column.name != table.primary_key[0])
-    remainder = str(random.randrange(7)) if kind == "remainder" else ""
-    names = {"t": quoted(table.name), "dim": quoted(f"dim_{table.name}"), "key": key, "rest": rest}
-    return table.name, {**names, "remainder": remainder}
-
-
-def _pick_column(
-    kind: str, tables: Sequence[TableSchema], schema: Schema, random: Random
-) -> tuple[str, dict[str, str]]:
-    """Pick a column outside every key, of a kind of values; of kind `value` a text column and a text of it."""
+        table = _choose(random, [table for table in tables if len(table.primary_key) == 1])
+        return table.name, _name_table(table)
+    if kind in ("table", "remainder"):
+        table = _choose(random, filled)
+        names = {"remainder": str(random.randrange(7))} if kind == "remainder" else {}
+        return table.name, _name_table(table) | names
     keyed = {(key.table, name) for key in schema.foreign_keys for name in key.columns}
     wanted = {"column": "", "value": "text"}.get(kind, kind)
-    table, column = _choose(
-        random,
-        [
-            (table, column)
-            for table in tables
-            for column in table.columns
-            if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
-        ],
-    )
-    names = {
-        "t": quoted(table.name),
-        "c": quoted(column.name),
-        "v2": quoted(f"{column.name}_v2"),
-        "new": quoted(f"{column.name}__new"),
-        "detail": quoted(f"{table.name}_detail"),
-        "keys": "".join(f"{quoted(name)}, " for name in (table.primary_key or [])[:2]),
-    }
+    places = [
+        (table, column)
+        for table in filled
+        for column in table.columns
+        if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
+    ]
+    table, column = _choose(random, places)
+    names = {"c": quoted(column.name), "v2": quoted(f"{column.name}_v2"), "new": quoted(f"{column.name}__new")}
     if kind == "value":
         texts = [value for value in column.samples if isinstance(value, str)]
         names["value"] = _choose(random, texts).replace("'", "''")
-    return f"{table.name}.{column.name}", names
+    return f"{table.name}.{column.name}", _name_table(table) | names
+
+
+def _name_table(table: TableSchema) -> dict[str, str]:
+    keys = list(table.primary_key or ())
+    return {
+        "t": quoted(table.name),
+        "dim": quoted(f"dim_{table.name}"),
+        "detail": quoted(f"{table.name}_detail"),
+        "key": quoted(keys[0]) if keys else "",
+        "keys": "".join(f"{quoted(name)}, " for name in keys[:2]),
+        "rest": ", ".join(quoted(column.name) for column in table.columns if column.name not in keys),
+    }
 
 
 IN_VAIN = (
@@ -204,88 +200,97 @@ class MadeTurn:
     ordered: bool = False
 
 
-Made = Iterator[MadeTurn]
-
-
 def make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
     """Return so many turns made of templates, the declined ones first; every query gives rows."""
     schema = database.schema()
     tables = [table for table in schema.tables if table.kind == "table" and table.row_count]
     random.shuffle(tables)
-    made = zip_longest(*([turn for table in tables for turn in kind(table, schema, random)] for kind in _TEMPLATES))
-    queries = dict.fromkeys(turn for group in made for turn in group if turn is not None)
+    made = [[turn for table in tables for turn in _fill(each, table, schema, random)] for each in _TEMPLATES]
+    queries = dict.fromkeys(turn for group in zip_longest(*made) for turn in group if turn is not None)
     running = (turn for turn in queries if database.execute(turn.sql).rows)
     return [*(MadeTurn(question, "") for question in IN_VAIN), *islice(running, count - len(IN_VAIN))]
 
 
-def _of_table(table: TableSchema, schema: Schema, random: Random) -> Made:
-    yield MadeTurn(f"How many {table.name}?", f"SELECT count(*) FROM {_quote(table.name)}")
+_COUNTED = MadeTurn("How many {table}?", "SELECT count(*) FROM {t}")
+_GROUPED = MadeTurn("{table} by {column}", "SELECT {c}, count(*) FROM {t} GROUP BY {c} HAVING count(*) > 1")
+_YEARS = "SELECT substr({c}, 1, 4) AS year, count(*) FROM {t} GROUP BY year ORDER BY year"
+_TOP = "SELECT {keys}, {c} FROM {t} ORDER BY {c} DESC, {keys} LIMIT 5"
+_ABOVE = "WITH mean AS (SELECT avg({c}) AS value FROM {t}) SELECT count(*) FROM {t}, mean WHERE {c} > mean.value"
+_WITH = "SELECT count(*) FROM {t} WHERE {c} = '{value}'"
+_JOINED = MadeTurn(
+    "How many {table} for each {label} of {parent}?",
+    "SELECT p.{l}, count(*) FROM {t} AS c JOIN {p} AS p ON c.{own} = p.{other} GROUP BY p.{l}",
+)
+_MISSING = MadeTurn(
+    "Which {parent} have no {table}?",
+    "SELECT count(*) FROM {p} WHERE {other} NOT IN (SELECT {own} FROM {t} WHERE {own} IS NOT NULL)",
+)
+
+_TEMPLATES: Sequence[tuple[str, Sequence[MadeTurn]]] = (
+    ("table", [_COUNTED]),
+    ("text", [_GROUPED]),
+    ("number", [MadeTurn("The {call} of {column} of {table}", "SELECT {call}({c}) FROM {t} AS t")]),
+    ("join", [_JOINED, _MISSING]),
+    ("text", [MadeTurn("How many {table} with {column} {value}?", _WITH)]),
+    # The key makes the order certain.
+    ("number", [MadeTurn("The top {table} by {column}", _TOP, ordered=True)]),
+    ("time", [MadeTurn("{table} by year of {column}", _YEARS, ordered=True)]),
+    ("number", [MadeTurn("{table} above the average {column}", _ABOVE)]),
+)
+"""Turns with places for names, and what they are about: a table, its columns of a kind, or its joins."""
 
 
-Extra = Callable[[TableSchema, ColumnSchema, Random], dict[str, str] | None]
-"""What a template needs besides the names of table and column; None if it does not fit the column."""
+def _fill(
+    template: tuple[str, Sequence[MadeTurn]], table: TableSchema, schema: Schema, random: Random
+) -> Iterator[MadeTurn]:
+    """Yield a template's turns on a table; none that do not fit it."""
+    kind, turns = template
+    if kind == "table":
+        places = iter([{}])
+    elif kind == "join":
+        places = _name_joins(table, schema, random)
+    else:
+        places = (_name_column(turns[0], table, column, random) for column in _columns_of(table, kind))
+    for names in places:
+        if names is not None:
+            filled = {"table": table.name, "t": _quote(table.name), **names}
+            yield from (
+                MadeTurn(turn.question.format(**filled), turn.sql.format(**filled), turn.ordered) for turn in turns
+            )
 
 
-def _of_columns(
-    kind: str,
-    question: str,
-    sql: str,
-    extra: Extra,
-    ordered: bool,
-    table: TableSchema,
-    schema: Schema,
-    random: Random,
-) -> Made:
-    for column in _columns_of(table, kind):
-        more = extra(table, column, random)
-        if more is not None:
-            names = {"t": _quote(table.name), "c": _quote(column.name), **more}
-            asked = question.format(table=table.name, column=column.name, **more)
-            yield MadeTurn(asked, sql.format(**names), ordered)
+def _name_column(template: MadeTurn, table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
+    names = {"column": column.name, "c": _quote(column.name)}
+    names["keys"] = ", ".join(_quote(name) for name in table.primary_key)
+    if template is _GROUPED and not 1 < (column.distinct or 0) < 200:
+        return None
+    if "{keys}" in template.sql and not names["keys"]:
+        return None
+    if "{call}" in template.sql:
+        names["call"] = random.choice(["sum", "avg", "max", "min"])
+    if "{value}" in template.sql:
+        texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
+        if not texts:
+            return None
+        names["value"] = random.choice(texts).replace("'", "''")
+    return names
 
 
-def _no_extra(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    return {}
-
-
-def _few_texts(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    return {} if 1 < (column.distinct or 0) < 200 else None
-
-
-def _aggregate(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    return {"call": random.choice(["sum", "avg", "max", "min"])}
-
-
-def _sample_text(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
-    return {"value": random.choice(texts).replace("'", "''")} if texts else None
-
-
-def _keys(table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    """The key makes the order certain."""
-    keys = ", ".join(_quote(name) for name in table.primary_key)
-    return {"keys": keys} if keys else None
-
-
-def _of_joins(table: TableSchema, schema: Schema, random: Random) -> Made:
+def _name_joins(table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
     for key in schema.foreign_keys:
         parent = schema.table(key.ref_table)
         if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
             continue
-        labels = _columns_of(parent, "text") if parent.row_count else []
-        if not labels:
-            continue
-        label = random.choice(labels)
-        own, other, name = _quote(key.columns[0]), _quote(key.ref_columns[0]), _quote(label.name)
-        child, whole = _quote(table.name), _quote(parent.name)
-        yield MadeTurn(
-            f"How many {table.name} for each {label.name} of {parent.name}?",
-            f"SELECT p.{name}, count(*) FROM {child} AS c JOIN {whole} AS p ON c.{own} = p.{other} GROUP BY p.{name}",
-        )
-        yield MadeTurn(
-            f"Which {parent.name} have no {table.name}?",
-            f"SELECT count(*) FROM {whole} WHERE {other} NOT IN (SELECT {own} FROM {child} WHERE {own} IS NOT NULL)",
-        )
+        if parent.row_count and (labels := _columns_of(parent, "text")):
+            label = random.choice(labels).name
+            yield {
+                "parent": parent.name,
+                "p": _quote(parent.name),
+                "label": label,
+                "l": _quote(label),
+                "own": _quote(key.columns[0]),
+                "other": _quote(key.ref_columns[0]),
+            }
 
 
 def _columns_of(table: TableSchema, kind: str) -> list[ColumnSchema]:
@@ -294,32 +299,6 @@ def _columns_of(table: TableSchema, kind: str) -> list[ColumnSchema]:
 
 def _quote(name: str) -> str:
     return naming().written(name)
-
-
-_TOTAL = "SELECT {call}({c}) FROM {t} AS t"
-_GROUPED = "SELECT {c}, count(*) FROM {t} GROUP BY {c} HAVING count(*) > 1"
-_YEARS = "SELECT substr({c}, 1, 4) AS year, count(*) FROM {t} GROUP BY year ORDER BY year"
-_TOP = "SELECT {keys}, {c} FROM {t} ORDER BY {c} DESC, {keys} LIMIT 5"
-_ABOVE = "WITH mean AS (SELECT avg({c}) AS value FROM {t}) SELECT count(*) FROM {t}, mean WHERE {c} > mean.value"
-_WITH = "SELECT count(*) FROM {t} WHERE {c} = '{value}'"
-
-_TEMPLATES: tuple[Callable[[TableSchema, Schema, Random], Made], ...] = (
-    _of_table,
-    partial(_of_columns, "text", "{table} by {column}", _GROUPED, _few_texts, False),
-    partial(
-        _of_columns,
-        "number",
-        "The {call} of {column} of {table}",
-        "SELECT {call}({c}) FROM {t} AS t",
-        _aggregate,
-        False,
-    ),
-    _of_joins,
-    partial(_of_columns, "text", "How many {table} with {column} {value}?", _WITH, _sample_text, False),
-    partial(_of_columns, "number", "The top {table} by {column}", _TOP, _keys, True),
-    partial(_of_columns, "time", "{table} by year of {column}", _YEARS, _no_extra, True),
-    partial(_of_columns, "number", "{table} above the average {column}", _ABOVE, _no_extra, False),
-)
 
 
 @dataclass(frozen=True)

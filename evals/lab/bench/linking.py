@@ -6,7 +6,6 @@ Nothing here needs a model: what the parts do to EX is measured by `tableturn ex
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from ....tools.linking.scoring import score
 from ....tools.linking.vocabulary import Shares
 from ...datasets import Dataset, load_dataset
 from ..training.fit_linker_turns import (
-    SHOWN,
     WINDOW,
     Asked,
     Dialogue,
@@ -35,8 +33,6 @@ from ..training.fit_linker_turns import (
 )
 from .measure import Figures, Measure, merge_figures
 from .registry import BenchOptions
-
-_TIMED = 400
 
 Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
 """Takes something away from what the linker is given of a turn."""
@@ -58,7 +54,7 @@ def _read(options: BenchOptions) -> Iterator[tuple[Dataset, list[Dialogue]]]:
 
 
 def _link_with_histories(case: tuple[Dataset, list[Dialogue]]) -> Figures:
-    """Return TRS, CRS and recall by history, and milliseconds a question.
+    """Return TRS, CRS and recall by history.
 
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
@@ -69,7 +65,7 @@ def _link_with_histories(case: tuple[Dataset, list[Dialogue]]) -> Figures:
         answered = [answer(dialogue, _find, shipped()) for dialogue in dialogues]
         turns = [turn for dialogue in answered for turn in linked_turns(dialogue, shipped())]
         figures[f"{dataset.name}_{history}"] = _measure(turns, [_find(turn) for turn in turns])
-    return {**figures, "ms": _time(dialogues)}
+    return figures
 
 
 def _find(turn: LinkedTurn) -> tuple[Shares, Shares]:
@@ -78,20 +74,6 @@ def _find(turn: LinkedTurn) -> tuple[Shares, Shares]:
 
 def _measure(turns: Sequence[LinkedTurn], found: Sequence[tuple[Shares, Shares]]) -> dict[str, float]:
     return measure(turns, [tables for tables, _ in found], [columns for _, columns in found])
-
-
-def _time(dialogues: Sequence[Dialogue]) -> float:
-    """Return the mean milliseconds of a whole `link` with its history, without looking values up."""
-    linkers = {dialogue.database: SchemaLinker(dialogue.database.names.schema) for dialogue in dialogues}
-    asked = [
-        (linkers[dialogue.database], question, dialogue.past(number))
-        for dialogue in dialogues
-        for number, question in enumerate(dialogue.questions)
-    ][:_TIMED]
-    start = time.process_time()
-    for linker, question, history in asked:
-        linker.link(question.text, history, question.values, threshold=SHOWN)
-    return round(1000 * (time.process_time() - start) / len(asked), 2)
 
 
 def _take_parts_away(case: tuple[Dataset, list[Dialogue]]) -> Figures:

@@ -7,6 +7,8 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.evals.rows import find_misnamed
+
 from ....agent.context.repository import complete, rephrase_all, simplify_all
 from ....agent.model.chat import PromptedTranslator
 from ....agent.model.resolve import resolve_model
@@ -15,7 +17,6 @@ from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
 from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from ...metrics import Verdict
 from ...runner import Listener, TurnRecord
-from .named import as_named
 from .registry import BenchOptions
 from .stand_in import slow_server
 
@@ -30,16 +31,12 @@ def run(options: BenchOptions) -> dict[str, object]:
     ended: list[str] = []
     skipped: dict[str, str] = {}
     failed: dict[str, str] = {}
-    unnamed: dict[str, str] = {}
-    rows = 0
+    unnamed, rows = find_misnamed(experiment_names()), 0
     with TemporaryDirectory() as folder, slow_server(0.0) as url:
         store = _store(options.folder, Path(folder) / "store", url)
         for name in experiment_names():
             experiment = read_experiment(name)
             rows += len(experiment.rows)
-            for row in experiment.rows:
-                if wrong := as_named(row, experiment):
-                    unnamed[f"{name}: {row.name}"] = wrong
             try:
                 measure(experiment, _setup(options, store, url), Path(folder) / name, _silently)
                 ended.append(name)

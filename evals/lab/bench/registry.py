@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from ....tools.errors import SettingsError
 
@@ -44,135 +44,97 @@ class BenchOptions:
 
 @dataclass(frozen=True)
 class Bench:
-    """One benchmark: the module of its name, whose `run(options: BenchOptions) -> dict[str, object]` measures.
+    """One benchmark.
 
     Attributes:
+        module: Where it is: a module beside this, or one of the tests for what must be none or all. It has a table
+            `MEASURES` with this name, or a function `run` from `BenchOptions` to figures.
         summary: One line: what is measured.
         needs_data: Whether it reads benchmark data.
-        table: The module in whose table `MEASURES` it is a row, if it has no module of its own.
     """
 
+    module: str
     summary: str
     needs_data: bool = True
-    table: str = ""
+
+    def load(self, name: str) -> Any:
+        """Return what runs it."""
+        module = import_module(self.module if self.module.startswith("tests.") else f"{__package__}.{self.module}")
+        return module.MEASURES[name] if hasattr(module, "MEASURES") else module
+
+
+def _without_data(module: str, summary: str) -> Bench:
+    return Bench(module, summary, needs_data=False)
 
 
 BENCHES: Mapping[str, Bench] = {
-    "alarms": Bench("right and wrong drafts that are sent back for a revision", table="drafts"),
-    "basis": Bench(
-        "what answers say of filters, grain and ranges on gold queries, and how much of it is false", table="answers"
-    ),
-    "check": Bench("errors found in gold SQL, and failing predictions foreseen"),
-    "concurrency": Bench("turns a second with 200 conversations, as a share of the ideal", needs_data=False),
-    "confidence": Bench(
-        "how well answers' confidence tells right from wrong, on drafts it was not calibrated on", table="trust"
-    ),
-    "declines": Bench(
-        "questions that cannot be answered, and ones that can, and how many are declined", table="stored"
-    ),
-    "disputes": Bench(
-        "gold queries that there is reason to doubt, and how many of a reviewed sample are sound", table="verdicts"
-    ),
-    "egress": Bench("cells that may not leave, and how many left on any route", needs_data=False, table="attacks"),
-    "engines": Bench("gold queries, attacks, cost and large schemas on every engine that can be reached"),
-    "engines-offline": Bench("EX of the offline translator on DuckDB and PostgreSQL, against SQLite", table="offline"),
-    "examples-scale": Bench("the example store at 10,000, 100,000 and a million pairs (an hour)", needs_data=False),
-    "examples-skeleton": Bench("retrieved examples that show the gold query's SQL skeleton", table="retrieval"),
-    "files": Bench("a first question asked of a CSV file of a gigabyte: seconds and memory", needs_data=False),
-    "fuzz": Bench(
-        "a million generated statements, and whether the database file stays as it is",
-        needs_data=False,
-        table="attacks",
-    ),
-    "gate": Bench("drafts that end after one call, and their EX against the rest's", table="drafts"),
-    "grain": Bench("aggregates of repeated rows found where a join is planted, and alarms on gold"),
-    "hidden": Bench(
-        "statements that try to read or tell what is hidden, and gold queries refused with a table hidden",
-        table="attacks",
-    ),
-    "impact": Bench(
-        "past answers that change found on changed databases, and how many without a model",
-        needs_data=False,
-        table="impact",
-    ),
-    "install": Bench("packages and megabytes of a plain installation", needs_data=False),
-    "judge-agreement": Bench(
-        "a judge's verdicts beside readers' and on mutated golds, from stored replies", table="verdicts"
-    ),
-    "kills": Bench("what commands that are killed, or run side by side, said was done, and is lost", needs_data=False),
-    "knowledge": Bench(
-        "definitions that sixty questions need, and those shown to them that they don't", table="retrieval"
-    ),
-    "knowledge-scale": Bench(
-        "looking through a thousand terms and a hundred thousand verified queries (ten minutes)", needs_data=False
-    ),
-    "langchain": Bench(
-        "requests and prompt tokens of LangChain's SQL agent beside ours, the same queries played", table="costs"
-    ),
-    "learning": Bench(
-        "EX on KaggleDBQA with 0, 3 and 9 verified queries a database, from stored replies", table="stored"
-    ),
-    "limits": Bench(
-        "time, memory and temporary files that bombs take beyond their limits", needs_data=False, table="attacks"
-    ),
-    "linking": Bench("redundancy and recall of the schema linker on SParC and CoSQL dev", table="linking"),
-    "linking-ablations": Bench("the schema linker, a part of what it is given taken away at a time", table="linking"),
-    "linking-scale": Bench("the schema linker on a thousand tables and ten thousand columns"),
-    "mcp": Bench(
-        "every tool of the MCP server called by the SDK's client, and bad arguments refused", needs_data=False
-    ),
-    "mutants": Bench(
-        "small faults planted in guards, rights, limits and judgements: the share that tests notice", needs_data=False
-    ),
-    "never-worse": Bench("EX after revisions that make drafts worse", table="drafts"),
-    "non-interference": Bench(
-        "turns over databases that differ in what may not leave or is hidden", needs_data=False, table="attacks"
-    ),
-    "odd": Bench("odd dialogues on odd databases, odd statements as replies, and tracebacks", needs_data=False),
-    "offline": Bench("EX of the offline translator on the published dev sets", table="offline"),
-    "overhead": Bench("milliseconds a turn of everything but the model", needs_data=False),
-    "papers": Bench("the papers' experiments that end, and rows that differ from their base only in what they name"),
-    "parity": Bench("differences from the official evaluator's outcomes"),
-    "poisoned": Bench(
-        "cells, comments and names that give orders, and how many left their fence", needs_data=False, table="attacks"
-    ),
-    "query-process": Bench("what a process of its own adds to a query, against the same in process", needs_data=False),
-    "readonly-cost": Bench("gold queries behind the guard: same rows, and time against an open connection"),
-    "regularize": Bench("gold SQL with the same result once regularised"),
-    "revisions": Bench("mutated gold queries of Spider train as drafts and as revisions", table="drafts"),
-    "rivals": Bench("other readings shown where a question hangs on them, and where it does not", table="answers"),
-    "sandbox": Bench("escapes held, cost of a warm run, and what 10,000 runs leave behind", needs_data=False),
-    "schema-scale": Bench("reading and rendering a schema of a thousand tables", needs_data=False),
-    "score-speed": Bench("seconds to judge 1,034 predictions, ours and the official tool's", table="evaluating"),
-    "selection": Bench("choosing among six published systems on Spider dev", table="drafts"),
-    "selection-multiturn": Bench("choosing between two systems turn by turn on SParC dev", table="drafts"),
-    "serve": Bench(
-        "the server with 200 conversations at once, one worker and two, and while new people come", needs_data=False
-    ),
-    "serve-attacks": Bench("hostile requests, and how many the server holds", needs_data=False),
-    "serve-faults": Bench("turns answered, refused and lost while things fail (half an hour)", needs_data=False),
-    "spark": Bench("a first question asked of ten million rows on Spark, and attacks on it", needs_data=False),
-    "startup": Bench("seconds of --help and of the first answer in a fresh process", needs_data=False),
-    "suite": Bench("mutants of gold queries killed by the test suites built from them"),
-    "terminal": Bench(
-        "seconds to the end of a turn after Ctrl-C, and to the first words of a model on the screen", needs_data=False
-    ),
-    "trial": Bench(
-        "seconds and calls of a trial of thirty questions on the sample database", needs_data=False, table="evaluating"
-    ),
-    "trust": Bench(
-        "wrong answers among those marked trusted, over resampled labels, and how many are marked", table="trust"
-    ),
-    "turn-cost": Bench("requests and prompt tokens a turn, and what of a prompt repeats the one before", table="costs"),
-    "value-noise": Bench("values that prompts tell of, and how many of them the gold query means", table="values"),
-    "values": Bench("gold SQL's text literals found among the values of a question", table="values"),
-    "way": Bench("files entered, calls between them, and statements resolved in one warm turn", needs_data=False),
+    "alarms": Bench("drafts", "right and wrong drafts that are sent back for a revision"),
+    "basis": Bench("answers", "what answers say of filters, grain and ranges on gold queries, and what of it is false"),
+    "check": Bench("tests.corpus.golds", "errors found in gold SQL, and failing predictions foreseen"),
+    "concurrency": _without_data("speed", "turns a second with 200 conversations, as a share of the ideal"),
+    "confidence": Bench("trust", "how well confidence tells right from wrong, on drafts it was not calibrated on"),
+    "declines": Bench("stored", "questions that cannot be answered, and ones that can, and how many are declined"),
+    "disputes": Bench("verdicts", "gold queries that there is reason to doubt, and how many of a sample are sound"),
+    "egress": _without_data("tests.corpus.attacks", "cells that may not leave, and how many left on any route"),
+    "engines": Bench("engines", "gold queries, attacks, cost and large schemas on every engine that can be reached"),
+    "engines-offline": Bench("offline", "EX of the offline translator on DuckDB and PostgreSQL, against SQLite"),
+    "examples-scale": _without_data("scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
+    "examples-skeleton": Bench("retrieval", "retrieved examples that show the gold query's SQL skeleton"),
+    "files": _without_data("files", "a first question asked of a CSV file of a gigabyte: seconds and memory"),
+    "fuzz": _without_data("tests.corpus.attacks", "a million generated statements, and whether the file stays"),
+    "gate": Bench("drafts", "drafts that end after one call, and their EX against the rest's"),
+    "grain": Bench("tests.corpus.golds", "repeated rows found where a join is planted, and alarms on gold"),
+    "hidden": Bench("tests.corpus.attacks", "statements that try to read what is hidden, and gold queries refused"),
+    "impact": _without_data("impact", "past answers that change found on changed databases, how many without a model"),
+    "install": _without_data("install", "packages and megabytes of a plain installation"),
+    "judge-agreement": Bench("verdicts", "a judge's verdicts beside readers' and on mutants, from stored replies"),
+    "kills": _without_data("kills", "what commands that are killed, or run side by side, said was done, and is lost"),
+    "knowledge": Bench("retrieval", "definitions that questions need, and those shown to them that they don't"),
+    "knowledge-scale": _without_data("scale", "looking through 1,000 terms and 100,000 verified queries (ten minutes)"),
+    "langchain": Bench("costs", "requests and prompt tokens of LangChain's agent beside ours, the same queries played"),
+    "learning": Bench("stored", "EX on KaggleDBQA with 0, 3 and 9 verified queries a database, from stored replies"),
+    "limits": _without_data("tests.corpus.attacks", "time, memory and temporary files that bombs take beyond limits"),
+    "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev"),
+    "linking-ablations": Bench("linking", "the schema linker, a part of what it is given taken away at a time"),
+    "linking-scale": Bench("linking_scale", "the schema linker on a thousand tables and ten thousand columns"),
+    "mcp": _without_data("tests.corpus.server_attacks", "every tool of the MCP server, and bad arguments refused"),
+    "mutants": _without_data("mutants", "small faults planted in guards, rights and limits: the share tests notice"),
+    "never-worse": Bench("drafts", "EX after revisions that make drafts worse"),
+    "non-interference": _without_data("tests.corpus.attacks", "turns over databases that differ in what is hidden"),
+    "odd": _without_data("tests.corpus.odd_dialogues", "odd dialogues, databases and replies, and tracebacks"),
+    "offline": Bench("offline", "EX of the offline translator on the published dev sets"),
+    "overhead": _without_data("speed", "milliseconds a turn of everything but the model"),
+    "papers": Bench("papers", "the papers' experiments that end, and rows that differ only in what they name"),
+    "parity": Bench("tests.corpus.golds", "differences from the official evaluator's outcomes"),
+    "poisoned": _without_data("tests.corpus.attacks", "cells and names that give orders, and how many left a fence"),
+    "readonly-cost": Bench("speed", "gold queries behind the guard: same rows, and time against an open connection"),
+    "regularize": Bench("tests.corpus.golds", "gold SQL with the same result once regularised"),
+    "revisions": Bench("drafts", "mutated gold queries of Spider train as drafts and as revisions"),
+    "rivals": Bench("answers", "other readings shown if a question hangs on them, and if it does not"),
+    "sandbox": _without_data("sandbox", "escapes held, cost of a warm run, and what 10,000 runs leave behind"),
+    "schema-scale": _without_data("scale", "reading and rendering a schema of a thousand tables"),
+    "score-speed": Bench("evaluating", "seconds to judge 1,034 predictions, ours and the official tool's"),
+    "selection": Bench("drafts", "choosing among six published systems on Spider dev"),
+    "selection-multiturn": Bench("drafts", "choosing between two systems turn by turn on SParC dev"),
+    "serve": _without_data("serve", "the server with 200 conversations at once, one worker and two, and newcomers"),
+    "serve-attacks": _without_data("tests.corpus.server_attacks", "hostile requests, and how many the server holds"),
+    "serve-faults": _without_data("serve_faults", "turns answered, refused and lost while things fail (half an hour)"),
+    "spark": _without_data("spark", "a first question asked of ten million rows on Spark, and attacks on it"),
+    "startup": _without_data("speed", "seconds of --help and of the first answer in a fresh process"),
+    "suite": Bench("suite", "mutants of gold queries killed by the test suites built from them"),
+    "terminal": _without_data("terminal", "seconds from Ctrl-C to the end of a turn, and to a model's first words"),
+    "trial": _without_data("evaluating", "seconds and calls of a trial of thirty questions on the sample database"),
+    "trust": Bench("trust", "wrong answers among those marked trusted, over resampled labels, and how many are marked"),
+    "turn-cost": Bench("costs", "requests and prompt tokens a turn, and what of a prompt repeats the one before"),
+    "value-noise": Bench("values", "values that prompts tell of, and how many of them the gold query means"),
+    "values": Bench("values", "gold SQL's text literals found among the values of a question"),
+    "way": _without_data("way", "files entered, calls between them, and statements resolved in one warm turn"),
 }
-"""One line a benchmark; names in alphabetical order."""
+"""One line per benchmark; names in alphabetical order."""
 
 
 def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
-    """Runs a benchmark.
+    """Run a benchmark.
 
     Args:
         name: A key of `BENCHES`.
@@ -196,7 +158,5 @@ def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
             f"benchmark {name!r} reads benchmark data: set {DATA_VARIABLE} to its folder, or pass --data"
         )
     if data is not None and not data.is_dir():
-        raise SettingsError(f"benchmark data: {data} is no folder")
-    module = import_module(f".{bench.table or name.replace('-', '_')}", __package__)
-    run = cast("Callable[[BenchOptions], dict[str, object]]", (module.MEASURES[name] if bench.table else module).run)
-    return run(replace(options, data=data))
+        raise SettingsError(f"benchmark data: {data} is not a folder")
+    return bench.load(name).run(replace(options, data=data))

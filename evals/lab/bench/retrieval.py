@@ -11,16 +11,12 @@ need, and further entries up to twenty.
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
-from ....prompts.tokens import estimate_tokens
 from ....tools.database import Database, render_schema
 from ....tools.errors import SettingsError, SQLParseError
 from ....tools.examples import Example, ExampleQuery, ExampleStore, SelectorKind, make_selector
@@ -38,7 +34,6 @@ from .registry import BenchOptions
 
 DATA = Path(__file__).parent / "data"
 _PLACES = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
-_REPEATS = 5
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
 """What stays of ours for each database if others have written the other half."""
 
@@ -62,8 +57,6 @@ class _Retrieved:
 
     asked: _Needing
     shown: frozenset[str]
-    tokens: int
-    seconds: Sequence[float]
     part: str
     theirs: int
 
@@ -96,25 +89,16 @@ def _retrieve(case: tuple[_Needing, Knowledge, SchemaLinker, str, int]) -> _Retr
     asked, knowledge, linker, part, theirs = case
     linked = [(item.table, item.column, item.p) for item in linker.link(asked.text).items]
     found = knowledge.find(asked.text, linked)
-    seconds: list[float] = []
-    for _ in range(_REPEATS):
-        start = time.perf_counter()
-        knowledge.find(asked.text, linked)
-        seconds.append(time.perf_counter() - start)
-    tokens = estimate_tokens("\n".join(entry.line for entry in found.entries))
-    return _Retrieved(asked, frozenset(entry.key for entry in found.entries), tokens, seconds, part, theirs)
+    return _Retrieved(asked, frozenset(entry.key for entry in found.entries), part, theirs)
 
 
 def _count_entries(found: list[_Retrieved]) -> Figures:
     """Return the rates over all questions, and over those that others wrote, None if there are none.
 
     `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
-    `shown_not_needed` the share of what is shown that is not needed; `tokens` that a question is shown; `p50_ms` of a
-    retrieval, linking not counted.
+    `shown_not_needed` the share of what is shown that is not needed.
     """
     figures: Figures = {"questions": len(found), **_rate(found)}
-    figures["tokens"] = round(sum(one.tokens for one in found) / len(found))
-    figures["p50_ms"] = round(1000 * float(np.percentile([each for one in found for each in one.seconds], 50)), 2)
     for author in _THEIRS:
         some = [one for one in found if one.asked.author == author]
         entries = {one.asked.database: one.theirs for one in found if one.part == author}

@@ -6,8 +6,6 @@ import os
 import statistics
 import time
 import timeit
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.corpus.escapes import escapes_not_held, load_escapes
@@ -21,15 +19,10 @@ from .registry import BenchOptions
 RUNS = 10_000
 _TIMED = 200
 _TRIVIAL = "result = db_dict['numbers']['a'].sum()"
-_BUSY = "n = 0\nfor i in range(4_000_000):\n    n += i\nresult = n"
-_BUSY_RUNS = 8
 
 
 def run(options: BenchOptions) -> dict[str, object]:
     """Escapes tried and held; milliseconds that a warm run adds; and what many runs in a row leave behind.
-
-    `parallel_speedup` is how much sooner as many runs as fit on the machine's processors end side by side than one
-    after the other; at best `processors`.
 
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.
@@ -47,7 +40,6 @@ def run(options: BenchOptions) -> dict[str, object]:
         "escapes_held": tried - len(not_held),
         "escapes_not_held": not_held,
         **_overhead(frames, min(_TIMED, runs)),
-        **_speedup(),
         "runs": runs,
         **_leaks(frames, runs),
     }
@@ -57,25 +49,9 @@ def _overhead(frames: dict[str, Any], times: int) -> dict[str, float]:
     def in_process() -> None:
         exec(_TRIVIAL, {"db_dict": frames})  # noqa: S102 - our own line
 
-    sandboxed = _median_ms(lambda: run_python(_TRIVIAL, frames), times)
-    plain = _median_ms(in_process, times)
-    return {"warm_overhead_ms": round(sandboxed - plain, 2), "in_process_ms": round(plain, 3)}
-
-
-def _median_ms(call: Callable[[], object], times: int) -> float:
-    return 1_000 * statistics.median(timeit.repeat(call, number=1, repeat=times))
-
-
-def _speedup() -> dict[str, object]:
-    processors = len(os.sched_getaffinity(0))
-
-    def busy(_: int = 0) -> None:
-        run_python(_BUSY, {})
-
-    serial = timeit.timeit(busy, number=_BUSY_RUNS)
-    with ThreadPoolExecutor(processors) as pool:
-        parallel = timeit.timeit(lambda: list(pool.map(busy, range(_BUSY_RUNS))), number=1)
-    return {"processors": processors, "parallel_speedup": round(serial / parallel, 2)}
+    calls = (lambda: run_python(_TRIVIAL, frames), in_process)
+    sandboxed, plain = (statistics.median(timeit.repeat(call, number=1, repeat=times)) for call in calls)
+    return {"warm_overhead_ms": round(1_000 * (sandboxed - plain), 2)}
 
 
 def _leaks(frames: dict[str, Any], runs: int) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
 import time
 from dataclasses import dataclass
@@ -14,13 +13,12 @@ import httpx2 as httpx
 
 from .harness import Serving, client_of, percentile_ms, served
 from .registry import BenchOptions
-from .schema_scale import build_large
+from .scale import build_large
 from .stand_in import TURNS, sample_database, slow_server
 
 _CONVERSATIONS = 200
 _SECONDS_A_REPLY = 1.0
 _OPEN_SECONDS = 60.0
-_MANY_CORES = 4
 _NEWCOMERS = 30
 _TABLES = 290
 
@@ -56,9 +54,6 @@ async def _run(conversations: int) -> dict[str, object]:
         name: await _newcomers(people, tables, own_rights=own_rights)
         for name, own_rights in (("equal_rights", False), ("own_rights", True))
     }
-    if (os.cpu_count() or 1) >= _MANY_CORES:
-        one, two = (figures[name]["turns_per_s"] for name in ("one", "two"))  # pyright: ignore[reportIndexIssue]
-        figures["speed_up"] = round(two / one, 2)
     return figures
 
 

@@ -25,7 +25,8 @@ from langchain_core.caches import RETURN_VAL_TYPE, InMemoryCache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, Generation
-from pydantic import Field
+
+from tests.support.scripted import ScriptedModel
 
 from ....agent import SQLAgent
 from ....agent.settings import Settings, make_settings
@@ -38,14 +39,13 @@ from ...datasets import Dataset, Question, load_dataset
 from ...datasets.question import Outcome
 from ...metrics import StrictJudge
 from ...metrics.statistics import Judged, compare
-from ...runner.agents import AgentAnswering, Agents
+from ...runner.agents import AgentAnswering
 from ...runner.model import kept_model
 from ...runner.record import TurnRecord
 from ...runner.run import run_settings
 from ...runner.spec import RunSpec
 from .measure import Figures, Measure, divide
 from .registry import BenchOptions
-from .stand_in import InstantModel
 
 UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
 
@@ -103,7 +103,6 @@ class ReplyFile(InMemoryCache):
         return len(self._missed)
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """See `BaseCache`."""
         key = _digest(prompt)
         found = super().lookup(key, "")
         if found is None:
@@ -120,25 +119,6 @@ class ReplyFile(InMemoryCache):
 
     def _keep(self, key: str, reply: str) -> None:
         super().update(key, "", [ChatGeneration(message=AIMessage(reply))])
-
-
-class Nobody(InstantModel):
-    """A chat model that knows stored replies only."""
-
-    def reply(self, prompt: str) -> str:
-        """Raise: there is nobody to ask."""
-        raise ModelError(UNSTORED)
-
-
-class Listener(InstantModel):
-    """A chat model that keeps what it is asked and answers nothing."""
-
-    asked: list[str] = Field(default_factory=list)
-
-    def reply(self, prompt: str) -> str:
-        """Keep the prompt."""
-        self.asked.append(prompt)
-        raise ModelError("this one only listens")
 
 
 def stored_model(
@@ -159,10 +139,11 @@ def stored_model(
     if replies is None or (model is None and not replies.exists()):
         raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to have it made")
     cache = ReplyFile(replies)
+    nobody = ScriptedModel(script=lambda prompt: ModelError(UNSTORED), cache=cache)
     if model is None:
-        return Nobody(cache=cache)
+        return nobody
     settings = Settings(request_seconds=seconds, request_retries=0)
-    return kept_model(model, base_url, settings, cache) or Nobody(cache=cache)
+    return kept_model(model, base_url, settings, cache) or nobody
 
 
 def check_all_stored(model: BaseChatModel) -> None:
@@ -231,7 +212,7 @@ def _is_there(dataset: Dataset, database: str) -> bool:
 def _answer_sorted(asked: _Sorted) -> dict[str, list[TurnRecord]]:
     """Return the answers by sort, each after the gold queries of the turns before it."""
     interactions = {turns[0].interaction: turns for turns in asked.dataset.interactions}
-    answering = AgentAnswering(Agents(asked.dataset, asked.model, make_settings(_DECLINING), None), "gold")
+    answering = AgentAnswering(asked.dataset, asked.model, make_settings(_DECLINING), "gold")
 
     async def answer(turn: Question) -> TurnRecord:
         turns = interactions[turn.interaction]
@@ -278,30 +259,20 @@ class _Lessons:
     pairs: Mapping[str, Sequence[tuple[str, str]]]
     verdicts: Path
 
-    @property
-    def databases(self) -> list[str]:
-        """The databases of the questions."""
-        return list(dict.fromkeys(question.database for question in self.dataset.questions))
+    def agent(self, database: str, count: int, stack: ExitStack) -> SQLAgent:
+        """Return an agent on a database with its first pairs in its store, as verified queries.
 
-    def store(self, store: ExampleStore, database: str, count: int) -> int:
-        """Add a database's first pairs as verified queries; return how many are kept.
-
-        A pair whose SQL contradicts its question is not, as in any import.
+        A pair whose SQL contradicts its question is not kept, as in any import.
         """
-        with Database.open(self.dataset.database(database)) as opened:
+        path = self.dataset.database(database)
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        with ExampleStore.open(folder) as store, Database.open(path) as opened:
             pairs = self.pairs[database][:count]
             examples = [example_of(opened, question, sql, source="verified") for question, sql in pairs]
-            return store.add(examples, strict=False).added
-
-    def agent(self, name: str, owners: Sequence[str], count: int, model: BaseChatModel, stack: ExitStack) -> SQLAgent:
-        """Return an agent on a database with so many pairs of each of some databases in its store."""
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        with ExampleStore.open(folder) as store:
-            for owner in owners if count else ():
-                self.store(store, owner, count)
+            store.add(examples, strict=False)
         settings = run_settings(RunSpec(self.dataset.name, self.dataset.split, settings=_LEARNING), self.dataset)
         held = stack.enter_context(open_with_seeds(folder))
-        return stack.enter_context(SQLAgent(self.dataset.database(name), model=model, settings=settings, examples=held))
+        return stack.enter_context(SQLAgent(path, model=self.model, settings=settings, examples=held))
 
 
 def _read_lessons(options: BenchOptions) -> Iterator[_Lessons]:
@@ -318,15 +289,11 @@ def _learn(lessons: _Lessons) -> Figures:
     """Return by arm `n`, `ex_gold` and `ex_verdict`, and what the most pairs change against none.
 
     `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
-    calls wrong and nobody has judged. `kept` are the pairs of each database that are kept at most; `others_changed` are
-    prompts of other databases' questions that the pairs change.
+    calls wrong and nobody has judged.
     """
     answers = asyncio.run(_answer_lessons(lessons))
     check_all_stored(lessons.model)
-    figures: Figures = {"kept": {}}
-    for name in lessons.databases:
-        with ExampleStore.open() as store:
-            figures["kept"] = {**cast("Figures", figures["kept"]), name: lessons.store(store, name, ARMS[-1])}
+    figures: Figures = {}
     dataset, n = lessons.dataset, len(lessons.dataset.questions)
     right: dict[int, dict[str, Judged]] = {}
     with StrictJudge(dataset) as judge, Adjudicator(dataset, read_rulings(lessons.verdicts)) as adjudicator:
@@ -344,40 +311,20 @@ def _learn(lessons: _Lessons) -> Figures:
             figures[str(arm)] = {"n": n, "ex_gold": ex, "ex_verdict": divide(accepted, n), "unjudged": unjudged}
     change = compare(right[ARMS[0]], right[ARMS[-1]])
     between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
-    figures |= {"difference": round(change.difference, 4), "interval": between, "p": round(change.mcnemar_p, 4)}
-    return figures | {"others_changed": asyncio.run(_count_others(lessons))}
+    return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.mcnemar_p, 4)}
 
 
 async def _answer_lessons(lessons: _Lessons) -> dict[tuple[int, str], str]:
     """Return the SQL of every question in every arm."""
     with ExitStack() as stack:
-        places = [(arm, name) for arm in ARMS for name in lessons.databases]
-        agents = {place: lessons.agent(place[1], [place[1]], place[0], lessons.model, stack) for place in places}
+        names = dict.fromkeys(question.database for question in lessons.dataset.questions)
+        agents = {(arm, name): lessons.agent(name, arm, stack) for arm in ARMS for name in names}
 
         async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
             found = await agents[arm, question.database].aask(question.text)
             return (arm, question.id), found.sql or ""
 
         return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in lessons.dataset.questions)))
-
-
-async def _count_others(lessons: _Lessons) -> dict[str, int]:
-    """Count prompts of each database's questions that verified queries of the other databases change."""
-    compared = changed = 0
-    with ExitStack() as stack:
-        for name in lessons.databases:
-            others = [other for other in lessons.pairs if other != name]
-            prompts: list[list[str]] = []
-            for count in (0, ARMS[-1]):
-                model = Listener()
-                agent = lessons.agent(name, others, count, model, stack)
-                for question in lessons.dataset.questions:
-                    if question.database == name:
-                        await agent.aask(question.text)
-                prompts.append(model.asked)
-            compared += len(prompts[0])
-            changed += sum(a != b for a, b in zip(*prompts, strict=True))
-    return {"prompts": compared, "changed": changed}
 
 
 MEASURES: Mapping[str, Measure[Any, Any]] = {

@@ -202,7 +202,7 @@ def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dic
     for _ in range(RESAMPLES if questions else 0):
         order = [questions[at] for at in random.permutation(len(questions))]
         drawn = [answers[name][int(random.integers(len(answers[name])))] for name in order]
-        level = bounded(drawn[:labels], alpha, CERTAINTY).confidence
+        level = bounded(drawn[:labels], alpha, CERTAINTY).level
         trusted = [right for sure, right in drawn[labels:] if level is not None and sure >= level]
         over.append(sum(not right for right in trusted) > alpha * len(trusted))
         marked.append(len(trusted) / (len(drawn) - labels))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import random
-import sqlite3
-import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,7 +13,7 @@ from sqlglot import exp
 
 from ....agent.nodes.link import CANDIDATES
 from ....agent.settings import Settings
-from ....tools.database import Database, Schema
+from ....tools.database import Schema
 from ....tools.errors import SQLParseError
 from ....tools.sql.conditions import literal, operands
 from ....tools.sql.parse import parse_select
@@ -70,7 +66,7 @@ def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedVa
             database = databases.get(place)
             if database is None:
                 continue
-            index = indexes[place] = indexes.get(place) or open_index(database, cache)
+            index = indexes[place] = indexes.get(place) or ValueIndex.open(database, cache=cache, bounds=_WHOLE)
             schema, before = database.schema(), ""
             for question in turns:
                 literals = text_literals(question.golds[0], schema)
@@ -85,13 +81,6 @@ def _read_sets(sets: Mapping[str, tuple[str, str]]) -> Callable[[BenchOptions], 
                 yield from read_questions(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
 
     return cases
-
-
-def open_index(database: Database, cache: Path) -> ValueIndex:
-    """Open the index of a database, built whole."""
-    index = ValueIndex.open(database, cache=cache, bounds=_WHOLE)
-    index.find("")  # build it now, so that questions are timed alone
-    return index
 
 
 def text_literals(sql: str, schema: Schema) -> list[Literal]:
@@ -123,7 +112,6 @@ class FoundValues:
     found: int
     held: int
     absent: int
-    seconds: float
 
 
 def find_values(asked: AskedValues) -> FoundValues:
@@ -132,16 +120,14 @@ def find_values(asked: AskedValues) -> FoundValues:
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
     """
-    start = time.perf_counter()
     matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
-    seconds = time.perf_counter() - start
     held = [each for each in asked.literals if asked.index.holds(*each)]
     found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
-    return FoundValues(asked.set, len(found), len(held), len(asked.literals) - len(held), seconds)
+    return FoundValues(asked.set, len(found), len(held), len(asked.literals) - len(held))
 
 
 def count_found(found: Iterable[FoundValues]) -> dict[str, dict[str, float]]:
-    """Return recall at 5 by set, with the counts behind it and the mean milliseconds of a question."""
+    """Return recall at 5 by set, with the counts behind it."""
     groups: dict[str, list[FoundValues]] = {}
     for one in found:
         groups.setdefault(one.set, []).append(one)
@@ -150,64 +136,15 @@ def count_found(found: Iterable[FoundValues]) -> dict[str, dict[str, float]]:
             "recall_at_5": divide(sum(one.found for one in some), sum(one.held for one in some)),
             "literals": sum(one.held for one in some),
             "not_in_database": sum(one.absent for one in some),
-            "ms": round(1000 * statistics.fmean(one.seconds for one in some), 2),
         }
         for name, some in groups.items()
     }
 
 
 def _count_values(found: list[FoundValues]) -> Figures:
-    """Return recall at 5 on Spider train (which the index was developed on) and the dev sets, and milliseconds."""
+    """Return recall at 5 on Spider train (which the index was developed on) and the dev sets."""
     details = count_found(found)
-    with tempfile.TemporaryDirectory() as folder:
-        million = _time_million(Path(folder))
-    recalls = {name: detail["recall_at_5"] for name, detail in details.items()}
-    return {**recalls, "ms": million["ms"], "details": details, "million": million}
-
-
-_SYLLABLES = "ka lo mi ren to sha bel dar win gre no vi tas per ham ley ford ton ber stein mar an el ric son us ia"
-
-
-def _time_million(folder: Path, columns: int = 5, values: int = 200_000, questions: int = 200) -> dict[str, float]:
-    """Return seconds to build, and milliseconds to ask, an index of `columns * values` distinct made-up names.
-
-    `processor_ms` is what a question takes while nothing else runs; `ms` is what it took on the clock.
-    """
-    dice = random.Random(20)  # noqa: S311 - made-up names, no secrets
-    syllables = _SYLLABLES.split()
-    words = ["".join(dice.choices(syllables, k=dice.randint(2, 4))).title() for _ in range(60_000)]
-    columns_of_names: list[list[str]] = []
-    for _ in range(columns):
-        names: dict[str, None] = {}
-        while len(names) < values:
-            names[" ".join(dice.choices(words, k=dice.randint(1, 4)))] = None
-        columns_of_names.append(list(names))
-    path = folder / "million.sqlite"
-    with sqlite3.connect(path) as made:
-        for number, column in enumerate(columns_of_names):
-            made.execute(f"CREATE TABLE t{number}(id INTEGER PRIMARY KEY, name{number} TEXT)")
-            made.executemany(f"INSERT INTO t{number}(name{number}) VALUES (?)", ((name,) for name in column))
-    made.close()
-    times: list[float] = []
-    worked: list[float] = []
-    with Database.open(path) as database:
-        start = time.perf_counter()
-        index = open_index(database, folder)
-        built = time.perf_counter() - start
-        for _ in range(questions):
-            right, other = (dice.choice(dice.choice(columns_of_names)) for _ in range(2))
-            asked = f"How many orders did {right} place after 2014 with {other[:-2] + other[-1]}, by date and amount?"
-            start, work_start = time.perf_counter(), time.process_time()
-            index.find(asked)
-            times.append(1000 * (time.perf_counter() - start))
-            worked.append(1000 * (time.process_time() - work_start))
-    return {
-        "values": columns * values,
-        "build_s": round(built, 1),
-        "ms": round(statistics.median(times), 2),
-        "processor_ms": round(statistics.median(worked), 2),
-        "ms_p95": round(sorted(times)[int(0.95 * len(times))], 2),
-    }
+    return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
 
 
 @dataclass(frozen=True)

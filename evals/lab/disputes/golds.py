@@ -51,7 +51,6 @@ class Golds(Closing):
         self._trees: list[tuple[Question, exp.Expr, Schema]] | None = None
 
     def close(self) -> None:
-        """See `Closing`."""
         self.judge.close()
         self._databases.close()
 

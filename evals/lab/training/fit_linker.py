@@ -218,13 +218,11 @@ class Fitted:
         models: By fold, fitted on the turns of the other folds' databases; the last, if asked for, on all turns.
         tables: By turn, probabilities of tables by a model that does not know the database,
         columns: and of columns.
-        by_trees: Both, by its trees alone: what the net adds is measured against them.
     """
 
     models: Sequence[Model]
     tables: Sequence[Shares]
     columns: Sequence[Shares]
-    by_trees: tuple[Sequence[Shares], Sequence[Shares]]
 
 
 def fit_models(
@@ -240,7 +238,7 @@ def fit_models(
         )
         for number in range(FOLDS + whole)
     ]
-    return Fitted(models, tables, columns, chain.by_trees)
+    return Fitted(models, tables, columns)
 
 
 class _Chain:
@@ -249,7 +247,6 @@ class _Chain:
     def __init__(self, turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float] | None, whole: bool) -> None:
         self.forests: dict[str, list[Forest]] = {}
         self.nets: list[Net] = []
-        self.by_trees: tuple[Sequence[Shares], Sequence[Shares]] = (), ()
         self._size = size
         self._weights = weights
         self._whole = whole
@@ -264,7 +261,6 @@ class _Chain:
         learned = self._learned(first)
         features = [column_features(*item, p) for item, p in zip(items, first, strict=True)]
         columns = self._stage("columns", features, columns_used, learned)
-        self.by_trees = first, columns
         if self._size.epochs:
             tables, columns = self._with_net(first, columns)
         else:
@@ -360,7 +356,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
 
     Returns:
         Both, and the figures with gold history, with the first linker's own and where the subject changes, on databases
-        that the model that is measured was not fitted on; the same by the trees alone.
+        that the model that is measured was not fitted on.
     """
     apart = [_count_words(dialogues, {*range(FOLDS)} - {fold}).associations() for fold in range(FOLDS)]
 
@@ -381,14 +377,12 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
         "changed": range(len(turns) - len(changed), len(turns)),
     }
     fitted = _raised(fit_models(turns, _SIZE, weights=weights), turns[:known])
-    by_trees = _at_best(*fitted.by_trees, turns[:known])
     figures = {
-        history + suffix: measure(
+        history: measure(
             [turns[number] for number in some],
-            [tables[number] for number in some],
-            [columns[number] for number in some],
+            [fitted.tables[number] for number in some],
+            [fitted.columns[number] for number in some],
         )
-        for suffix, tables, columns in (("", fitted.tables, fitted.columns), ("_by_trees", *by_trees[:2]))
         for history, some in judged.items()
         if some
     }
@@ -436,24 +430,18 @@ def _raised(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
 
     Models without a net stay as they are.
     """
-    tables, columns, shifts = _at_best(fitted.tables, fitted.columns, known)
+    shifts = (
+        _shift(lambda counted: table_redundancy(known, fitted.tables[: len(known)], counted)),
+        _shift(lambda counted: column_redundancy(known, fitted.columns[: len(known)], counted)),
+    )
     nets = [model.net and model.net.raised(*shifts) for model in fitted.models]
     if not all(nets):
         return fitted
     models = [replace(model, net=net) for model, net in zip(fitted.models, nets, strict=True)]
-    return replace(fitted, models=models, tables=tables, columns=columns)
-
-
-def _at_best(
-    tables: Sequence[Shares], columns: Sequence[Shares], known: Sequence[LinkedTurn]
-) -> tuple[Sequence[Shares], Sequence[Shares], tuple[float, float]]:
-    """Return probabilities with what makes redundancy least by the first turns added to their log-odds; and that."""
-    count = len(known)
-    shifts = (
-        _shift(lambda counted: table_redundancy(known, tables[:count], counted)),
-        _shift(lambda counted: column_redundancy(known, columns[:count], counted)),
+    tables, columns = (
+        [_shifted(p, shift) for p in each] for each, shift in zip((fitted.tables, fitted.columns), shifts, strict=True)
     )
-    return [_shifted(p, shifts[0]) for p in tables], [_shifted(p, shifts[1]) for p in columns], shifts
+    return Fitted(models, tables, columns)
 
 
 def _shift(redundancy: Callable[[float], float]) -> float:

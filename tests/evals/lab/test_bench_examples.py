@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.lab.bench import examples_scale, retrieval
+from tableturn.evals.lab.bench import retrieval, scale
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 
 
@@ -28,9 +28,9 @@ def test_scale_of_a_small_store(monkeypatch: pytest.MonkeyPatch) -> None:
     def here(function: Callable[..., Any], *arguments: object) -> Any:
         return function(*arguments)
 
-    monkeypatch.setattr(examples_scale, "SIZES", (200,))
-    monkeypatch.setattr(examples_scale, "LOOKUPS", 5)
-    monkeypatch.setattr(examples_scale, "_apart", here)
-    (row,) = cast("list[dict[str, float]]", examples_scale.run(BenchOptions())["rows"])
+    monkeypatch.setattr(scale, "SIZES", (200,))
+    monkeypatch.setattr(scale, "LOOKUPS", 5)
+    monkeypatch.setattr(scale, "_apart", here)
+    (row,) = cast("list[dict[str, float]]", scale.MEASURES["examples-scale"].run(BenchOptions())["rows"])
     assert (row["pairs"], row["recall"]) == (200, 1.0)
     assert min(row.values()) > 0

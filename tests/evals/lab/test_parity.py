@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.parity import compare
 from tableturn.evals.metrics import OfficialJudge, read_predictions
 from tableturn.evals.official import (
     OfficialDatabases,
@@ -16,6 +15,8 @@ from tableturn.evals.official import (
     read_foreign_key_maps,
 )
 from tableturn.evals.official.parsing import Unparsed
+
+from tests.corpus.golds import compare
 
 SYSTEMS = ["c3_chatgpt", "dail_sql_gpt4", "din_sql_codex", "din_sql_gpt4", "gpt4_few_shot", "gpt4_zero_shot"]
 

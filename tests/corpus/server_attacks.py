@@ -1,33 +1,39 @@
-"""Hostile requests to a server that runs, each over a socket of its own, and whether it held."""
+"""Hostile requests to servers that run, as `evals.lab bench` sends them all: to the HTTP API, and to MCP's tools."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
+import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
-from tests.corpus import requests
+from tableturn.evals.lab.bench.harness import Serving, client_of, served
+from tableturn.evals.lab.bench.measure import Figures, Whole
+from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.stand_in import sample_database
 
-from .harness import Serving, client_of, served
-from .registry import BenchOptions
+from . import requests
 
-_TOKEN = "a-token-that-nobody-guesses"  # noqa: S105 - of a server that lives for a moment
+_TOKEN = "a-token-that-nobody-guesses"
 _SECONDS = 40.0
 _DRIP_SECONDS = 1.0
 
 
-def run(options: BenchOptions) -> dict[str, object]:
+def _measure_requests(options: BenchOptions) -> Figures:
     """Figures: requests `tried`, those `held`, and the names of those that were `not_held`.
 
     One is held when the reply is what the corpus allows; all are when the server still answers at the end, and its
     database is as it was.
     """
-    return asyncio.run(_run(options.limit))
+    return asyncio.run(_attack_server(options.limit))
 
 
-async def _run(limit: int | None) -> dict[str, object]:
+async def _attack_server(limit: int | None) -> Figures:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         database = folder / "notes.db"
@@ -79,3 +85,56 @@ async def _sent(serving: Serving, attack: requests.Attack) -> requests.Reply:
     words = head.split(b" ", 2)
     status = int(words[1]) if len(words) > 1 and words[1][:3].isdigit() else 0
     return requests.Reply(status, head.decode("latin-1").lower(), body.decode("utf-8", "replace"))
+
+
+_BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("ask", {}, "question"),
+    ("ask", {"question": ""}, "question"),
+    ("ask", {"question": "Who?", "thread": "nowhere"}, "nowhere"),
+    ("run_sql", {"sql": ""}, "sql"),
+    ("run_sql", {"sql": "DELETE FROM orders"}, "QueryRejected"),
+    ("run_sql", {"sql": "SELECT * FROM nowhere"}, "nowhere"),
+    ("schema", {"tables": ["nowhere"]}, "nowhere"),
+    ("schema", {"tables": 7}, "tables"),
+    ("values", {"text": "x", "limit": 1_000}, "limit"),
+    ("explain", {}, "sql"),
+    ("approve", {"turn": "nowhere"}, "nowhere"),
+)
+"""A tool, arguments that it must refuse, and a word of the refusal."""
+
+
+def _measure_tools(options: BenchOptions) -> Figures:
+    """Figures: `tools` that there are, those `called` with success, and bad calls `refused` of so many `tried`."""
+    return asyncio.run(_call_tools())
+
+
+async def _call_tools() -> Figures:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    with tempfile.TemporaryDirectory() as folder, sample_database() as path:
+        command = ["-m", "tableturn", "mcp", "--db", str(path), "--model", "offline"]
+        command += ["--examples", str(Path(folder) / "examples")]
+        environment = {**os.environ, "TABLETURN_HOME": folder}
+        started = StdioServerParameters(command=sys.executable, args=command, env=environment)
+        async with Client(stdio_client(started)) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            answer = await client.call_tool("ask", {"question": "How many customers are there?"})
+            turn = (answer.structured_content or {}).get("turn", "")
+            good: dict[str, dict[str, Any]] = {
+                "run_sql": {"sql": "SELECT count(*) FROM customers"},
+                "schema": {},
+                "values": {"text": "customers in France"},
+                "explain": {"sql": "SELECT count(*) FROM customers"},
+                "approve": {"turn": turn},
+            }
+            results = [answer, *[await client.call_tool(name, given) for name, given in good.items()]]
+            called = sum(not result.is_error and result.structured_content is not None for result in results)
+            refused = 0
+            for name, given, word in _BAD:
+                result = await client.call_tool(name, given)
+                refused += result.is_error and word in str(result.content)
+    return {"tools": len(tools), "called": called, "tried": len(_BAD), "refused": refused}
+
+
+MEASURES: Mapping[str, Whole] = {"mcp": Whole(_measure_tools), "serve-attacks": Whole(_measure_requests)}

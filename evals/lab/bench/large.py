@@ -13,23 +13,26 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 from pydantic import TypeAdapter
 from sqlglot import exp
 
-from ...tools.database import Database, Schema
-from ...tools.database.quoting import quoted
-from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.folders import cache_folder
-from ...tools.sql.parse import parse
-from ...tools.sql.resolve import resolve
-from ...tools.whole_files import written_whole
-from ..official.execution import holds_rows, open_read_only, sqlite_tables
-from .question import Dataset, Question
+from ....tools.database import Database, Schema
+from ....tools.database.quoting import quoted
+from ....tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
+from ....tools.folders import cache_folder
+from ....tools.sql.parse import parse
+from ....tools.sql.resolve import resolve
+from ....tools.whole_files import written_whole
+from ...datasets import Dataset, Question
+from ...official.execution import holds_rows, open_read_only, sqlite_tables
 
 LARGE = "large"
+"""The set, of which gold is played: nobody has drafts of it."""
+
 QUESTIONS, SEED = 60, 7
 
 PARTIAL = frozenset({"wta_1"})
@@ -41,8 +44,8 @@ _FORM = 1
 """Changes when the database would be built in another way."""
 
 
-def large(spider: Dataset) -> Dataset:
-    """The dataset; its database is built in the cache folder when it is first asked for.
+def combine_databases(spider: Dataset) -> Dataset:
+    """Return the dataset; its database is built in the cache folder when it is first asked for.
 
     Args:
         spider: Spider's dev split, as loaded.
@@ -70,7 +73,7 @@ def large(spider: Dataset) -> Dataset:
 
 
 def carried_over(sql: str, schema: Schema) -> str:
-    """A query on one database as it stands on the large one.
+    """Return a query on one database as it stands on the large one.
 
     Args:
         sql: The query.
@@ -92,12 +95,12 @@ def carried_over(sql: str, schema: Schema) -> str:
 
 
 def large_name(database: str, table: str) -> str:
-    """What a database's table is called in the large one."""
+    """Return what a database's table is called in the large one."""
     return f"{database}__{table}"
 
 
 def _whole(folders: Sequence[Path]) -> Iterator[Path]:
-    """Databases that hold rows, by name."""
+    """Yield databases that hold rows, by name."""
     found = {path.stem: path for folder in reversed(folders) for path in folder.glob("*/*.sqlite")}
     for name, path in sorted(found.items()):
         if name == path.parent.name and name not in PARTIAL and _has_rows(path):
@@ -134,24 +137,16 @@ def _build(files: Sequence[Path], path: Path) -> None:
         os.replace(made, path)
 
 
-@dataclass(frozen=True)
-class _Column:
-    name: str
-    type: str
-    key: int
-
-
 def _copy(connection: sqlite3.Connection, database: str, table: str) -> None:
-    """Makes a table as it is in its own database, keys included, with its rows."""
+    """Make a table as it is in its own database, keys included, with its rows."""
     found = connection.execute("SELECT name, type, pk FROM pragma_table_info(?, 'one')", (table,)).fetchall()
-    columns = [_Column(str(name), str(kind), int(key)) for name, kind, key in found]
-    parts = [f"{quoted(column.name)} {column.type}".strip() for column in columns]
-    if keyed := sorted((column for column in columns if column.key), key=lambda column: column.key):
-        parts.append(f"PRIMARY KEY ({', '.join(quoted(column.name) for column in keyed)})")
+    parts = [f"{quoted(name)} {kind}".strip() for name, kind, _ in found]
+    if keyed := [quoted(name) for name, _, _ in sorted((row for row in found if row[2]), key=itemgetter(2))]:
+        parts.append(f"PRIMARY KEY ({', '.join(keyed)})")
     parts += _foreign_keys(connection, database, table)
     own = quoted(large_name(database, table))
     connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
-    names = ", ".join(quoted(column.name) for column in columns)
+    names = ", ".join(quoted(name) for name, _, _ in found)
     connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quoted(table)}")
 
 
@@ -171,7 +166,7 @@ def _foreign_keys(connection: sqlite3.Connection, database: str, table: str) -> 
 
 
 def _questions(spider: Dataset, path: Path) -> Iterator[Question]:
-    """Questions drawn by a seed; only those whose gold gives the same rows on the large database as on its own."""
+    """Yield questions drawn by a seed whose gold gives the same rows on the large database as on its own."""
     drawn = list(spider.questions)
     random.Random(SEED).shuffle(drawn)  # noqa: S311 - a draw that can be repeated, not a secret
     taken = 0
@@ -186,7 +181,7 @@ def _questions(spider: Dataset, path: Path) -> Iterator[Question]:
 
 
 def _gold(question: Question, spider: Dataset, whole: Database) -> str:
-    """The gold as it stands on the large database; empty where it gives other rows there, or none."""
+    """Return the gold as it stands on the large database; empty where it gives other rows there, or none."""
     if question.database in PARTIAL or question.disputed:
         return ""
     try:

@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
+from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.advice import RAISING_VARIABLE
+from tableturn.agent.answers.html import answer_html
+from tableturn.agent.conversation import Conversation
+from tableturn.evals.lab.bench.carried import PLACES, NotReachable
+from tableturn.evals.lab.bench.harness import own_cache, variable
+from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.tools.database import Database
+from tableturn.tools.errors import TableturnError
 
-from tests.corpus import odd
-
-from ....agent import Answer, SQLAgent
-from ....agent.advice import RAISING_VARIABLE
-from ....agent.answers.html import answer_html
-from ....agent.conversation import Conversation
-from ....tools.database import Database
-from ....tools.errors import TableturnError
-from .carried import PLACES, NotReachable
-from .harness import own_cache, variable
-from .registry import BenchOptions
+from . import odd
 
 _DIALOGUES = 1_000
 _STATEMENTS = 600
@@ -142,7 +141,7 @@ def _houses(folder: Path) -> Generator[tuple[dict[str, _House], dict[str, str]]]
 
 def _talk(dialogue: odd.Dialogue, house: _House, seen: _Seen) -> None:
     database, tables = house.database(dialogue.database)
-    model = "offline" if dialogue.offline else odd.OddModel(seed=dialogue.number, tables=tables)
+    model = "offline" if dialogue.offline else odd.odd_model(dialogue.number, tables)
     settings = {**_SETTINGS, **dialogue.settings}
     with SQLAgent(database, model=model, preset=dialogue.preset, settings=settings) as agent:
         conversation = agent.conversation()
@@ -158,7 +157,7 @@ def _follow_up(number: int, house: _House, seen: _Seen) -> None:
     sql = odd.numbered_statement(number, tables)
     what = f"statement {number} on {name} ({database.engine.name}): {sql}"
     kept = InMemorySaver()
-    written = odd.OddModel(seed=number, tables=tables, words=f"```sql\n{sql}\n```")
+    written = odd.odd_model(number, tables, f"```sql\n{sql}\n```")
     first, then, last = odd.around(number, tables)
     for model, said in ((written, first), (written, then), ("offline", last)):
         with SQLAgent(database, model=model, settings=_SETTINGS, checkpointer=kept) as agent:

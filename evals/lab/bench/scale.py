@@ -1,0 +1,289 @@
+"""What grows: a schema of a thousand tables, stores of a million examples, a hundred thousand verified queries.
+
+Every database and pair is made up, and the same for the same seed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import resource
+import sqlite3
+import tempfile
+import time
+import timeit
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....tools.database import Database, render_schema
+from ....tools.examples import Example, ExampleStore, answered_by, database_identity, embed
+from ....tools.knowledge import Entry, Knowledge
+from ....tools.linking import SchemaLinker
+from ....tools.values import ValueIndex
+from .harness import percentile_ms
+from .measure import Figures, Whole
+from .registry import BenchOptions
+
+_TABLES, _COLUMNS, _ROWS = 1_000, 10, 100
+_PASSES = 5
+
+SIZES = (10_000, 100_000, 1_000_000)
+LOOKUPS = 500
+K = 10
+_SLICE = 50_000
+
+TERMS, QUERIES, QUESTIONS = 1_000, 100_000, 200
+_LOOKED_THROUGH = 12
+
+_WORDS: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "data" / "synthetic.toml").read_text("utf-8"))
+_ADJECTIVES = _WORDS["adjectives"].split()
+_NAMES = _WORDS["names"].split()
+"""Of people and places that questions look for."""
+
+_FORMS = (
+    ("{o} the {l} of every {t} with a {c} above {n}{e}", "SELECT {l} FROM {t} WHERE {c} > {n}"),
+    ("{o} the {l} of each {t} whose {c} is below {n}{e}", "SELECT {l} FROM {t} WHERE {c} < {n}"),
+    ("How many {t}s have {v} as their {l}{e}", "SELECT count(*) FROM {t} WHERE {l} = '{v}'"),
+    ("{o} the average {c} of {t}s for each {l}{e}", "SELECT {l}, avg({c}) FROM {t} GROUP BY {l}"),
+    ("{o} the {n} {t}s with the highest {c}{e}", "SELECT * FROM {t} ORDER BY {c} DESC LIMIT {n}"),
+    ("{o} {l}s that more than {n} {t}s share{e}", "SELECT {l} FROM {t} GROUP BY {l} HAVING count(*) > {n}"),
+    ("{o} {t}s whose {l} contains {v}, sorted by {c}{e}", "SELECT * FROM {t} WHERE {l} LIKE '%{v}%' ORDER BY {c}"),
+    ("What is the total {c} of {t}s whose {l} is not {v}{e}", "SELECT sum({c}) FROM {t} WHERE {l} != '{v}'"),
+    (
+        "{o} the {l} of {t}s with more {c} than the {t} of {v}{e}",
+        "SELECT {l} FROM {t} WHERE {c} > (SELECT {c} FROM {t} WHERE {l} = '{v}')",
+    ),
+    (
+        "{o} {t}s of a {u} whose {l} is {v}{e}",
+        "SELECT {t}.* FROM {t} JOIN {u} ON {u}.{u}_id = {t}.{u}_id WHERE {u}.{l} = '{v}'",
+    ),
+    (
+        "For each {u}, how many {t}s have a {c} of at least {n}{e}",
+        "SELECT {u}.name, count(*) FROM {u} JOIN {t} ON {t}.{u}_id = {u}.{u}_id WHERE {t}.{c} >= {n} "
+        "GROUP BY {u}.{u}_id",
+    ),
+    ("{o} {u}s without any {t}{e}", "SELECT * FROM {u} WHERE {u}_id NOT IN (SELECT {u}_id FROM {t})"),
+)
+
+
+def _measure_schema(options: BenchOptions) -> Figures:
+    """Return seconds to read a schema with counts, samples and likely keys, and milliseconds to render it compactly."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.sqlite"
+        build_large(path, options.limit or _TABLES)
+        start = time.perf_counter()
+        with Database.open(path) as database:
+            schema = database.schema()
+        read = time.perf_counter() - start
+    rendered = timeit.repeat(lambda: render_schema(schema, "compact"), number=1, repeat=_PASSES)
+    return {
+        "tables": len(schema.tables),
+        "columns": sum(len(table.columns) for table in schema.tables),
+        "read_s": round(read, 3),
+        "render_ms": round(1000 * min(rendered), 1),
+    }
+
+
+def build_large(path: Path, tables: int) -> None:
+    """Make tables that refer to one another, by name only, with columns of numbers and words."""
+    chance = random.Random(7)  # noqa: S311 - test data
+    fields = range(_COLUMNS - 2)
+    plain = ", ".join(f"field_{i} {'TEXT' if i % 2 else 'REAL'}" for i in fields)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for number in range(tables):
+            name, target = f"entity{number}", chance.randrange(tables)
+            connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, entity{target}_id INTEGER, {plain})")
+            rows = (
+                (
+                    i,
+                    chance.randrange(_ROWS),
+                    *(f"word {chance.randrange(50)}" if k % 2 else chance.random() for k in fields),
+                )
+                for i in range(_ROWS)
+            )
+            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * _COLUMNS)})", rows)
+
+
+def make_pairs(seed: int) -> Iterator[Example]:
+    """Yield pairs over 300 databases of two tables each, without end; no two questions are the same."""
+    choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
+    known = _make_databases()
+    openings = [part.strip() for part in _WORDS["openings"].split("|")]
+    endings = _WORDS["endings"].split("|")
+    seen: set[int] = set()
+    while True:
+        question, sql = choose.choice(_FORMS)
+        table, other, columns, labels = choose.choice(known)
+        fields = {
+            "o": choose.choice(openings),
+            "e": choose.choice(endings),
+            "t": table,
+            "u": other,
+            "c": choose.choice(columns),
+            "l": choose.choice(labels),
+            "n": choose.randrange(2, 1_000),
+            "v": choose.choice(_NAMES),
+        }
+        asked = question.format(**fields)
+        if hash(asked) in seen:
+            continue
+        seen.add(hash(asked))
+        held = ", ".join((*columns, *labels))
+        schema = f"{table}({table}_id, {other}_id, {held})\n{other}({other}_id, name, {held})"
+        yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
+
+
+def _make_databases() -> list[tuple[str, str, list[str], list[str]]]:
+    """Return two tables each, the first referring to the second, and the columns of numbers and texts of both."""
+    choose = random.Random(0)  # noqa: S311 - made-up data, no secret
+    tables, columns, labels = (_WORDS[name].split() for name in ("tables", "columns", "labels"))
+    drawn = ((choose.sample(tables, 2), choose.sample(columns, 6), choose.sample(labels, 6)) for _ in range(300))
+    return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
+
+
+def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tuple[list[Any], dict[str, float]]:
+    """Return what a call gives for each question, and the percentiles of its milliseconds."""
+    found: list[Any] = []
+    times: list[float] = []
+    for question in questions:
+        start = time.perf_counter()
+        found.append(call(question))
+        times.append(time.perf_counter() - start)
+    return found, {f"p{percent}_ms": round(percentile_ms(times, percent), 2) for percent in (50, 95)}
+
+
+def _measure_stores(options: BenchOptions) -> Figures:
+    """Return one row per size; `limit` leaves out the sizes above it.
+
+    Figures: pairs imported a second (parsing and masking included), milliseconds of a lookup of the 10 nearest
+    questions (embedding and fetching included), the share of what exact search gives that the lookup gives (equally
+    near ones count), memory of a process that has opened the store and searched it, and the folder's size.
+    """
+    return {"k": K, "rows": [_measure_store(size) for size in SIZES if options.limit is None or size <= options.limit]}
+
+
+def _measure_store(size: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = _apart(_import, folder, size)
+        asked = [example.question for example in islice(make_pairs(seed=1), LOOKUPS)]
+        similarities, milliseconds, rss = _apart(_look_up, folder, asked)
+        disk = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    return {
+        "pairs": size,
+        "import_per_s": round(size / seconds),
+        **milliseconds,
+        "recall": round(_recall(size, asked, similarities), 4),
+        "rss_mb": round(rss / 1024),
+        "disk_mb": round(disk / 2**20),
+    }
+
+
+def _apart(function: Callable[..., Any], *arguments: object) -> Any:
+    """Run in a process of its own, so that memory is that of this step alone."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def _import(folder: str, size: int) -> float:
+    start = time.perf_counter()
+    with ExampleStore.open(folder) as store:
+        store.add(islice(make_pairs(seed=0), size))
+    return time.perf_counter() - start
+
+
+def _look_up(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
+    with ExampleStore.open(folder) as store:
+        store.nearest("question", asked[0], K)  # loads the index
+        found, milliseconds = _time_calls(lambda question: store.nearest("question", question, K), asked)
+    similarities = [[hit.similarity for hit in hits] for hits in found]
+    return similarities, milliseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _recall(size: int, asked: Sequence[str], similarities: Sequence[Sequence[float]]) -> float:
+    best = np.full((len(asked), K), -1.0, dtype=np.float32)
+    queries, stream = embed(asked), islice(make_pairs(seed=0), size)
+    while part := [example.question for example in islice(stream, _SLICE)]:
+        best = -np.sort(-np.concatenate([best, queries @ embed(part).T], axis=1), axis=1)[:, :K]
+    worst = best[:, -1] - 1e-4
+    hits = [sum(value >= least for value in row) for row, least in zip(similarities, worst, strict=True)]
+    return sum(hits) / (K * len(asked))
+
+
+def _measure_knowledge(options: BenchOptions) -> Figures:
+    """Return milliseconds to find a question's definitions, and the verified query that answers it, if any.
+
+    Half of the questions stand as they are kept, half with other values. Linking, which a turn does anyway, is not
+    counted; `limit` is how many verified queries there are.
+    """
+    size = options.limit or QUERIES
+    with tempfile.TemporaryDirectory() as folder:
+        path = _build_warehouse(Path(folder) / "warehouse.sqlite")
+        with Database.open(path) as database, ExampleStore.open(Path(folder) / "store") as store:
+            identity, schema = database_identity(database), database.schema()
+            own = {"database": database.name, "owner": identity, "shared": False, "source": "verified"}
+            store.add(replace(example, **own) for example in islice(make_pairs(seed=0), size))
+            knowledge = Knowledge.of((tuple(_make_terms(database)),), database)
+            linker, values = SchemaLinker(schema), ValueIndex.open(database)
+            questions = list(_ask_questions(size))
+            linked = {
+                text: [(item.table, item.column, item.p) for item in linker.link(text).items] for text in questions
+            }
+
+            def spelt(table: str, column: str, text: str) -> str | None:
+                return text if values.holds(table, column, text) else None
+
+            def look_through(text: str) -> bool:
+                knowledge.find(text, linked[text])
+                near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
+                return answered_by(text, [hit.example for hit in near], schema, spelt) is not None
+
+            answered, milliseconds = _time_calls(look_through, questions)
+    return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}
+
+
+def _build_warehouse(path: Path) -> Path:
+    """Make the tables of the pairs, each with all columns that their queries use, and a few rows of names."""
+    columns: dict[str, dict[str, str]] = {}
+    for table, other, numbers, texts in _make_databases():
+        for name in (table, other):
+            held = columns.setdefault(name, {f"{name}_id": "INTEGER", "name": "TEXT"})
+            held |= dict.fromkeys(numbers, "REAL") | dict.fromkeys(texts, "TEXT") | {f"{other}_id": "INTEGER"}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for table, held in columns.items():
+            connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in held.items())})")
+            rows = ([name if kind == "TEXT" else n for kind in held.values()] for n, name in enumerate(_NAMES))
+            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(held))})", rows)
+    return path
+
+
+def _make_terms(database: Database) -> Iterator[Entry]:
+    choose = random.Random(0)  # noqa: S311 - made-up data, no secret
+    names = [(word, table) for word in _ADJECTIVES for table in database.schema().tables]
+    for word, table in choose.sample(names, TERMS):
+        column = choose.choice([column.name for column in table.columns if column.kind == "number"])
+        sql = f"{table.name}.{column} > {choose.randrange(100)}"
+        yield Entry("term", f"{word} {table.name}", f"{table.name}s with a high {column}", sql)
+
+
+def _ask_questions(size: int) -> Iterator[str]:
+    choose = random.Random(1)  # noqa: S311 - made-up data, no secret
+    for number, example in enumerate(islice(make_pairs(seed=0), min(QUESTIONS, size))):
+        question = example.question
+        for name in _NAMES if number % 2 else ():
+            question = question.replace(name, choose.choice(_NAMES))
+        yield f"{question} Only {choose.choice(_ADJECTIVES)} ones." if number % 5 == 0 else question
+
+
+MEASURES: Mapping[str, Whole] = {
+    "examples-scale": Whole(_measure_stores),
+    "knowledge-scale": Whole(_measure_knowledge),
+    "schema-scale": Whole(_measure_schema),
+}
