@@ -17,7 +17,7 @@ _HINT = "Reply with one fenced block that starts with ```python and leaves the a
 
 @dataclass(frozen=True)
 class ReasonTask(Task[CodeDraft]):
-    """Asks for pandas code that computes the answer.
+    """Asks for pandas code that computes the answer; in the form `craft` in the order of SQL-CRAFT's A.4.
 
     Attributes:
         generate: The question and what is known about it.
@@ -33,7 +33,8 @@ class ReasonTask(Task[CodeDraft]):
 
     def render(self, budget: int) -> Prompt:
         """See `Task.render`."""
-        return self.generate.render_as("reason", budget, self.programs, mode=self.mode)
+        template = "reason_craft" if self.generate.style == "craft" else "reason"
+        return self.generate.render_as(template, budget, self.programs, mode=self.mode)
 
     def parse(self, text: str) -> CodeDraft:
         """The Python blocks joined in order, and for `pot` the SQL; either counts without the other.

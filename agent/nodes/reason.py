@@ -15,6 +15,7 @@ from ..effects import Body, Done, ask, do
 from ..model.budget import seconds_left
 from ..records import CodeResult, CodeRun, Turn, dump, plain_result
 from ..resources import Run
+from ..settings import Settings
 from ..state import AgentState, turn_of
 from .updates import drafted, end_without_sql, run_next
 
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it.
 
-    Where code cannot be run, or no SQL comes of it, `generate` writes the SQL alone; a result of the code is kept.
+    Code is run where its result is used; the paper only has it written. Where it cannot be, or no SQL comes of it,
+    `generate` writes the SQL alone; a result of the code is kept.
     """
-    turn = turn_of(state)
-    limits, problem = yield from do(lambda: _limits(run))
-    if limits is None:
+    turn, is_run = turn_of(state), _is_run(run.settings)
+    limits, problem = (yield from do(lambda: _limits(run))) if is_run else (None, "")
+    if is_run and limits is None:
         return {"notes": [problem], "next": "generate"}
     base = yield from generate_task(state, run)
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
@@ -41,8 +43,11 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
         thought = yield from ask(ReasonTask(replace(base, schema_style="frames"), mode, programs))
         if (draft := thought.reply.draft) is not None and draft.declines:
             return drafted(turn, Done(draft, thought.notes), run.settings)
-        code, remarks = yield from _run_code(thought.reply.code, limits, run)
-        turn, notes = replace(turn, code=code), [*thought.notes, *remarks]
+        code, notes = CodeRun(thought.reply.code), [*thought.notes]
+        if limits is not None:
+            code, remarks = yield from _run_code(thought.reply.code, limits, run)
+            notes += remarks
+        turn = replace(turn, code=code)
         draft = yield from _sql(thought, base, code, run)
     except ModelError as error:
         return end_without_sql(turn, error, notes)
@@ -54,6 +59,12 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
 def _without_code(turn: Turn, error: Exception, notes: list[str]) -> dict[str, Any]:
     why = f"the SQL was written without reasoning in code: {error}"
     return {"turn": dump(turn), "notes": [*notes, why], "next": "generate"}
+
+
+def _is_run(settings: Settings) -> bool:
+    """Whether anything looks at what the code gives."""
+    shown = settings.reason == "code_blocks" and settings.show_code_result
+    return shown or settings.feedback_code or settings.gate or settings.final == "best"
 
 
 def _limits(run: Run) -> tuple[SandboxLimits | None, str]:

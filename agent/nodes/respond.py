@@ -92,7 +92,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     words = _words(state, turn, run)
     chosen = advise("checks", lambda: _chosen(attempts, words, code, run), attempts[-1]) if attempts else None
     discarded = advise("checks", lambda: _discarded(attempts, chosen, words, code), "") if chosen else ""
-    found = _conclude(turn, chosen, run.resources.database, discarded=bool(discarded))
+    by_code = code if run.settings.final == "best" else None  # SQL-CRAFT's answer is always a query's
+    found = _conclude(turn, chosen, by_code, run.resources.database, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -192,9 +193,11 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(turn: Turn, chosen: Attempt | None, database: Database, *, discarded: bool) -> _Conclusion:
+def _conclude(
+    turn: Turn, chosen: Attempt | None, code: CodeResult | None, database: Database, *, discarded: bool
+) -> _Conclusion:
     """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
-    stop, code = turn.stop, turn.code_result
+    stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         return _Conclusion(stop.status, stop.why)
     if stop and stop.kind == "schema":
