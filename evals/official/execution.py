@@ -288,12 +288,12 @@ def some_column_order(
         ordered: Whether the order of rows counts.
     """
     labels: dict[Hashable, int] = {}
-    columns = [
+    ours, theirs = (
         [tuple(labels.setdefault(cell, len(labels)) for cell in column) for column in zip(*rows, strict=True)]
         for rows in (left, right)
-    ]
+    )
     groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return columns_match(*columns, groups, Work(sys.maxsize))
+    return columns_match(ours, theirs, groups, Work(sys.maxsize))
 
 
 _MAGIC = b"SQLite format 3\0"
