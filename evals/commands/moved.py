@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -17,13 +16,9 @@ _ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "hel
 
 def add_moved(app: typer.Typer, old: str, new: str) -> None:
     """Add a hidden command that says where an old one went, whatever its arguments."""
-    app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(_naming(old, new))
 
-
-def _naming(old: str, new: str) -> Callable[[], NoReturn]:
     def moved() -> NoReturn:
-        raise SettingsError(
-            f"`tableturn {old}` is no longer installed: run `python -m tableturn.evals.lab {new}` in a clone"
-        )
+        where = f"run `python -m tableturn.evals.lab {new}` in a clone"
+        raise SettingsError(f"`tableturn {old}` is no longer installed: {where}")
 
-    return moved
+    app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(moved)

@@ -90,7 +90,9 @@ def _question(record: object, number: str, turns: Counter[str]) -> Question:
         tuple(golds),
         interaction,
         turns[interaction],
-        **{name: texts.get(name, "") for name in ("evidence", "level", "disputed")},
+        texts.get("evidence", ""),
+        texts.get("level", ""),
+        texts.get("disputed", ""),
         expects=Expects(outcome, texts.get("meant", "")) if "expects" in fields or "meant" in fields else None,
     )
 

@@ -115,8 +115,9 @@ def _of_trail(path: Path) -> Iterator[PastAnswer]:
                 continue  # an assistant's own query, which failed
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
         if not fields.get("refused") or (fields.get("sql") and not turned_down(fields)):
-            told = {name: str(fields[name]) for name in _TOLD if fields.get(name) is not None}
-            yield PastAnswer(**{"question": "", "sql": "", **told}, source=f"{path.name}:{number}")
+            told = (str(fields[name]) if fields.get(name) is not None else "" for name in _TOLD)
+            question, sql, user, time, thread, status, database = told
+            yield PastAnswer(question, sql, f"{path.name}:{number}", user, time, thread, status, database=database)
 
 
 def concerning(history: Sequence[PastAnswer], database: Database) -> list[PastAnswer]:

@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
+from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 
-from ...tools.errors import SettingsError, TableturnError
+from ...tools.errors import SettingsError
 from ..datasets import Dataset, Question
 from .model import CACHE_FILE, ReplyCache
 from .record import Answering, TurnRecord
@@ -48,6 +48,8 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
         ModelError: The model cannot be set up.
         SettingsError: The cluster cannot be reached.
     """
+    # What is wrong with the run is told here: Ray would wrap a worker's error.
+    make_answering(spec, dataset, InMemoryCache()).close()
     ours = not ray.is_initialized()
     try:
         if ours:
@@ -62,7 +64,6 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
         count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
         answering = _WorkerPool([worker.remote(spec, dataset, cache) for _ in range(count)])
         try:
-            answering.wait()
             yield answering
         finally:
             answering.close()
@@ -78,16 +79,6 @@ class _WorkerPool:
     def __init__(self, workers: Sequence[Any]) -> None:
         self._workers = workers
         self._busy = [0] * len(workers)
-
-    def wait(self) -> None:
-        """Waits until a worker is ready.
-
-        Raises:
-            TableturnError: It cannot: what is wrong with the run is wrong with it there.
-        """
-        wrong = ray.get(self._workers[0].prepare.remote())
-        if wrong is not None:
-            raise wrong
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""
@@ -114,23 +105,10 @@ class _Worker:
     """One process that answers, any number of interactions at once."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any) -> None:
-        self._run = spec, dataset, _Replies(cache)
-        self._answering: Answering | None = None
-
-    async def prepare(self) -> TableturnError | None:
-        """Gets ready; what is wrong is given back rather than raised, for Ray would wrap it."""
-        try:
-            if self._answering is None:
-                self._answering = make_answering(*self._run)
-        except TableturnError as error:
-            return error
-        return None
+        self._answering = make_answering(spec, dataset, _Replies(cache))
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""
-        wrong = await self.prepare()
-        if self._answering is None:
-            raise SettingsError(f"a Ray worker cannot do what the others can: {wrong}")
         async for record in self._answering.answers(turns, recorded):
             yield record
 

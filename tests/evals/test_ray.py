@@ -27,6 +27,34 @@ ray: Any = pytest.importorskip("ray", reason="Ray is not installed: make test-ex
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore")]
 
 
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    """On a cluster of its own, which ends with the process that began it; before this machine has a second one."""
+    dataset, out = questions_file(tmp_path, 12, turns=2), tmp_path / "run"
+    journal = out / "journal.jsonl"
+    with OpenAIServer(answering) as server:
+        line = [*command(server, dataset, out), "--engine", "ray"]
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy())
+        deadline = time.monotonic() + 300
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        before = [
+            json.loads(line)["id"] for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")
+        ]
+        done = subprocess.run(line, capture_output=True, text=True, check=True)
+        asked = [str(body["messages"]) for body in server.requests]
+    lines = [json.loads(line)["id"] for line in journal.read_text().splitlines()]
+    assert lines[: len(before)] == before
+    assert sorted(lines, key=int) == [str(number) for number in range(1, 13)]
+    assert json.loads(done.stdout)["strict"]["ex"] == 1.0
+    # Only what was under way when the run was killed was asked a second time.
+    assert len(asked) - len(set(asked)) <= 2
+    assert sys.executable in line
+
+
 @pytest.fixture(scope="module")
 def two_nodes() -> Generator[None]:
     """A cluster of two nodes of one processor each, on this machine, that this process has joined."""
@@ -74,31 +102,3 @@ def test_what_is_wrong_is_said_once(league: Dataset, tmp_path: Path) -> None:
     spec = RunSpec("spider", model="nonsense:model")
     with pytest.raises(ModelError, match="unknown model 'nonsense:model'"):
         run_evaluation(spec, league, tmp_path / "run", jobs=2, listener=silent, engine="ray")
-
-
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    """On a cluster of its own, which ends with the process that began it."""
-    dataset, out = questions_file(tmp_path, 12, turns=2), tmp_path / "run"
-    journal = out / "journal.jsonl"
-    with OpenAIServer(answering) as server:
-        line = [*command(server, dataset, out), "--engine", "ray"]
-        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy())
-        deadline = time.monotonic() + 300
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        before = [
-            json.loads(line)["id"] for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")
-        ]
-        done = subprocess.run(line, capture_output=True, text=True, check=True)
-        asked = [str(body["messages"]) for body in server.requests]
-    lines = [json.loads(line)["id"] for line in journal.read_text().splitlines()]
-    assert lines[: len(before)] == before
-    assert sorted(lines, key=int) == [str(number) for number in range(1, 13)]
-    assert json.loads(done.stdout)["strict"]["ex"] == 1.0
-    # Only what was under way when the run was killed was asked a second time.
-    assert len(asked) - len(set(asked)) <= 2
-    assert sys.executable in line
