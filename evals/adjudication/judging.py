@@ -25,11 +25,11 @@ from ..datasets import Dataset, Question, load_dataset
 from ..metrics import Verdict
 from ..official.execution import whole_operators
 from ..runner.results import evaluation_of, read_results, write_results
-from ..runner.run import completed
+from ..runner.run import GIVE_UP_AFTER, completed
 from ..runner.spec import RunSpec
 from ..trial import read_trial
 from ..trial.run import trial_dataset
-from .ruling import Outcome, Ruling, judge_outcomes, now, rulings_beside, tell_scores, with_verdicts
+from .ruling import VERDICTS_FILE, Outcome, Ruling, judge_outcomes, now, read_rulings, tell_scores, with_verdicts
 
 SHOWN_ROWS = 10
 """Rows of each result; the template says where there are more."""
@@ -102,32 +102,24 @@ class Cases(Closing):
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
+    """Return rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
     out = io.StringIO()
-    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     csv.writer(out, lineterminator="\n").writerow(columns)
-    for row in rows:
-        writer.writerow(["NULL" if cell is None else cell for cell in row])
+    named = [["NULL" if cell is None else cell for cell in row] for row in rows]
+    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(named)
     return out.getvalue().replace('"NULL"', "NULL")
 
 
 def _exhibit(sql: str, result: Table | QueryError, other: Table | QueryError) -> Exhibit:
     if isinstance(result, QueryError):
         return Exhibit(sql, str(result), None)
-    only = [] if isinstance(other, QueryError) else _lacked(result, other)
-    return Exhibit(
-        sql,
-        csv_text(result.columns, result.rows[:SHOWN_ROWS]),
-        len(result.rows),
-        csv_text(result.columns, only[:_LACKED_ROWS]) if only else "",
-    )
-
-
-def _lacked(result: Table, other: Table) -> list[tuple[Cell, ...]]:
-    """Rows that the other result lacks; none where it has other columns, or all of them are seen anyway."""
-    if len(result.columns) != len(other.columns) or max(len(result.rows), len(other.rows)) <= SHOWN_ROWS:
-        return []
-    return list((Counter(result.rows) - Counter(other.rows)).elements())
+    rows, only = result.rows, ""
+    # The rows that the other one lacks tell nothing if it has other columns, or all of them are seen anyway.
+    if isinstance(other, Table) and len(result.columns) == len(other.columns):
+        lacked = list((Counter(rows) - Counter(other.rows)).elements())
+        if lacked and max(len(rows), len(other.rows)) > SHOWN_ROWS:
+            only = csv_text(result.columns, lacked[:_LACKED_ROWS])
+    return Exhibit(sql, csv_text(result.columns, rows[:SHOWN_ROWS]), len(rows), only)
 
 
 def _run(database: Database, sql: str) -> Table | QueryError:
@@ -154,9 +146,6 @@ PASSES = 2
 
 _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
-
-GIVE_UP_AFTER = 8
-"""Cases in a row that cannot be asked before judging stops."""
 
 
 @dataclass(frozen=True)
@@ -361,29 +350,24 @@ class FinishedRun:
         folder: The run's.
         dataset: The whole split.
         kept: Its results.json.
-        results: The evaluation in it.
-        rulings: Of its verdict file.
-        verdict_file: Where further rulings go.
+        verdict_file: Where the rulings on it are, and further ones go.
     """
 
     folder: Path
     dataset: Dataset
     kept: dict[str, Any]
-    results: dict[str, Any]
-    rulings: tuple[Ruling, ...]
     verdict_file: Path
 
     @classmethod
-    def read(cls, folder: Path, data: Path | None, verdict_file: Path) -> FinishedRun:
-        """Reads a run's folder and its dataset.
+    def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
+        """Read a run's folder and its dataset.
 
         Raises:
             SettingsError: There is no finished run, its dataset cannot be read, or no longer has its questions.
         """
         kept = read_results(folder)
-        results = evaluation_of(kept)
         try:
-            spec = RunSpec(**results["run"])
+            spec = RunSpec(**evaluation_of(kept)["run"])
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
         if "trial" in kept:
@@ -391,12 +375,17 @@ class FinishedRun:
             dataset, _ = trial_dataset(asked, kept["trial"]["database"], kept["tries"])
         else:
             dataset = load_dataset(spec.dataset, spec.split, data)
-        given = verdict_file if verdict_file.exists() else None
-        return cls(folder, dataset, kept, results, tuple(rulings_beside(folder, given)), verdict_file)
+        return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
+
+    @property
+    def rulings(self) -> list[Ruling]:
+        """The verdict file's rulings, as it is now."""
+        return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """How gold judged the answers; what is to be declined has none, and is scored by its outcome."""
-        return [verdict for verdict in recorded_verdicts(self.results, self.dataset) if verdict.question.golds]
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
+        found = recorded_verdicts(evaluation_of(self.kept), self.dataset)
+        return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
@@ -413,26 +402,25 @@ class FinishedRun:
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
-        rulings = rulings_beside(self.folder, self.verdict_file if self.verdict_file.exists() else None)
-        with_verdicts(self.results, self.dataset, self.verdicts(), rulings)
+        results = evaluation_of(self.kept)
+        with_verdicts(results, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
-        return tell_scores(self.results["by_verdict"], self.results["strict"]["ex"])
+        return tell_scores(results["by_verdict"], results["strict"]["ex"])
 
 
 def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verdict]:
-    """The strict verdicts of a run's results.
+    """Return the strict verdicts of a run's results.
 
     Raises:
         SettingsError: The dataset lacks a question, or a result is damaged.
     """
     questions = {question.id: question for question in dataset.questions}
     unasked = set(results["strict"]["not_asked"])
+    names = ("sql", "ex", "em", "valid", "hardness", "error")
     try:
         return [
             Verdict(
-                questions[record["id"]],
-                **{name: record[name] for name in ("sql", "ex", "em", "valid", "hardness", "error")},
-                asked=record["id"] not in unasked,
+                questions[record["id"]], **{name: record[name] for name in names}, asked=record["id"] not in unasked
             )
             for record in results["questions"]
         ]

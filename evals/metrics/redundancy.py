@@ -85,7 +85,9 @@ def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = C
     scores: dict[str, float] = {}
     for kind, known in pairs.items():
         for how in ("weighted", "macro") if known else ():
-            three = precision_recall_fscore_support(*zip(*known, strict=True), average=how, zero_division=0)[:3]
+            truth, said = zip(*known, strict=True)
+            none = {"zero_division": 0}  # which the library's types do not know
+            three = precision_recall_fscore_support(truth, said, average=how, **none)[:3]
             scores |= {
                 f"{kind}_{how}_{name}": float(value) for name, value in zip(("p", "r", "f1"), three, strict=True)
             }

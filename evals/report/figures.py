@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
-from .charts import draw_lines, draw_points
+from ..metrics.statistics import Comparison, Judged, compare, interval
+from .charts import draw_lines
 
 Results: TypeAlias = Mapping[str, Any]
 """A run's results.json."""
@@ -55,7 +55,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Section("EX by difficulty", names, _group_rows(found, "by_hardness")),
         Section("EX by turn", names, _group_rows(found, "by_turn")),
         _attempt_section(runs),
-        Section("Declining and asking back", names, _outcome_rows(found)),
+        Section("Declining and asking back", names, outcome_rows(found)),
         Section("Where accuracy was lost", names, _error_rows(found)),
         Section("Cost", names, _cost_rows(found)),
         Section("EX by database", names, _group_rows(found, "by_database")),
@@ -81,19 +81,20 @@ def trial_sections(trial: Results, history: Sequence[Any]) -> list[Section]:
         Row("seconds", (f"{trial['seconds']:.1f}, {seconds:.2f} a question",)),
     ]
     columns = ("model", "passed", "questions", "calls", "seconds")
-    so_far = [Row(line["time"], tuple(_cell(name, line) for name in columns)) for line in reversed(history)]
-    since = [_since(trial)] if trial["compared"] else []
-    return [
-        Section("Trial", ("",), rows),
-        *since,
-        Section("Trials so far", columns, so_far if len(so_far) > 1 else ()),
+    so_far = [
+        Row(
+            line["time"],
+            (
+                line["model"],
+                _share_text(line["pass_rate"]),
+                *(str(line["questions"]), str(line["calls"]), f"{line['seconds']:.1f}"),
+            ),
+        )
+        for line in reversed(history)
     ]
-
-
-def _cell(column: str, line: Mapping[str, Any]) -> str:
-    if column == "passed":
-        return _share_text(line["pass_rate"])
-    return f"{line[column]:.1f}" if column == "seconds" else str(line[column])
+    since = [_since(trial)] if trial["compared"] else []
+    past = Section("Trials so far", columns, so_far if len(so_far) > 1 else ())
+    return [Section("Trial", ("",), rows), *since, past]
 
 
 def _since(trial: Results) -> Section:
@@ -109,7 +110,8 @@ def _since(trial: Results) -> Section:
         for change in since[name]:
             before, now = _share_text(change["before"]), _share_text(change["now"])
             otherwise = "; what is accepted was changed" if change["expects_otherwise"] else ""
-            rows.append((name, f"{change['id']}: {change['question']} ({before} before, {now} now{otherwise})"))
+            why = f": {change['why']}" if change["why"] else ""
+            rows.append((name, f"{change['id']}: {change['question']}{why} ({before} before, {now} now{otherwise})"))
     return Section(f"Since {since['with']}", ("",), [Row(name, (text,)) for name, text in rows if text])
 
 
@@ -155,7 +157,7 @@ def _group_rows(runs: Sequence[Results], group: str) -> list[Row]:
     return rows
 
 
-def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
+def outcome_rows(runs: Sequence[Results]) -> list[Row]:
     """Return what became of questions where declining or asking back may be right; nothing where it may for none."""
     found = [run.get("outcomes") or {} for run in runs]
     kinds = list(dict.fromkeys(kind for scores in found for kind, n in scores.get("counts", {}).items() if n))
@@ -222,11 +224,11 @@ def _cost_section(runs: Mapping[str, Results]) -> Section:
     for name, run in runs.items():
         tokens, ex = run["cost"]["prompt_tokens"] + run["cost"]["completion_tokens"], run["strict"]["ex"]
         if tokens and ex is not None and run["questions"]:
-            points.append({"curve": name, "x": tokens / len(run["questions"]), "y": 100 * ex})
-    rows = [Row(point["curve"], (f"{point['x']:,.0f}", f"{point['y']:.1f}")) for point in points]
+            points.append({"curve": name, "x": round(tokens / len(run["questions"])), "y": 100 * ex})
+    rows = [Row(point["curve"], (f"{point['x']:,}", f"{point['y']:.1f}")) for point in points]
     if len(rows) < 2:
         return Section("EX against cost", ())
-    chart = draw_points("EX against tokens a question", "tokens a question", points)
+    chart = draw_lines("EX against tokens a question", "tokens a question", points)
     return Section("EX against cost", ("tokens a question", "EX"), rows, chart)
 
 
@@ -265,7 +267,7 @@ def _judged(run: Results) -> dict[str, Judged]:
 
 
 def _with_interval(run: Results) -> str:
-    found: Interval | None = interval(list(_judged(run).values()))
+    found = interval(list(_judged(run).values()))
     share = _percent(run["strict"]["ex"])
     return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 

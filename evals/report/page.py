@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -100,6 +99,7 @@ def write_page(
     environment = Environment(
         loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
+    environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
     page = environment.get_template("page.html.j2").render(
         names=names,
         sections=sections,
@@ -109,7 +109,7 @@ def write_page(
         comparisons=comparisons,
         adjudicate=adjudicate,
         kinds=get_args(Kind),
-        questions=_embedded(questions) if questions else "",
+        questions=questions,
     )
     try:
         write_whole(out, page)
@@ -139,11 +139,3 @@ def _asked(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, A
         about = told[record["interaction"].rpartition("~")[0]]
         records.append({**record, "accepted": about["accepted"][record["turn"] - 1], "note": about["note"]})
     return records
-
-
-def _embedded(value: object) -> str:
-    """JSON that cannot end the script element it stands in, whatever a database or a model gave."""
-    text = json.dumps(value)
-    for character in ("<", ">", "&"):
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

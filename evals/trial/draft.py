@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from sqlglot import tokenize
-from sqlglot.errors import SqlglotError
 
 from ...agent.audit import BESIDE
 from ...tools.database import ColumnSchema, Database, Schema, TableSchema
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
+from ...tools.knowledge.suggest import statements
 from ...tools.record_files import read_lines
 from ...tools.sql import explain, parse_select, sql_skeleton
 
@@ -237,13 +236,10 @@ def turned_down(record: Mapping[str, Any]) -> bool:
 
 def _statements(text: str, dialect: str) -> list[str]:
     """Return the statements of a text: between semicolons, or one per line if there are none."""
-    try:
-        ends = [t.start for t in tokenize(text, read=dialect) if t.text == ";" and t.start == t.end]
-    except SqlglotError:
-        ends = []
-    cuts = zip([0, *ends], [*ends, len(text)], strict=True)
-    parts = [text[a:b].lstrip(";") for a, b in cuts] if ends else text.splitlines()
-    return [part.strip() for part in parts if part.strip()]
+    found = list(statements(text, dialect))
+    if len(found) == 1 and not text.rstrip().endswith(";"):
+        found = text.splitlines()
+    return [statement.strip() for statement in found if statement.strip()]
 
 
 def _words(named: TableSchema | ColumnSchema) -> str:

@@ -7,7 +7,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -16,9 +15,8 @@ from typing import Any, TypeVar
 from ...tools.database import Database, Table
 from ...tools.errors import QueryError, SettingsError
 from ...tools.json_lines import append_lines
-from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
-from ..adjudication.ruling import rulings_beside
+from ..adjudication.ruling import now, rulings_beside
 from ..closing import OneOpen
 from ..datasets import Dataset, Question
 from ..datasets.question import Expects
@@ -149,7 +147,7 @@ def trial_results(
     gate = None if options.gate is None else {"least": options.gate, "met": rate is not None and rate >= options.gate}
     return {
         "trial": {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "time": now(),
             "database": location,
             "questions_file": str(options.questions),
             "model": used_model(options.model, options.base_url),
@@ -391,15 +389,8 @@ def ask_questions(
     with Database.open(options.database) as database:
         location = database.location
     dataset, turns = trial_dataset(questions, options.database, options.tries)
-    spec = RunSpec(
-        _TRIAL + location,
-        "all",
-        options.model,
-        options.preset,
-        options.settings,
-        examples=options.examples,
-        base_url=options.base_url,
-    )
+    about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
+    spec = RunSpec(_TRIAL + location, "all", **about)
     run_settings(spec, dataset)
     _begin(spec, dataset, out)
     start = time.perf_counter()
@@ -407,7 +398,8 @@ def ask_questions(
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     seconds = time.perf_counter() - start
-    results = trial_results(questions, judged, options, location) | {"seconds": round(seconds, 3)}
+    results = trial_results(questions, judged, options, location)
+    results["seconds"] = round(seconds, 3)
     # The replies that the model gave in this start.
     results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - kept
     if not results["not_asked"]:
@@ -456,22 +448,15 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
     Raises:
         SettingsError: The folder holds a run of another command.
     """
-    kept = out / SPEC_FILE
-    if not kept.exists():
-        check_folder(spec, dataset, out)
-        if (out / RESULTS_FILE).exists():
-            read_trial_results(out)
-        return
-    try:
-        found = read_json(kept.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{out} cannot hold a trial: {error}") from error
-    if not (isinstance(found, dict) and str(found.get("dataset")).startswith(_TRIAL)):
-        raise SettingsError(f"{out} holds a run of `tableturn eval`: name another folder with --out")
     try:
         check_folder(spec, dataset, out)
     except SettingsError:
+        kept = out / SPEC_FILE
+        if not kept.is_file() or f'"dataset": "{_TRIAL}' not in kept.read_text(encoding="utf-8", errors="replace"):
+            raise
         _forget(out)
+    if (out / RESULTS_FILE).exists():
+        read_trial_results(out)
 
 
 def _forget(out: Path) -> None:
