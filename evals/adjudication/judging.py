@@ -238,34 +238,21 @@ class _Judging:
     async def _work(self, cases: Iterator[Case]) -> None:
         """Judge as one of the workers, who share the iterator."""
         for case in cases:
-            granted = int(min(self._free, PASSES * _AFFORDABLE.calls))
-            if granted < PASSES:
+            if self._free < PASSES:
                 self._ended.left += 1
                 continue
             try:
                 task = self._shown.task(case)
-            except DatabaseUnavailable as error:
-                self._fail(case, error)
-                continue
-            before = self._ended.calls
-            await self._one(case, task, granted)
-            self._free -= self._ended.calls - before
-
-    async def _one(self, case: Case, task: JudgeTask, calls: int) -> None:
-        """Have a case judged with so many requests at most."""
-        # Each query comes first once, which is fairer than chance.
-        passes = (self._asked(task, calls // PASSES), self._asked(task.swapped(), calls - calls // PASSES))
-        first, second = await asyncio.gather(*passes)
-        if isinstance(first, Judgement) and isinstance(second, Judgement):
-            self._failed_in_a_row = 0
-            self._listener(Finding(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
-            return
-        errors = [error for error in (first, second) if isinstance(error, ModelError)]
-        others = [error for error in errors if not isinstance(error, BudgetReached)]
-        if others or calls == PASSES * _AFFORDABLE.calls:
-            self._fail(case, (others or errors)[0])
-        else:
-            self._ended.left += 1
+                # Each query comes first once, which is fairer than chance.
+                first, second = [await self._asked(one) for one in (task, task.swapped())]
+            except (DatabaseUnavailable, ModelError) as error:
+                if isinstance(error, BudgetReached) and not self._free:
+                    self._ended.left += 1
+                else:
+                    self._fail(case, error)
+            else:
+                self._failed_in_a_row = 0
+                self._listener(Finding(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
 
     def _fail(self, case: Case, error: Exception) -> None:
         """Stop if case after case fails."""
@@ -277,18 +264,21 @@ class _Judging:
                 f"{error}"
             ) from error
 
-    async def _asked(self, task: JudgeTask, calls: int) -> Judgement | ModelError:
-        """Return opinions on both sides, unclear if the reply cannot be read."""
-        tally = Tally(replace(_AFFORDABLE, calls=calls))
+    async def _asked(self, task: JudgeTask) -> Judgement:
+        """Return opinions on both sides, unclear if the reply cannot be read.
+
+        Raises:
+            ModelError: The model cannot be asked, or not often enough.
+        """
+        tally = Tally(replace(_AFFORDABLE, calls=int(min(self._free, _AFFORDABLE.calls))))
         try:
             return (await arun(ask(task), self._judge, tally)).reply
         except ReplyError as error:
             unread = Opinion("unclear", "", f"The judge's reply cannot be read: {error}")
             return Judgement(unread, unread)
-        except ModelError as error:
-            return error
         finally:
             self._ended.calls += tally.usage.llm_calls
+            self._free -= tally.usage.llm_calls
 
 
 def _agreed(one: Opinion, other: Opinion) -> Opinion:

@@ -33,10 +33,12 @@ def print_summary(summary: Summary, title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ..metrics.summary import percent
+
     table = Table("", "n", "EX", "EM", "valid", title=title)
 
     def add(name: str, scores: Scores) -> None:
-        shares = ["-" if share is None else f"{100 * share:.1f}" for share in (scores.ex, scores.em, scores.valid)]
+        shares = map(percent, (scores.ex, scores.em, scores.valid))
         counted = str(scores.n) if scores.judged == scores.n else f"{scores.judged} of {scores.n}"
         table.add_row(name, counted, *shares)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..metrics.statistics import Comparison, Judged, compare, interval
+from ..metrics.summary import percent
 from .charts import draw_lines
 
 Results: TypeAlias = Mapping[str, Any]
@@ -152,7 +153,7 @@ def _group_rows(runs: Sequence[Results], group: str) -> list[Row]:
     rows: list[Row] = []
     for name in names if len(names) > 1 else ():
         found = [run["strict"][group].get(name) for run in runs]
-        cells = tuple(f"{_percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
+        cells = tuple(f"{percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
         rows.append(Row(name, cells, tuple(one["ex"] if one else None for one in found)))
     return rows
 
@@ -268,7 +269,7 @@ def _judged(run: Results) -> dict[str, Judged]:
 
 def _with_interval(run: Results) -> str:
     found = interval(list(_judged(run).values()))
-    share = _percent(run["strict"]["ex"])
+    share = percent(run["strict"]["ex"])
     return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
@@ -280,17 +281,13 @@ def _counted(scores: Mapping[str, Any]) -> str:
 
 def _by_verdict(scores: Mapping[str, Any]) -> str:
     if scores.get("ex") is not None:
-        return _percent(scores["ex"])
-    return "-" if scores.get("low") is None else f"{_percent(scores['low'])} to {_percent(scores['high'])}"
+        return percent(scores["ex"])
+    return "-" if scores.get("low") is None else f"{percent(scores['low'])} to {percent(scores['high'])}"
 
 
 def _shares(name: str, shares: Sequence[float | None]) -> Row:
-    return Row(name, tuple(map(_percent, shares)), tuple(shares))
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
+    return Row(name, tuple(map(percent, shares)), tuple(shares))
 
 
 def _share_text(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %".replace(".0 %", " %")
+    return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
