@@ -122,15 +122,14 @@ def _score_rows(runs: Sequence[Results]) -> list[Row]:
         Row("questions", tuple(_counted(run["strict"]) for run in runs)),
         Row("EX, strict", tuple(_with_interval(run) for run in runs), tuple(run["strict"]["ex"] for run in runs)),
         *_verdict_rows(runs),
-        _shares("EX, official", [run["official"]["ex"] for run in runs]),
-        _shares("EM", [run["strict"]["em"] for run in runs]),
-        _shares("runs", [run["strict"]["valid"] for run in runs]),
+        _shares("EX, official", runs, "official", "ex"),
+        _shares("EM", runs, "strict", "em"),
+        _shares("runs", runs, "strict", "valid"),
     ]
-    for name, key in (("TRS@0.5", "trs"), ("CRS@0.5", "crs")):
-        if any(key in run.get("linking", {}) for run in runs):
-            rows.append(_shares(name, [run.get("linking", {}).get(key) for run in runs]))
+    linking = [_shares("TRS@0.5", runs, "linking", "trs"), _shares("CRS@0.5", runs, "linking", "crs")]
+    rows += [row for row in linking if any(share is not None for share in row.bars)]
     if any(run["strict"]["interactions"]["n"] < run["strict"]["n"] for run in runs):
-        rows.append(_shares("interactions right", [run["strict"]["interactions"]["ex"] for run in runs]))
+        rows.append(_shares("interactions right", runs, "strict", "interactions", "ex"))
     return rows
 
 
@@ -168,16 +167,14 @@ def outcome_rows(runs: Sequence[Results]) -> list[Row]:
         Row(kind.replace("_", " "), tuple(str(scores["counts"][kind]) if scores else "-" for scores in found))
         for kind in kinds
     ]
-    shares = [
-        _shares(name, [scores[side][share] if scores else None for scores in found])
-        for name, side, share in (
-            ("declined, of those to be", "declined", "recall"),
-            ("rightly, of those declined", "declined", "precision"),
-            ("asked back, of those to be", "asked", "recall"),
-            ("rightly, of those asked back", "asked", "precision"),
-        )
+    return [
+        *counted,
+        _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
+        _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
+        _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
+        _shares("rightly, of those asked back", runs, "outcomes", "asked", "precision"),
+        _shares("asked back, then right", runs, "outcomes", "useful"),
     ]
-    return [*counted, *shares, _shares("asked back, then right", [scores.get("useful") for scores in found])]
 
 
 def _error_rows(runs: Sequence[Results]) -> list[Row]:
@@ -203,7 +200,10 @@ def _attempt_section(runs: Mapping[str, Results]) -> Section:
     """Show convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
     most = max((len(q["attempts_right"]) for run in runs.values() for q in run["questions"]), default=0)
     right = {n: {name: _right_at(run, n) for name, run in runs.items()} for n in range(1, most + 1)}
-    rows = [_shares(f"after attempt {n}", list(found.values())) for n, found in right.items()]
+    rows = [
+        Row(f"after attempt {n}", tuple(map(percent, found.values())), tuple(found.values()))
+        for n, found in right.items()
+    ]
     values = [
         {"curve": name, "x": n, "y": 100 * (share or 0.0)}
         for n, found in right.items()
@@ -285,7 +285,11 @@ def _by_verdict(scores: Mapping[str, Any]) -> str:
     return "-" if scores.get("low") is None else f"{percent(scores['low'])} to {percent(scores['high'])}"
 
 
-def _shares(name: str, shares: Sequence[float | None]) -> Row:
+def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
+    """Return the share that each run has under nested keys."""
+    shares: list[Any] = list(runs)
+    for key in keys:
+        shares = [(found or {}).get(key) for found in shares]
     return Row(name, tuple(map(percent, shares)), tuple(shares))
 
 

@@ -160,7 +160,7 @@ def trial_results(
         "interval": [interval.low, interval.high] if interval else None,
         "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": [_failure(question) for question in known if question["share"] < 1],
+        "failed": [_tell(question) | {"share": question["share"]} for question in known if question["share"] < 1],
         "broken": [question["id"] for question in asked if question["broken"]],
         "not_asked": [question["id"] for question in asked if question["share"] is None],
         "cost": _cost([record for record, _ in judged], options.price),
@@ -254,20 +254,18 @@ def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
 
 def _change(before: _Asked, now: _Asked) -> dict[str, Any]:
     return {
-        "id": now["id"],
-        "question": now["question"],
+        **_tell(now),
         "before": before["share"],
         "now": now["share"],
-        "why": next((attempt["why"] for attempt in now["tries"] if attempt["why"]), ""),
         "expects_otherwise": before["accepted"] != now["accepted"],
         "sql_before": before["tries"][0]["turns"][-1]["sql"],
         "sql_now": now["tries"][0]["turns"][-1]["sql"],
     }
 
 
-def _failure(question: _Asked) -> dict[str, Any]:
-    why = next(attempt["why"] for attempt in question["tries"] if attempt["passed"] is False)
-    return {"id": question["id"], "question": question["question"], "why": why, "share": question["share"]}
+def _tell(question: _Asked) -> dict[str, Any]:
+    why = next((attempt["why"] for attempt in question["tries"] if attempt["why"]), "")
+    return {"id": question["id"], "question": question["question"], "why": why}
 
 
 def _question(question: TrialQuestion, tries: int, by_id: Mapping[str, Answered]) -> dict[str, Any]:
