@@ -84,15 +84,13 @@ class Cases(Closing):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        history = tuple(
-            PastTurn(turn.text, sql=_regular(turn.golds[0], database)) for turn in self._turns.get(question.id, ())
-        )
+        before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
         return JudgeTask(
             question=question.text,
-            history=history,
+            history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),

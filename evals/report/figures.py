@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ..adjudication.ruling import show_ex
 from ..metrics.statistics import Comparison, Judged, compare, interval
 from ..metrics.summary import percent
 from .charts import draw_lines
@@ -141,7 +142,7 @@ def _verdict_rows(runs: Sequence[Results]) -> list[Row]:
         return []
     opened = tuple(f"{scores['unclear']}, {scores['unjudged']}" if scores else "-" for scores in known)
     return [
-        Row("EX, by verdict", tuple(map(_by_verdict, known)), tuple(scores.get("low") for scores in known)),
+        Row("EX, by verdict", tuple(map(show_ex, known)), tuple(scores.get("low") for scores in known)),
         Row("unclear, unjudged", opened),
     ]
 
@@ -277,12 +278,6 @@ def _counted(scores: Mapping[str, Any]) -> str:
     """Return how many questions, and how many of them the shares are of if that differs."""
     n, judged = scores["n"], scores["judged"]
     return str(n) if judged == n else f"{n}, {judged} judged"
-
-
-def _by_verdict(scores: Mapping[str, Any]) -> str:
-    if scores.get("ex") is not None:
-        return percent(scores["ex"])
-    return "-" if scores.get("low") is None else f"{percent(scores['low'])} to {percent(scores['high'])}"
 
 
 def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:

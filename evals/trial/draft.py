@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -187,19 +186,16 @@ def _metric_accepts(entry: Mapping[str, Any], schema: Schema) -> Draft:
 
 def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
     """Yield the log's commonest forms of query, each by its last occurrence."""
-    times: Counter[str] = Counter()
-    last: dict[str, tuple[str, str]] = {}
+    forms: dict[str, list[tuple[str, str]]] = {}
     for question, sql in read_log(path, schema.dialect):
         try:
             parse_select(sql, schema.dialect)
-            form = sql_skeleton(sql)
+            forms.setdefault(sql_skeleton(sql), []).append((question, sql))
         except SQLParseError:
             continue
-        times[form] += 1
-        last[form] = (question or last.get(form, ("", ""))[0], sql)
-    for form, count in times.most_common(FROM_LOG):
-        question, sql = last[form]
-        note = f"from the log, {count} time{'' if count == 1 else 's'} in this form"
+    for pairs in sorted(forms.values(), key=len, reverse=True)[:FROM_LOG]:
+        sql, question = pairs[-1][1], next((words for words, _ in reversed(pairs) if words), "")
+        note = f"from the log, {len(pairs)} time{'' if len(pairs) == 1 else 's'} in this form"
         if not question:
             words = explain(sql, schema).rstrip(".")
             question = f"Show me {words[:1].lower()}{words[1:]}" if words else sql

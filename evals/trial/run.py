@@ -30,7 +30,16 @@ from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder
-from .question import TrialQuestion, TrialTurn, holds_value, missing_columns, read_count, read_trial, read_value
+from .question import (
+    TrialQuestion,
+    TrialTurn,
+    holds_count,
+    holds_value,
+    missing_columns,
+    read_count,
+    read_trial,
+    read_value,
+)
 
 _DID = {
     "needs_clarification": "it asked back",
@@ -101,7 +110,7 @@ def _refusal(turn: TrialTurn, wanted: Sequence[Expected], table: Table) -> str:
     if turn.value is not None and not holds_value(read_value(turn.value), table.rows):
         found = ", ".join(map(str, table.rows[0][:5])) if len(table.rows) == 1 else _count_rows(table)
         return f"it must be {turn.value}, not {found}"
-    if turn.rows is not None and not read_count(turn.rows).holds(len(table.rows), table.truncated):
+    if turn.rows is not None and not holds_count(read_count(turn.rows), len(table.rows), table.truncated):
         return f"its rows must be {turn.rows}, not {len(table.rows)}"
     if missing := missing_columns(turn.columns, table.columns):
         return f"it lacks the column {missing[0]}; it has {', '.join(table.columns)}"
