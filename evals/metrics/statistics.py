@@ -73,48 +73,33 @@ class Comparison:
     n: int
     detectable: float | None
 
-    @property
-    def significant(self) -> bool:
-        """Whether chance alone would seldom give such a difference."""
-        return self.p < SIGNIFICANT
-
     def told(self, first: str, second: str) -> str:
-        """What the comparison comes to, in one sentence.
-
-        Args:
-            first: What the first run is called.
-            second: Likewise.
-        """
-        between = ""
+        """Say what the comparison of two runs of these names comes to, in one sentence."""
+        change, between = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
             between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
-        if self.significant:
+        if self.p < SIGNIFICANT:
             better, worse = (second, first) if self.difference > 0 else (first, second)
             return (
                 f"{better} is better than {worse}: {abs(100 * self.difference):.1f} points on {self.n} questions "
-                f"({second} less {first}: {100 * self.difference:+.1f}{between}; p = {self.p:.4f})."
+                f"({second} less {first}: {change}{between}; p = {self.p:.4f})."
             )
-        points = "no difference at all" if self.detectable is None else f"{100 * self.detectable:.0f} points"
+        shown = "so few can show no difference at all"
+        if self.detectable is not None:
+            shown = f"so many can show {100 * self.detectable:.0f} points"
         return (
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
-            f"{100 * self.difference:+.1f} points{between}, p = {self.p:.4f}; "
-            f"so {'few' if self.detectable is None else 'many'} can show {points}."
+            f"{change} points{between}, p = {self.p:.4f}; {shown}."
         )
 
 
-def interval(outcomes: Sequence[Judged], seed: int = 0) -> Interval | None:
-    """Bootstrap interval of the share of right answers, whole clusters resampled; None with fewer than two clusters."""
-    return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes], seed)
+def interval(outcomes: Sequence[Judged]) -> Interval | None:
+    """Return the bootstrap interval of the share of right answers, whole clusters resampled; None for one cluster."""
+    return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes])
 
 
-def compare(first: Mapping[str, Judged], second: Mapping[str, Judged], seed: int = 0) -> Comparison:
-    """Compares two runs by the questions that both judged.
-
-    Args:
-        first: By question id, in the dataset's order.
-        second: Likewise.
-        seed: Of the bootstrap.
-    """
+def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Comparison:
+    """Compare two runs, by question id in the dataset's order, by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
@@ -123,7 +108,7 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged], seed: int
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
-        _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)], seed),
+        _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
         _mcnemar(list(zip(units, changes, strict=True))),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
@@ -175,7 +160,7 @@ def _mcnemar(differences: Sequence[tuple[str, int]]) -> float:
     return float(np.clip(1.0 - inside, 0.0, 1.0))
 
 
-def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | None:
+def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     """Return the interval of the mean outcome, whole clusters resampled; None with fewer than two clusters."""
     sums, sizes = _sums(outcomes)
     if len(sums) < 2:
@@ -191,7 +176,7 @@ def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | Non
         vectorized=True,
         n_resamples=_RESAMPLES,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
 
