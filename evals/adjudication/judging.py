@@ -147,7 +147,7 @@ _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 
 
 @dataclass(frozen=True)
-class Finding:
+class JudgedCase:
     """What a judge says of a case.
 
     Attributes:
@@ -169,12 +169,12 @@ class Finding:
         return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
 
 
-Listener: TypeAlias = Callable[[Finding], None]
+Listener: TypeAlias = Callable[[JudgedCase], None]
 """Told about each case as it is judged."""
 
 
 @dataclass
-class Judged:
+class JudgingEnd:
     """How judging ended.
 
     Attributes:
@@ -195,7 +195,7 @@ def judge_name(model: str) -> str:
 
 def judge_cases(
     cases: Sequence[Case], shown: Cases, judge: Translator, listener: Listener, *, jobs: int, calls: int | None = None
-) -> Judged:
+) -> JudgingEnd:
     """Have cases judged.
 
     Args:
@@ -218,10 +218,10 @@ class _Judging:
         self._judge = judge
         self._listener = listener
         self._free = math.inf if calls is None else calls
-        self._ended = Judged()
+        self._ended = JudgingEnd()
         self._failed_in_a_row = 0
 
-    async def all(self, cases: Sequence[Case], jobs: int) -> Judged:
+    async def all(self, cases: Sequence[Case], jobs: int) -> JudgingEnd:
         waiting = iter(cases)
         # What a case takes is known when it is judged: with a limit there is one at a time.
         workers = min(jobs if self._free == math.inf else 1, len(cases))
@@ -250,7 +250,9 @@ class _Judging:
                     self._fail(case, error)
             else:
                 self._failed_in_a_row = 0
-                self._listener(Finding(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
+                self._listener(
+                    JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
+                )
 
     def _fail(self, case: Case, error: Exception) -> None:
         """Stop if case after case fails."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...agent.effects import Translator
     from ...prompts.judge import Word
-    from ..adjudication.judging import Case, Cases, Finding, FinishedRun, Judged
+    from ..adjudication.judging import Case, Cases, FinishedRun, JudgedCase, JudgingEnd
     from ..adjudication.ruling import Ruling
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -155,7 +155,7 @@ def _judge(
     judge: Translator,
     jobs: int,
     calls: int | None,
-) -> Judged:
+) -> JudgingEnd:
     """Have cases judged of which nothing is `said`; each finding is in the verdict file before the next is awaited."""
     from rich.console import Console
     from rich.progress import Progress
@@ -167,7 +167,7 @@ def _judge(
     with Progress(console=Console(stderr=True), disable=not to_do) as progress:
         task = progress.add_task("judging", total=len(to_do))
 
-        def keep(finding: Finding) -> None:
+        def keep(finding: JudgedCase) -> None:
             append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
             said[finding.case.key] = finding.answer.verdict
             progress.advance(task)

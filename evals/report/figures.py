@@ -234,26 +234,12 @@ def _cost_section(runs: Mapping[str, Results]) -> Section:
     return Section("EX against cost", ("tokens a question", "EX"), rows, chart)
 
 
-@dataclass(frozen=True)
-class Against:
-    """A further run against the first.
-
-    Attributes:
-        most: Questions of the larger run.
-        found: The comparison over the questions that both judged: the same in words, database and gold, not in their
-            ids alone.
-    """
-
-    most: int
-    found: Comparison
-
-
-def compare_runs(first: Results, second: Results) -> Against:
-    """Compare a further run with the first, by the questions that both judged."""
+def compare_runs(first: Results, second: Results) -> Comparison:
+    """Compare two runs by the questions that both judged: the same in words, database and gold, not in ids alone."""
     known = {question["id"]: _identity(question) for question in second["questions"]}
     same = {q["id"] for q in first["questions"] if known.get(q["id"]) == _identity(q)}
     ours, theirs = ({name: o for name, o in _judged(run).items() if name in same} for run in (first, second))
-    return Against(max(len(first["questions"]), len(second["questions"])), compare(ours, theirs))
+    return compare(ours, theirs)
 
 
 def _identity(question: Mapping[str, Any]) -> tuple[object, ...]:

@@ -13,8 +13,9 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_lines
 from ...tools.whole_files import write_whole
 from ..datasets.plain import SUFFIXES
+from ..metrics.statistics import Comparison
 from ..runner.results import HISTORY_FILE, evaluation_of, read_results, without_passwords
-from .figures import Against, Section, compare_runs, run_sections, trial_sections
+from .figures import Section, compare_runs, run_sections, trial_sections
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
@@ -61,10 +62,10 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     return [
-        against.found.told(names[0], name)
-        if against.found.n
+        found.told(names[0], name)
+        if found.n
         else f"{name} is not compared with {names[0]}: no question is judged in both."
-        for name, against in compared
+        for name, found in compared
     ]
 
 
@@ -76,7 +77,7 @@ def write_page(
     lead: str = "",
     remarks: Sequence[str] = (),
     runs: Sequence[Mapping[str, Any]] = (),
-    comparisons: Sequence[tuple[str, Against]] = (),
+    comparisons: Sequence[tuple[str, Comparison]] = (),
     adjudicate: bool = False,
     questions: Sequence[Mapping[str, Any]] = (),
 ) -> None:
