@@ -84,7 +84,6 @@ LISTED = {
     "evals/lab/suite/generate.py:run_query": "sqlite3's errors, one of them for a text with NUL",
     "evals/lab/training/lora.py:_tokens": f"a model's template: {FOREIGN}",
     "evals/trial/draft.py:read_log": FILE,
-    "evals/trial/run.py:_begin": FILE,
 }
 
 

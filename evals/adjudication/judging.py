@@ -25,11 +25,11 @@ from ..datasets import Dataset, Question, load_dataset
 from ..metrics import Verdict
 from ..official.execution import whole_operators
 from ..runner.results import evaluation_of, read_results, write_results
-from ..runner.run import completed
+from ..runner.run import GIVE_UP_AFTER, completed
 from ..runner.spec import RunSpec
 from ..trial import read_trial
 from ..trial.run import trial_dataset
-from .ruling import Outcome, Ruling, judge_outcomes, now, rulings_beside, tell_scores, with_verdicts
+from .ruling import VERDICTS_FILE, Outcome, Ruling, judge_outcomes, now, read_rulings, tell_scores, with_verdicts
 
 SHOWN_ROWS = 10
 """Rows of each result; the template says where there are more."""
@@ -84,15 +84,13 @@ class Cases(Closing):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        history = tuple(
-            PastTurn(turn.text, sql=_regular(turn.golds[0], database)) for turn in self._turns.get(question.id, ())
-        )
+        before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
         return JudgeTask(
             question=question.text,
-            history=history,
+            history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
             schema=schema,
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
@@ -102,32 +100,24 @@ class Cases(Closing):
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
+    """Return rows as CSV in which text stands in quotes, so that spaces around it and numbers kept as text are seen."""
     out = io.StringIO()
-    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     csv.writer(out, lineterminator="\n").writerow(columns)
-    for row in rows:
-        writer.writerow(["NULL" if cell is None else cell for cell in row])
+    named = [["NULL" if cell is None else cell for cell in row] for row in rows]
+    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(named)
     return out.getvalue().replace('"NULL"', "NULL")
 
 
 def _exhibit(sql: str, result: Table | QueryError, other: Table | QueryError) -> Exhibit:
     if isinstance(result, QueryError):
         return Exhibit(sql, str(result), None)
-    only = [] if isinstance(other, QueryError) else _lacked(result, other)
-    return Exhibit(
-        sql,
-        csv_text(result.columns, result.rows[:SHOWN_ROWS]),
-        len(result.rows),
-        csv_text(result.columns, only[:_LACKED_ROWS]) if only else "",
-    )
-
-
-def _lacked(result: Table, other: Table) -> list[tuple[Cell, ...]]:
-    """Rows that the other result lacks; none where it has other columns, or all of them are seen anyway."""
-    if len(result.columns) != len(other.columns) or max(len(result.rows), len(other.rows)) <= SHOWN_ROWS:
-        return []
-    return list((Counter(result.rows) - Counter(other.rows)).elements())
+    rows, only = result.rows, ""
+    # The rows that the other one lacks tell nothing if it has other columns, or all of them are seen anyway.
+    if isinstance(other, Table) and len(result.columns) == len(other.columns):
+        lacked = list((Counter(rows) - Counter(other.rows)).elements())
+        if lacked and max(len(rows), len(other.rows)) > SHOWN_ROWS:
+            only = csv_text(result.columns, lacked[:_LACKED_ROWS])
+    return Exhibit(sql, csv_text(result.columns, rows[:SHOWN_ROWS]), len(rows), only)
 
 
 def _run(database: Database, sql: str) -> Table | QueryError:
@@ -155,12 +145,9 @@ PASSES = 2
 _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 """For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
 
-GIVE_UP_AFTER = 8
-"""Cases in a row that cannot be asked before judging stops."""
-
 
 @dataclass(frozen=True)
-class Finding:
+class JudgedCase:
     """What a judge says of a case.
 
     Attributes:
@@ -182,12 +169,12 @@ class Finding:
         return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
 
 
-Listener: TypeAlias = Callable[[Finding], None]
+Listener: TypeAlias = Callable[[JudgedCase], None]
 """Told about each case as it is judged."""
 
 
 @dataclass
-class Judged:
+class JudgingEnd:
     """How judging ended.
 
     Attributes:
@@ -208,7 +195,7 @@ def judge_name(model: str) -> str:
 
 def judge_cases(
     cases: Sequence[Case], shown: Cases, judge: Translator, listener: Listener, *, jobs: int, calls: int | None = None
-) -> Judged:
+) -> JudgingEnd:
     """Have cases judged.
 
     Args:
@@ -231,10 +218,10 @@ class _Judging:
         self._judge = judge
         self._listener = listener
         self._free = math.inf if calls is None else calls
-        self._ended = Judged()
+        self._ended = JudgingEnd()
         self._failed_in_a_row = 0
 
-    async def all(self, cases: Sequence[Case], jobs: int) -> Judged:
+    async def all(self, cases: Sequence[Case], jobs: int) -> JudgingEnd:
         waiting = iter(cases)
         # What a case takes is known when it is judged: with a limit there is one at a time.
         workers = min(jobs if self._free == math.inf else 1, len(cases))
@@ -249,34 +236,23 @@ class _Judging:
     async def _work(self, cases: Iterator[Case]) -> None:
         """Judge as one of the workers, who share the iterator."""
         for case in cases:
-            granted = int(min(self._free, PASSES * _AFFORDABLE.calls))
-            if granted < PASSES:
+            if self._free < PASSES:
                 self._ended.left += 1
                 continue
             try:
                 task = self._shown.task(case)
-            except DatabaseUnavailable as error:
-                self._fail(case, error)
-                continue
-            before = self._ended.calls
-            await self._one(case, task, granted)
-            self._free -= self._ended.calls - before
-
-    async def _one(self, case: Case, task: JudgeTask, calls: int) -> None:
-        """Have a case judged with so many requests at most."""
-        # Each query comes first once, which is fairer than chance.
-        passes = (self._asked(task, calls // PASSES), self._asked(task.swapped(), calls - calls // PASSES))
-        first, second = await asyncio.gather(*passes)
-        if isinstance(first, Judgement) and isinstance(second, Judgement):
-            self._failed_in_a_row = 0
-            self._listener(Finding(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
-            return
-        errors = [error for error in (first, second) if isinstance(error, ModelError)]
-        others = [error for error in errors if not isinstance(error, BudgetReached)]
-        if others or calls == PASSES * _AFFORDABLE.calls:
-            self._fail(case, (others or errors)[0])
-        else:
-            self._ended.left += 1
+                # Each query comes first once, which is fairer than chance.
+                first, second = [await self._asked(one) for one in (task, task.swapped())]
+            except (DatabaseUnavailable, ModelError) as error:
+                if isinstance(error, BudgetReached) and not self._free:
+                    self._ended.left += 1
+                else:
+                    self._fail(case, error)
+            else:
+                self._failed_in_a_row = 0
+                self._listener(
+                    JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
+                )
 
     def _fail(self, case: Case, error: Exception) -> None:
         """Stop if case after case fails."""
@@ -288,18 +264,21 @@ class _Judging:
                 f"{error}"
             ) from error
 
-    async def _asked(self, task: JudgeTask, calls: int) -> Judgement | ModelError:
-        """Return opinions on both sides, unclear if the reply cannot be read."""
-        tally = Tally(replace(_AFFORDABLE, calls=calls))
+    async def _asked(self, task: JudgeTask) -> Judgement:
+        """Return opinions on both sides, unclear if the reply cannot be read.
+
+        Raises:
+            ModelError: The model cannot be asked, or not often enough.
+        """
+        tally = Tally(replace(_AFFORDABLE, calls=int(min(self._free, _AFFORDABLE.calls))))
         try:
             return (await arun(ask(task), self._judge, tally)).reply
         except ReplyError as error:
             unread = Opinion("unclear", "", f"The judge's reply cannot be read: {error}")
             return Judgement(unread, unread)
-        except ModelError as error:
-            return error
         finally:
             self._ended.calls += tally.usage.llm_calls
+            self._free -= tally.usage.llm_calls
 
 
 def _agreed(one: Opinion, other: Opinion) -> Opinion:
@@ -361,29 +340,24 @@ class FinishedRun:
         folder: The run's.
         dataset: The whole split.
         kept: Its results.json.
-        results: The evaluation in it.
-        rulings: Of its verdict file.
-        verdict_file: Where further rulings go.
+        verdict_file: Where the rulings on it are, and further ones go.
     """
 
     folder: Path
     dataset: Dataset
     kept: dict[str, Any]
-    results: dict[str, Any]
-    rulings: tuple[Ruling, ...]
     verdict_file: Path
 
     @classmethod
-    def read(cls, folder: Path, data: Path | None, verdict_file: Path) -> FinishedRun:
-        """Reads a run's folder and its dataset.
+    def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
+        """Read a run's folder and its dataset.
 
         Raises:
             SettingsError: There is no finished run, its dataset cannot be read, or no longer has its questions.
         """
         kept = read_results(folder)
-        results = evaluation_of(kept)
         try:
-            spec = RunSpec(**results["run"])
+            spec = RunSpec(**evaluation_of(kept)["run"])
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
         if "trial" in kept:
@@ -391,12 +365,17 @@ class FinishedRun:
             dataset, _ = trial_dataset(asked, kept["trial"]["database"], kept["tries"])
         else:
             dataset = load_dataset(spec.dataset, spec.split, data)
-        given = verdict_file if verdict_file.exists() else None
-        return cls(folder, dataset, kept, results, tuple(rulings_beside(folder, given)), verdict_file)
+        return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
+
+    @property
+    def rulings(self) -> list[Ruling]:
+        """The verdict file's rulings, as it is now."""
+        return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
 
     def verdicts(self) -> list[Verdict]:
-        """How gold judged the answers; what is to be declined has none, and is scored by its outcome."""
-        return [verdict for verdict in recorded_verdicts(self.results, self.dataset) if verdict.question.golds]
+        """Return how gold judged the answers; what is to be declined has none, and is scored by its outcome."""
+        found = recorded_verdicts(evaluation_of(self.kept), self.dataset)
+        return [verdict for verdict in found if verdict.question.golds]
 
     def disagreements(self) -> dict[Case, Outcome]:
         """Return what rulings say of the answers that run and that gold calls wrong or cannot be judged by."""
@@ -413,26 +392,25 @@ class FinishedRun:
 
     def judged_again(self) -> str:
         """Put what the verdict file comes to now into the run's results, and tell it in one line."""
-        rulings = rulings_beside(self.folder, self.verdict_file if self.verdict_file.exists() else None)
-        with_verdicts(self.results, self.dataset, self.verdicts(), rulings)
+        results = evaluation_of(self.kept)
+        with_verdicts(results, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
-        return tell_scores(self.results["by_verdict"], self.results["strict"]["ex"])
+        return tell_scores(results["by_verdict"], results["strict"]["ex"])
 
 
 def recorded_verdicts(results: Mapping[str, Any], dataset: Dataset) -> list[Verdict]:
-    """The strict verdicts of a run's results.
+    """Return the strict verdicts of a run's results.
 
     Raises:
         SettingsError: The dataset lacks a question, or a result is damaged.
     """
     questions = {question.id: question for question in dataset.questions}
     unasked = set(results["strict"]["not_asked"])
+    names = ("sql", "ex", "em", "valid", "hardness", "error")
     try:
         return [
             Verdict(
-                questions[record["id"]],
-                **{name: record[name] for name in ("sql", "ex", "em", "valid", "hardness", "error")},
-                asked=record["id"] not in unasked,
+                questions[record["id"]], **{name: record[name] for name in names}, asked=record["id"] not in unasked
             )
             for record in results["questions"]
         ]

@@ -22,6 +22,7 @@ from ...tools.terminal import warn
 from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
+from ..metrics.summary import percent
 from ..official.execution import whole_operators
 from ..records import parse_record
 
@@ -297,17 +298,21 @@ def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
 
+def show_ex(scores: Mapping[str, Any]) -> str:
+    """Return EX by verdict in percent, a range while an answer is open."""
+    if scores.get("ex") is not None or scores.get("low") is None:
+        return percent(scores.get("ex"))
+    return f"{percent(scores['low'])} to {percent(scores['high'])}"
+
+
 def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
     """Tell both judgements in one line."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
-    gold = "-" if by_gold is None else f"{100 * by_gold:.1f}"
-    low_high = f"{100 * scores['low']:.1f} to {100 * scores['high']:.1f}"
-    ours = low_high if scores["ex"] is None else f"{100 * scores['ex']:.1f}"
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
     unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
     proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
-    return f"EX by gold {gold}, by verdict {ours}: {counts}{unjudged}{proposed}"
+    return f"EX by gold {percent(by_gold)}, by verdict {show_ex(scores)}: {counts}{unjudged}{proposed}"
 
 
 def with_verdicts(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...agent.effects import Translator
     from ...prompts.judge import Word
-    from ..adjudication.judging import Case, Cases, Finding, FinishedRun, Judged
+    from ..adjudication.judging import Case, Cases, FinishedRun, JudgedCase, JudgingEnd
     from ..adjudication.ruling import Ruling
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -59,12 +59,15 @@ def run(
         judge = PromptedTranslator(chat_model, options)
         name = judge_name(judge.model)
         found = finished.disagreements()
-        said = {(one.id, one.sql): one.verdict for one in finished.rulings if not one.accepted and one.by == name}
+        proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == name]
+        said: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
         given = [case for case, outcome in found.items() if outcome.verdict is not None]
         rest = [case for case in found if case not in given]
         with Cases(finished.dataset) as shown:
             first = _judge(given, said, finished, shown, judge, jobs, calls)
-            pairs = [(word, said[case.key]) for case in given if case.key in said and (word := found[case].verdict)]
+            pairs: list[tuple[Word, Word]] = [
+                (word, said[case.key]) for case in given if case.key in said and (word := found[case].verdict)
+            ]
             say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
             more = None if calls is None else max(calls - first.calls, 0)
             second = _judge(rest, said, finished, shown, judge, jobs, more)
@@ -117,15 +120,14 @@ def accept(
     """
     from ..adjudication.ruling import append_rulings, now, read_rulings, take
 
-    if folder is None and verdicts is None:
+    finished = _finished(folder, verdicts, data) if folder is not None else None
+    target = finished.verdict_file if finished else verdicts
+    if target is None:
         raise SettingsError("name the run with --run, or the verdict file with --verdicts")
     rulings: Sequence[Ruling] = [
         ruling.model_copy(update={"by": ruling.by or by, "at": ruling.at or now(), "accepted": True})
         for ruling in read_rulings(decisions)
     ]
-    finished = _finished(folder, verdicts, data) if folder is not None else None
-    target = finished.verdict_file if finished is not None else verdicts
-    assert target is not None
     before = read_rulings(target) if target.exists() else []
     taken = take(rulings, before, finished.dataset if finished else None)
     append_rulings(target, taken.rulings)
@@ -141,9 +143,8 @@ def accept(
 
 def _finished(folder: Path, verdicts: Path | None, data: Path | None) -> FinishedRun:
     from ..adjudication.judging import FinishedRun
-    from ..adjudication.ruling import VERDICTS_FILE
 
-    return FinishedRun.read(folder, data, verdicts or folder / VERDICTS_FILE)
+    return FinishedRun.read(folder, data, verdicts)
 
 
 def _judge(
@@ -154,7 +155,7 @@ def _judge(
     judge: Translator,
     jobs: int,
     calls: int | None,
-) -> Judged:
+) -> JudgingEnd:
     """Have cases judged of which nothing is `said`; each finding is in the verdict file before the next is awaited."""
     from rich.console import Console
     from rich.progress import Progress
@@ -166,7 +167,7 @@ def _judge(
     with Progress(console=Console(stderr=True), disable=not to_do) as progress:
         task = progress.add_task("judging", total=len(to_do))
 
-        def keep(finding: Finding) -> None:
+        def keep(finding: JudgedCase) -> None:
             append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
             said[finding.case.key] = finding.answer.verdict
             progress.advance(task)

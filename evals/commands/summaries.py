@@ -9,6 +9,7 @@ from ...tools.terminal import say, warn
 
 if TYPE_CHECKING:
     from ..metrics import Scores, Summary, Verdict
+    from ..report.figures import Section
 
 _TOLD = 10
 """Questions whose gold fails, or is disputed, that are named one by one."""
@@ -32,10 +33,12 @@ def print_summary(summary: Summary, title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ..metrics.summary import percent
+
     table = Table("", "n", "EX", "EM", "valid", title=title)
 
     def add(name: str, scores: Scores) -> None:
-        shares = ["-" if share is None else f"{100 * share:.1f}" for share in (scores.ex, scores.em, scores.valid)]
+        shares = map(percent, (scores.ex, scores.em, scores.valid))
         counted = str(scores.n) if scores.judged == scores.n else f"{scores.judged} of {scores.n}"
         table.add_row(name, counted, *shares)
 
@@ -50,21 +53,16 @@ def print_summary(summary: Summary, title: str) -> None:
 
 
 def print_outcomes(scores: Mapping[str, Any]) -> None:
-    """A table of what became of questions that may be declined or asked back about; nothing where there are none."""
-    if not scores:
-        return
-    from rich.console import Console
-    from rich.table import Table
+    """Print what became of questions that may be declined or asked back about; nothing where there are none."""
+    from ..report.figures import Section, outcome_rows
 
-    table = Table("outcome", "n", title="declining and asking back")
-    for name, count in scores["counts"].items():
-        table.add_row(name.replace("_", " "), str(count))
-    Console().print(table)
-    for name in ("declined", "asked"):
-        recall, precision = (_percent(scores[name][key]) for key in ("recall", "precision"))
-        say(f"{name}: {recall} of those that should be, and {precision} of those that were should be")
-    say(f"asking back led to a right answer: {_percent(scores['useful'])}")
+    print_sections([Section("Declining and asking back", ("",), outcome_rows([{"outcomes": scores}]))])
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
+def print_sections(sections: Sequence[Section]) -> None:
+    """Print sections of a page of one run, a line per row."""
+    for section in sections:
+        if section.rows:
+            say(section.title)
+        for row in section.rows:
+            say(f"  {row.name}: {', '.join(row.cells)}")

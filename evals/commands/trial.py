@@ -13,6 +13,7 @@ import typer
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
 from .options import ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption
+from .summaries import print_sections
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -147,32 +148,15 @@ def _add_record(results: dict[str, Any], path: Path) -> None:
 
 
 def _print(results: dict[str, Any], out: Path) -> None:
-    low_high = results["interval"]
-    rate = "-" if results["pass_rate"] is None else f"{100 * results['pass_rate']:.1f}"
-    between = f" ({100 * low_high[0]:.0f} to {100 * low_high[1]:.0f})" if low_high else ""
-    tries = f", {results['tries']} tries each" if results["tries"] > 1 else ""
-    say(f"{rate} % of {results['questions']} questions pass{between}{tries}")
+    from ..report.figures import trial_sections
+
+    print_sections(trial_sections(results, ()))
     for failure in results["failed"][:_NAMED]:
         share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
-        say(f"  {failure['id']}: {failure['question']}: {failure['why']}{share}")
+        say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
     if len(results["failed"]) > _NAMED:
-        say(f"  and {len(results['failed']) - _NAMED} more")
-    if since := results["compared"]:
-        say(f"since {since['with']}: {len(since['better'])} better, {len(since['worse'])} worse, {since['same']} same")
-        if since["database"] != results["trial"]["database"]:
-            say(f"  that was on another database: {since['database']}")
-        for change in since["worse"][:_NAMED]:
-            otherwise = " (what is accepted was changed)" if change["expects_otherwise"] else ""
-            say(f"  worse: {change['id']}: {change['question']}: {change['why']}{otherwise}")
-        for name in ("added", "removed"):
-            if questions := since[f"{name}_questions"]:
-                more = f" and {len(questions) - _NAMED} more" if len(questions) > _NAMED else ""
-                say(f"  {name}: {'; '.join(questions[:_NAMED])}{more}")
-    cost = results["cost"]
-    dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
-    kept = "" if cost["new_replies"] >= cost["calls"] else f" ({cost['new_replies']} new, the others from kept replies)"
-    tokens = f"{cost['calls']} calls{kept}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}"
-    say(f"{tokens}, {results['seconds']:.1f} s; {out}")
+        say(f"and {len(results['failed']) - _NAMED} more")
+    say(str(out))
     if results["gate"] and not results["gate"]["met"]:
         warn(f"below the gate of {100 * results['gate']['least']:g} %")
 

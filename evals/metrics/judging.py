@@ -253,12 +253,11 @@ class BirdJudge(Closing):
         right = got is not None and set(got) == set(expected)
         measures = {"soft_f1": 0.0 if got is None else soft_f1(got, expected)}
         if self._timings:
-            measures["r_ves"] = self._efficiency(file, sql, gold) if right else 0.0
+            measures["r_ves"] = 0.0
+        if self._timings and right:
+            ratios = [self._seconds(file, gold) / self._seconds(file, sql) for _ in range(self._timings)]
+            measures["r_ves"] = reward(_typical(ratios)) ** 0.5
         return Verdict(question, sql, right, None, got is not None, question.level, error, measures)
-
-    def _efficiency(self, file: Path, sql: str, gold: str) -> float:
-        ratios = [self._seconds(file, gold) / self._seconds(file, sql) for _ in range(self._timings)]
-        return reward(_typical(ratios)) ** 0.5
 
     def _seconds(self, file: Path, sql: str) -> float:
         start = time.perf_counter()
@@ -278,9 +277,7 @@ def soft_f1(predicted: Rows, gold: Rows) -> float:
         only_gold += sum(value not in row for value in wanted) / len(wanted)
     only_predicted += max(len(ours) - len(theirs), 0)
     only_gold += max(len(theirs) - len(ours), 0)
-    precision = matched / (matched + only_predicted) if matched + only_predicted else 0.0
-    recall = matched / (matched + only_gold) if matched + only_gold else 0.0
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return 2 * matched / (2 * matched + only_predicted + only_gold)
 
 
 def reward(ratio: float) -> float:

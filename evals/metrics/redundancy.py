@@ -35,21 +35,19 @@ class Redundancy:
     all_columns: tuple[float, ...]
 
 
-def turn_redundancy(gold: str, schema: Schema, linked: Linked, threshold: float = COUNTED) -> Redundancy | None:
+def turn_redundancy(gold: str, schema: Schema, linked: Linked) -> Redundancy | None:
     """The scores of one turn; None where the gold query cannot be read.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures, and over
     all tables of the database, which is what equation 13 says.
     """
-    used, found = _used(gold, schema), _found(linked, threshold)
+    used, found = _used(gold, schema), _found(linked)
     if not used.tables:
         return None
-    of_table = {
-        name: redundancy(
-            {pair for pair in used.columns if pair[0] == name}, {pair for pair in found.columns if pair[0] == name}
-        )
-        for name in sorted({table.name.lower() for table in schema.tables} | used.tables)
-    }
+    of_table: dict[str, float] = {}
+    for name in sorted({table.name.lower() for table in schema.tables} | used.tables):
+        wanted, extracted = ({pair for pair in items.columns if pair[0] == name} for items in (used, found))
+        of_table[name] = redundancy(wanted, extracted)
     return Redundancy(
         redundancy(used.tables, found.tables),
         tuple(of_table[name] for name in sorted(used.tables)),
@@ -57,14 +55,13 @@ def turn_redundancy(gold: str, schema: Schema, linked: Linked, threshold: float 
     )
 
 
-def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = COUNTED) -> dict[str, float]:
+def classified(turns: Sequence[tuple[str, Schema, Linked]]) -> dict[str, float]:
     """Return precision, recall and F1 of tables and columns as a classification of all of them, from 0 to 1 (A.2).
 
     Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals.
 
     Args:
         turns: Gold query, schema, and what was linked; those whose gold cannot be read do not count.
-        threshold: Probability from which an item counts as found.
 
     Returns:
         `table_weighted_p`, `_r` and `_f1`, `table_macro_...`, `column_weighted_...`, `column_macro_...`; nothing over
@@ -74,7 +71,7 @@ def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = C
 
     pairs: dict[str, list[tuple[bool, bool]]] = {"table": [], "column": []}
     for gold, schema, linked in turns:
-        used, found = _used(gold, schema), _found(linked, threshold)
+        used, found = _used(gold, schema), _found(linked)
         if not used.tables:
             continue
         for table in schema.tables:
@@ -85,7 +82,13 @@ def classified(turns: Sequence[tuple[str, Schema, Linked]], threshold: float = C
     scores: dict[str, float] = {}
     for kind, known in pairs.items():
         for how in ("weighted", "macro") if known else ():
-            three = precision_recall_fscore_support(*zip(*known, strict=True), average=how, zero_division=0)[:3]
+            truth, said = zip(*known, strict=True)
+            three = precision_recall_fscore_support(
+                truth,
+                said,
+                average=how,
+                zero_division=0,  # pyright: ignore[reportArgumentType]
+            )[:3]
             scores |= {
                 f"{kind}_{how}_{name}": float(value) for name, value in zip(("p", "r", "f1"), three, strict=True)
             }
@@ -106,8 +109,8 @@ def _used(gold: str, schema: Schema) -> _Items:
     return _Items(frozenset(name.lower() for name in used.tables), frozenset(columns))
 
 
-def _found(linked: Linked, threshold: float) -> _Items:
-    counted = [(table.lower(), column) for table, column, p in linked if p >= threshold]
+def _found(linked: Linked) -> _Items:
+    counted = [(table.lower(), column) for table, column, p in linked if p >= COUNTED]
     columns = ((table, column.lower()) for table, column in counted if column is not None and column != STAR)
     return _Items(frozenset(table for table, column in counted if column is None), frozenset(columns))
 

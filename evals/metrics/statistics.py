@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 
@@ -24,9 +25,6 @@ SIGNIFICANT = 0.05
 
 _POWER = 0.8
 """How often a difference of the size that `detectable` gives is found."""
-
-PARTS = 10
-"""SQL-CRAFT A.2 divides a run's queries into this many equal parts."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +59,8 @@ class Comparison:
         only_second: Likewise.
         difference: The second's share less the first's.
         interval: Of the difference, by paired bootstrap.
-        mcnemar_p: Exact McNemar test: are questions lost as likely as gained?
-        mann_whitney_p: Of the shares on ten equal parts (SQL-CRAFT A.2); None with fewer questions than parts.
+        p: Exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together.
         n: Questions compared.
-        clustered_p: As `mcnemar_p`, the turns of an interaction counted together; the same where each stands alone.
         detectable: The least difference that so many questions would show as a rule (`detectable`); None also where
             the turns of too few interactions are counted together.
     """
@@ -73,70 +69,49 @@ class Comparison:
     only_second: int
     difference: float
     interval: Interval | None
-    mcnemar_p: float
-    mann_whitney_p: float | None
-    n: int = 0
-    clustered_p: float = 1.0
-    detectable: float | None = None
-
-    @property
-    def significant(self) -> bool:
-        """Whether chance alone would seldom give such a difference."""
-        return self.clustered_p < SIGNIFICANT
+    p: float
+    n: int
+    detectable: float | None
 
     def told(self, first: str, second: str) -> str:
-        """What the comparison comes to, in one sentence.
-
-        Args:
-            first: What the first run is called.
-            second: Likewise.
-        """
-        between = ""
+        """Say what the comparison of two runs of these names comes to, in one sentence."""
+        change, between = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
             between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
-        if self.significant:
+        if self.p < SIGNIFICANT:
             better, worse = (second, first) if self.difference > 0 else (first, second)
             return (
                 f"{better} is better than {worse}: {abs(100 * self.difference):.1f} points on {self.n} questions "
-                f"({second} less {first}: {100 * self.difference:+.1f}{between}; p = {self.clustered_p:.4f})."
+                f"({second} less {first}: {change}{between}; p = {self.p:.4f})."
             )
-        points = "no difference at all" if self.detectable is None else f"{100 * self.detectable:.0f} points"
+        shown = "so few can show no difference at all"
+        if self.detectable is not None:
+            shown = f"so many can show {100 * self.detectable:.0f} points"
         return (
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
-            f"{100 * self.difference:+.1f} points{between}, p = {self.clustered_p:.4f}; "
-            f"so {'few' if self.detectable is None else 'many'} can show {points}."
+            f"{change} points{between}, p = {self.p:.4f}; {shown}."
         )
 
 
-def interval(outcomes: Sequence[Judged], seed: int = 0) -> Interval | None:
-    """Bootstrap interval of the share of right answers, whole clusters resampled; None with fewer than two clusters."""
-    return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes], seed)
+def interval(outcomes: Sequence[Judged]) -> Interval | None:
+    """Return the bootstrap interval of the share of right answers, whole clusters resampled; None for one cluster."""
+    return _bootstrap([(outcome.cluster, outcome.right) for outcome in outcomes])
 
 
-def compare(first: Mapping[str, Judged], second: Mapping[str, Judged], seed: int = 0) -> Comparison:
-    """Compares two runs by the questions that both judged.
-
-    Args:
-        first: By question id, in the dataset's order.
-        second: Likewise.
-        seed: Of the bootstrap.
-    """
+def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Comparison:
+    """Compare two runs, by question id in the dataset's order, by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
-    only_first = sum(a.right and not b.right for a, b in pairs)
-    only_second = sum(b.right and not a.right for a, b in pairs)
-    discordant = only_first + only_second
+    changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
     enough = detectable(len(set(units)), 1.0) is not None
     return Comparison(
-        only_first,
-        only_second,
-        (only_second - only_first) / len(pairs) if pairs else 0.0,
-        _bootstrap([(a.cluster, b.right - a.right) for a, b in pairs], seed),
-        float(stats.binomtest(only_second, discordant, 0.5).pvalue) if discordant else 1.0,
-        _mann_whitney([a.right for a, _ in pairs], [b.right for _, b in pairs]),
+        changes.count(-1),
+        changes.count(1),
+        fmean(changes) if changes else 0.0,
+        _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
+        _mcnemar(list(zip(units, changes, strict=True))),
         len(pairs),
-        _clustered_mcnemar([(unit, b.right - a.right) for unit, (a, b) in zip(units, pairs, strict=True)]),
-        detectable(len(pairs), discordant / len(pairs)) if enough else None,
+        detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
     )
 
 
@@ -170,7 +145,7 @@ def detectable(n: int, discordant: float) -> float | None:
     return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
-def _clustered_mcnemar(differences: Sequence[tuple[str, int]]) -> float:
+def _mcnemar(differences: Sequence[tuple[str, int]]) -> float:
     """Return the exact probability of as large a sum, were each unit's difference as likely to have the other sign.
 
     With one question per unit that is McNemar's exact test.
@@ -185,7 +160,7 @@ def _clustered_mcnemar(differences: Sequence[tuple[str, int]]) -> float:
     return float(np.clip(1.0 - inside, 0.0, 1.0))
 
 
-def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | None:
+def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     """Return the interval of the mean outcome, whole clusters resampled; None with fewer than two clusters."""
     sums, sizes = _sums(outcomes)
     if len(sums) < 2:
@@ -201,7 +176,7 @@ def _bootstrap(outcomes: Sequence[tuple[str, int]], seed: int) -> Interval | Non
         vectorized=True,
         n_resamples=_RESAMPLES,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
 
@@ -212,13 +187,6 @@ def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
     for group, outcome in outcomes:
         groups[group].append(outcome)
     return np.array(list(map(sum, groups.values())), int), np.array(list(map(len, groups.values())))
-
-
-def _mann_whitney(first: Sequence[bool], second: Sequence[bool]) -> float | None:
-    if len(first) < PARTS:
-        return None
-    shares = [[part.mean() for part in np.array_split(np.array(run, float), PARTS)] for run in (first, second)]
-    return float(stats.mannwhitneyu(*shares).pvalue)
 
 
 _Z = 1.959963984540054

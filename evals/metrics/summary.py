@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from statistics import fmean, stdev
 
@@ -67,7 +67,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
     order = dict.fromkeys([level for level in _LEVELS if level in by_level]) | dict.fromkeys(by_level)
     return Summary(
         all=score(verdicts),
-        interactions=_score_interactions(verdicts),
+        interactions=score([_merge(list(turns)) for _, turns in groupby(verdicts, lambda v: v.question.interaction)]),
         by_hardness={level: by_level[level] for level in order},
         by_turn=_grouped(verdicts, lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
         by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
@@ -99,17 +99,14 @@ def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
     return {**fields.pop("all"), **fields.pop("measures"), **fields, "per_question": per_question}
 
 
-def _score_interactions(verdicts: Sequence[Verdict]) -> Scores:
-    turns = [list(group) for _, group in groupby(verdicts, key=lambda verdict: verdict.question.interaction)]
-    judged = [group for group in turns if all(verdict.ex is not None for verdict in group)]
-    matched = [group for group in turns if all(verdict.em is not None for verdict in group)]
-    return Scores(
-        n=len(turns),
-        ex=_share(all(verdict.ex for verdict in group) for group in judged),
-        em=_share(all(verdict.em for verdict in group) for group in matched),
-        valid=_share(all(verdict.valid for verdict in group) for group in judged),
-        judged=len(judged),
-    )
+def _merge(turns: Sequence[Verdict]) -> Verdict:
+    """Return the verdicts on an interaction's turns as one: without an outcome if one of them has none."""
+
+    def every(outcomes: list[bool | None]) -> bool | None:
+        return None if None in outcomes else all(outcomes)
+
+    ex, em = every([verdict.ex for verdict in turns]), every([verdict.em for verdict in turns])
+    return replace(turns[0], ex=ex, em=em, valid=all(verdict.valid for verdict in turns))
 
 
 def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:
@@ -125,6 +122,11 @@ def _grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict
 def _share(outcomes: Iterable[bool | None]) -> float | None:
     known = [outcome for outcome in outcomes if outcome is not None]
     return sum(known) / len(known) if known else None
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent; a dash for None."""
+    return "-" if share is None else f"{100 * share:.1f}"
 
 
 @dataclass(frozen=True)

@@ -72,22 +72,6 @@ def draw_lines(title: str, axis: str, values: Values) -> Markup:
     return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
 
 
-def draw_points(title: str, axis: str, values: Values) -> Markup:
-    """Draw a point a run: `curve`, `x`, and `y` in percent."""
-    colour = {"field": "curve", "type": "nominal", "title": None, "sort": None}
-    across = {"field": "x", "type": "quantitative", "title": axis}
-    return draw(
-        {
-            "data": {"values": list(values)},
-            "width": 300,
-            "height": 160,
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {"x": across, "y": _scale("y", f"{title}, percent"), "color": colour},
-        },
-        title,
-    )
-
-
 _NAMES: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
 
 

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..metrics.statistics import Comparison, Interval, Judged, compare, interval
-from .charts import draw_lines, draw_points
+from ..adjudication.ruling import show_ex
+from ..metrics.statistics import Comparison, Judged, compare, interval
+from ..metrics.summary import percent
+from .charts import draw_lines
 
 Results: TypeAlias = Mapping[str, Any]
 """A run's results.json."""
@@ -55,7 +57,7 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Section("EX by difficulty", names, _group_rows(found, "by_hardness")),
         Section("EX by turn", names, _group_rows(found, "by_turn")),
         _attempt_section(runs),
-        Section("Declining and asking back", names, _outcome_rows(found)),
+        Section("Declining and asking back", names, outcome_rows(found)),
         Section("Where accuracy was lost", names, _error_rows(found)),
         Section("Cost", names, _cost_rows(found)),
         Section("EX by database", names, _group_rows(found, "by_database")),
@@ -81,19 +83,20 @@ def trial_sections(trial: Results, history: Sequence[Any]) -> list[Section]:
         Row("seconds", (f"{trial['seconds']:.1f}, {seconds:.2f} a question",)),
     ]
     columns = ("model", "passed", "questions", "calls", "seconds")
-    so_far = [Row(line["time"], tuple(_cell(name, line) for name in columns)) for line in reversed(history)]
-    since = [_since(trial)] if trial["compared"] else []
-    return [
-        Section("Trial", ("",), rows),
-        *since,
-        Section("Trials so far", columns, so_far if len(so_far) > 1 else ()),
+    so_far = [
+        Row(
+            line["time"],
+            (
+                line["model"],
+                _share_text(line["pass_rate"]),
+                *(str(line["questions"]), str(line["calls"]), f"{line['seconds']:.1f}"),
+            ),
+        )
+        for line in reversed(history)
     ]
-
-
-def _cell(column: str, line: Mapping[str, Any]) -> str:
-    if column == "passed":
-        return _share_text(line["pass_rate"])
-    return f"{line[column]:.1f}" if column == "seconds" else str(line[column])
+    since = [_since(trial)] if trial["compared"] else []
+    past = Section("Trials so far", columns, so_far if len(so_far) > 1 else ())
+    return [Section("Trial", ("",), rows), *since, past]
 
 
 def _since(trial: Results) -> Section:
@@ -109,7 +112,8 @@ def _since(trial: Results) -> Section:
         for change in since[name]:
             before, now = _share_text(change["before"]), _share_text(change["now"])
             otherwise = "; what is accepted was changed" if change["expects_otherwise"] else ""
-            rows.append((name, f"{change['id']}: {change['question']} ({before} before, {now} now{otherwise})"))
+            why = f": {change['why']}" if change["why"] else ""
+            rows.append((name, f"{change['id']}: {change['question']}{why} ({before} before, {now} now{otherwise})"))
     return Section(f"Since {since['with']}", ("",), [Row(name, (text,)) for name, text in rows if text])
 
 
@@ -119,15 +123,14 @@ def _score_rows(runs: Sequence[Results]) -> list[Row]:
         Row("questions", tuple(_counted(run["strict"]) for run in runs)),
         Row("EX, strict", tuple(_with_interval(run) for run in runs), tuple(run["strict"]["ex"] for run in runs)),
         *_verdict_rows(runs),
-        _shares("EX, official", [run["official"]["ex"] for run in runs]),
-        _shares("EM", [run["strict"]["em"] for run in runs]),
-        _shares("runs", [run["strict"]["valid"] for run in runs]),
+        _shares("EX, official", runs, "official", "ex"),
+        _shares("EM", runs, "strict", "em"),
+        _shares("runs", runs, "strict", "valid"),
     ]
-    for name, key in (("TRS@0.5", "trs"), ("CRS@0.5", "crs")):
-        if any(key in run.get("linking", {}) for run in runs):
-            rows.append(_shares(name, [run.get("linking", {}).get(key) for run in runs]))
+    linking = [_shares("TRS@0.5", runs, "linking", "trs"), _shares("CRS@0.5", runs, "linking", "crs")]
+    rows += [row for row in linking if any(share is not None for share in row.bars)]
     if any(run["strict"]["interactions"]["n"] < run["strict"]["n"] for run in runs):
-        rows.append(_shares("interactions right", [run["strict"]["interactions"]["ex"] for run in runs]))
+        rows.append(_shares("interactions right", runs, "strict", "interactions", "ex"))
     return rows
 
 
@@ -139,7 +142,7 @@ def _verdict_rows(runs: Sequence[Results]) -> list[Row]:
         return []
     opened = tuple(f"{scores['unclear']}, {scores['unjudged']}" if scores else "-" for scores in known)
     return [
-        Row("EX, by verdict", tuple(map(_by_verdict, known)), tuple(scores.get("low") for scores in known)),
+        Row("EX, by verdict", tuple(map(show_ex, known)), tuple(scores.get("low") for scores in known)),
         Row("unclear, unjudged", opened),
     ]
 
@@ -150,12 +153,12 @@ def _group_rows(runs: Sequence[Results], group: str) -> list[Row]:
     rows: list[Row] = []
     for name in names if len(names) > 1 else ():
         found = [run["strict"][group].get(name) for run in runs]
-        cells = tuple(f"{_percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
+        cells = tuple(f"{percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
         rows.append(Row(name, cells, tuple(one["ex"] if one else None for one in found)))
     return rows
 
 
-def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
+def outcome_rows(runs: Sequence[Results]) -> list[Row]:
     """Return what became of questions where declining or asking back may be right; nothing where it may for none."""
     found = [run.get("outcomes") or {} for run in runs]
     kinds = list(dict.fromkeys(kind for scores in found for kind, n in scores.get("counts", {}).items() if n))
@@ -165,16 +168,14 @@ def _outcome_rows(runs: Sequence[Results]) -> list[Row]:
         Row(kind.replace("_", " "), tuple(str(scores["counts"][kind]) if scores else "-" for scores in found))
         for kind in kinds
     ]
-    shares = [
-        _shares(name, [scores[side][share] if scores else None for scores in found])
-        for name, side, share in (
-            ("declined, of those to be", "declined", "recall"),
-            ("rightly, of those declined", "declined", "precision"),
-            ("asked back, of those to be", "asked", "recall"),
-            ("rightly, of those asked back", "asked", "precision"),
-        )
+    return [
+        *counted,
+        _shares("declined, of those to be", runs, "outcomes", "declined", "recall"),
+        _shares("rightly, of those declined", runs, "outcomes", "declined", "precision"),
+        _shares("asked back, of those to be", runs, "outcomes", "asked", "recall"),
+        _shares("rightly, of those asked back", runs, "outcomes", "asked", "precision"),
+        _shares("asked back, then right", runs, "outcomes", "useful"),
     ]
-    return [*counted, *shares, _shares("asked back, then right", [scores.get("useful") for scores in found])]
 
 
 def _error_rows(runs: Sequence[Results]) -> list[Row]:
@@ -200,7 +201,10 @@ def _attempt_section(runs: Mapping[str, Results]) -> Section:
     """Show convergence: EX if every turn had stopped at its nth attempt (revision chain, figure 3)."""
     most = max((len(q["attempts_right"]) for run in runs.values() for q in run["questions"]), default=0)
     right = {n: {name: _right_at(run, n) for name, run in runs.items()} for n in range(1, most + 1)}
-    rows = [_shares(f"after attempt {n}", list(found.values())) for n, found in right.items()]
+    rows = [
+        Row(f"after attempt {n}", tuple(map(percent, found.values())), tuple(found.values()))
+        for n, found in right.items()
+    ]
     values = [
         {"curve": name, "x": n, "y": 100 * (share or 0.0)}
         for n, found in right.items()
@@ -222,34 +226,20 @@ def _cost_section(runs: Mapping[str, Results]) -> Section:
     for name, run in runs.items():
         tokens, ex = run["cost"]["prompt_tokens"] + run["cost"]["completion_tokens"], run["strict"]["ex"]
         if tokens and ex is not None and run["questions"]:
-            points.append({"curve": name, "x": tokens / len(run["questions"]), "y": 100 * ex})
-    rows = [Row(point["curve"], (f"{point['x']:,.0f}", f"{point['y']:.1f}")) for point in points]
+            points.append({"curve": name, "x": round(tokens / len(run["questions"])), "y": 100 * ex})
+    rows = [Row(point["curve"], (f"{point['x']:,}", f"{point['y']:.1f}")) for point in points]
     if len(rows) < 2:
         return Section("EX against cost", ())
-    chart = draw_points("EX against tokens a question", "tokens a question", points)
+    chart = draw_lines("EX against tokens a question", "tokens a question", points)
     return Section("EX against cost", ("tokens a question", "EX"), rows, chart)
 
 
-@dataclass(frozen=True)
-class Against:
-    """A further run against the first.
-
-    Attributes:
-        most: Questions of the larger run.
-        found: The comparison over the questions that both judged: the same in words, database and gold, not in their
-            ids alone.
-    """
-
-    most: int
-    found: Comparison
-
-
-def compare_runs(first: Results, second: Results) -> Against:
-    """Compare a further run with the first, by the questions that both judged."""
+def compare_runs(first: Results, second: Results) -> Comparison:
+    """Compare two runs by the questions that both judged: the same in words, database and gold, not in ids alone."""
     known = {question["id"]: _identity(question) for question in second["questions"]}
     same = {q["id"] for q in first["questions"] if known.get(q["id"]) == _identity(q)}
     ours, theirs = ({name: o for name, o in _judged(run).items() if name in same} for run in (first, second))
-    return Against(max(len(first["questions"]), len(second["questions"])), compare(ours, theirs))
+    return compare(ours, theirs)
 
 
 def _identity(question: Mapping[str, Any]) -> tuple[object, ...]:
@@ -265,8 +255,8 @@ def _judged(run: Results) -> dict[str, Judged]:
 
 
 def _with_interval(run: Results) -> str:
-    found: Interval | None = interval(list(_judged(run).values()))
-    share = _percent(run["strict"]["ex"])
+    found = interval(list(_judged(run).values()))
+    share = percent(run["strict"]["ex"])
     return share if found is None else f"{share} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
@@ -276,19 +266,13 @@ def _counted(scores: Mapping[str, Any]) -> str:
     return str(n) if judged == n else f"{n}, {judged} judged"
 
 
-def _by_verdict(scores: Mapping[str, Any]) -> str:
-    if scores.get("ex") is not None:
-        return _percent(scores["ex"])
-    return "-" if scores.get("low") is None else f"{_percent(scores['low'])} to {_percent(scores['high'])}"
-
-
-def _shares(name: str, shares: Sequence[float | None]) -> Row:
-    return Row(name, tuple(map(_percent, shares)), tuple(shares))
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
+def _shares(name: str, runs: Sequence[Results], *keys: str) -> Row:
+    """Return the share that each run has under nested keys."""
+    shares: list[Any] = list(runs)
+    for key in keys:
+        shares = [(found or {}).get(key) for found in shares]
+    return Row(name, tuple(map(percent, shares)), tuple(shares))
 
 
 def _share_text(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %".replace(".0 %", " %")
+    return "-" if share is None else f"{percent(share).removesuffix('.0')} %"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -14,8 +13,9 @@ from ...tools.errors import SettingsError
 from ...tools.record_files import read_lines
 from ...tools.whole_files import write_whole
 from ..datasets.plain import SUFFIXES
+from ..metrics.statistics import Comparison
 from ..runner.results import HISTORY_FILE, evaluation_of, read_results, without_passwords
-from .figures import Against, Section, compare_runs, run_sections, trial_sections
+from .figures import Section, compare_runs, run_sections, trial_sections
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
@@ -62,10 +62,10 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     return [
-        against.found.told(names[0], name)
-        if against.found.n
+        found.told(names[0], name)
+        if found.n
         else f"{name} is not compared with {names[0]}: no question is judged in both."
-        for name, against in compared
+        for name, found in compared
     ]
 
 
@@ -77,7 +77,7 @@ def write_page(
     lead: str = "",
     remarks: Sequence[str] = (),
     runs: Sequence[Mapping[str, Any]] = (),
-    comparisons: Sequence[tuple[str, Against]] = (),
+    comparisons: Sequence[tuple[str, Comparison]] = (),
     adjudicate: bool = False,
     questions: Sequence[Mapping[str, Any]] = (),
 ) -> None:
@@ -100,6 +100,7 @@ def write_page(
     environment = Environment(
         loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
+    environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
     page = environment.get_template("page.html.j2").render(
         names=names,
         sections=sections,
@@ -109,7 +110,7 @@ def write_page(
         comparisons=comparisons,
         adjudicate=adjudicate,
         kinds=get_args(Kind),
-        questions=_embedded(questions) if questions else "",
+        questions=questions,
     )
     try:
         write_whole(out, page)
@@ -139,11 +140,3 @@ def _asked(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, A
         about = told[record["interaction"].rpartition("~")[0]]
         records.append({**record, "accepted": about["accepted"][record["turn"] - 1], "note": about["note"]})
     return records
-
-
-def _embedded(value: object) -> str:
-    """JSON that cannot end the script element it stands in, whatever a database or a model gave."""
-    text = json.dumps(value)
-    for character in ("<", ">", "&"):
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import yaml
-from sqlglot import tokenize
-from sqlglot.errors import SqlglotError
 
 from ...agent.audit import BESIDE
 from ...tools.database import ColumnSchema, Database, Schema, TableSchema
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, SettingsError, SQLParseError
+from ...tools.knowledge.suggest import statements
 from ...tools.record_files import read_lines
 from ...tools.sql import explain, parse_select, sql_skeleton
 
@@ -188,19 +186,16 @@ def _metric_accepts(entry: Mapping[str, Any], schema: Schema) -> Draft:
 
 def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
     """Yield the log's commonest forms of query, each by its last occurrence."""
-    times: Counter[str] = Counter()
-    last: dict[str, tuple[str, str]] = {}
+    forms: dict[str, list[tuple[str, str]]] = {}
     for question, sql in read_log(path, schema.dialect):
         try:
             parse_select(sql, schema.dialect)
-            form = sql_skeleton(sql)
+            forms.setdefault(sql_skeleton(sql), []).append((question, sql))
         except SQLParseError:
             continue
-        times[form] += 1
-        last[form] = (question or last.get(form, ("", ""))[0], sql)
-    for form, count in times.most_common(FROM_LOG):
-        question, sql = last[form]
-        note = f"from the log, {count} time{'' if count == 1 else 's'} in this form"
+    for pairs in sorted(forms.values(), key=len, reverse=True)[:FROM_LOG]:
+        sql, question = pairs[-1][1], next((words for words, _ in reversed(pairs) if words), "")
+        note = f"from the log, {len(pairs)} time{'' if len(pairs) == 1 else 's'} in this form"
         if not question:
             words = explain(sql, schema).rstrip(".")
             question = f"Show me {words[:1].lower()}{words[1:]}" if words else sql
@@ -237,13 +232,10 @@ def turned_down(record: Mapping[str, Any]) -> bool:
 
 def _statements(text: str, dialect: str) -> list[str]:
     """Return the statements of a text: between semicolons, or one per line if there are none."""
-    try:
-        ends = [t.start for t in tokenize(text, read=dialect) if t.text == ";" and t.start == t.end]
-    except SqlglotError:
-        ends = []
-    cuts = zip([0, *ends], [*ends, len(text)], strict=True)
-    parts = [text[a:b].lstrip(";") for a, b in cuts] if ends else text.splitlines()
-    return [part.strip() for part in parts if part.strip()]
+    found = list(statements(text, dialect))
+    if len(found) == 1 and not text.rstrip().endswith(";"):
+        found = text.splitlines()
+    return [statement.strip() for statement in found if statement.strip()]
 
 
 def _words(named: TableSchema | ColumnSchema) -> str:

@@ -28,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +37,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from ...tools.database import Cell
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
+from ...tools.sql.name_stems import name_stems
 from ..records import parse_record
 
 ABOUT = 0.05
@@ -54,66 +56,46 @@ _COUNT = re.compile(
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """A number, and how far another may be from it.
+class Range:
+    """Numbers from `low` to `high`, both included."""
 
-    Attributes:
-        tolerance: In the number's own unit.
-    """
+    low: float
+    high: float
 
-    number: float
-    tolerance: float
-
-    def holds(self, cell: Cell) -> bool:
-        """Whether a cell is that number."""
-        if isinstance(cell, str):
-            try:
-                cell = float(cell.replace(",", ""))
-            except ValueError:
-                return False
-        return isinstance(cell, int | float) and abs(cell - self.number) <= self.tolerance
+    def holds(self, number: float) -> bool:
+        """Whether a number is one of them."""
+        return self.low <= number <= self.high
 
 
-@dataclass(frozen=True)
-class Count:
-    """How many rows: from `low` to `high`, both included."""
-
-    low: int
-    high: int | None
-
-    def holds(self, rows: int, more: bool) -> bool:
-        """Whether so many rows are right; `more` if the result had more than were fetched."""
-        return rows >= self.low and (self.high is None or (rows <= self.high and not more))
-
-
-def read_value(value: object) -> Quantity | str:
-    """Return what a `value` accepts: a number with its tolerance, or a text.
+def read_value(value: object) -> Range | str:
+    """Return what a `value` accepts: numbers near one, or a text.
 
     >>> read_value("about 12,400")
-    Quantity(number=12400.0, tolerance=620.0)
+    Range(low=11780.0, high=13020.0)
 
     Raises:
         ValueError: It is neither.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str) or value == "":
         raise ValueError(f"a value is a number or a text, not {value!r}")
-    if not isinstance(value, str):
-        if not math.isfinite(value):
-            raise ValueError(f"a value is a finite number, not {value!r}")
-        return Quantity(float(value), _rounding(repr(value)))
-    found = _VALUE.fullmatch(value.strip())
+    if not isinstance(value, str) and not math.isfinite(value):
+        raise ValueError(f"a value is a finite number, not {value!r}")
+    # Not in powers of ten, as Python writes 1e20.
+    text = value.strip() if isinstance(value, str) else f"{Decimal(repr(value)):f}"
+    found = _VALUE.fullmatch(text)
     if found is None:
-        return value.strip()
-    number = _number(found["number"])
-    if not found["width"]:
-        return Quantity(number, ABOUT * abs(number) if found["about"] else _rounding(found["number"]))
-    width = _number(found["width"])
-    if width < 0:
+        return text
+    number, tolerance = _number(found["number"]), _rounding(found["number"])
+    if found["width"]:
+        tolerance = _number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
+    elif found["about"]:
+        tolerance = ABOUT * abs(number)
+    if tolerance < 0:
         raise ValueError(f"a value is within so much or more, not within {found['width']}")
-    return Quantity(number, abs(number) * width / 100 if found["percent"] else width)
+    return Range(number - tolerance, number + tolerance)
 
 
-def read_count(rows: object) -> Count:
+def read_count(rows: object) -> Range:
     """Return how many rows `rows` accepts.
 
     Raises:
@@ -126,36 +108,41 @@ def read_count(rows: object) -> Count:
     if low > high:
         raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
     bound = (found["bound"] or "").lower()
-    return Count(0 if bound in ("at most", "<=") else low, None if bound in ("at least", ">=") else high)
+    return Range(0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high)
 
 
-def holds_value(accepted: Quantity | str, rows: Sequence[Sequence[Cell]]) -> bool:
+def holds_value(accepted: Range | str, rows: Sequence[Sequence[Cell]]) -> bool:
     """Whether a result is a single row in which a cell is the accepted value."""
-    if len(rows) != 1:
+    return len(rows) == 1 and any(_is_value(cell, accepted) for cell in rows[0])
+
+
+def _is_value(cell: Cell, accepted: Range | str) -> bool:
+    if isinstance(accepted, str):
+        return isinstance(cell, str) and cell.casefold().split() == accepted.casefold().split()
+    try:
+        number = float(cell.replace(",", "")) if isinstance(cell, str) else cell
+    except ValueError:
         return False
-    if isinstance(accepted, Quantity):
-        return any(accepted.holds(cell) for cell in rows[0])
-    wanted = accepted.casefold().split()
-    return any(isinstance(cell, str) and cell.casefold().split() == wanted for cell in rows[0])
+    return isinstance(number, int | float) and accepted.holds(number)
+
+
+def holds_count(accepted: Range, rows: int, more: bool) -> bool:
+    """Whether so many rows are right; `more` if the result had more than were fetched."""
+    return accepted.holds(math.inf if more else rows)
 
 
 def missing_columns(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return the wanted columns that a result lacks; each needs one of its own whose name has all of its words."""
-    left = [_words(column) for column in columns]
+    left = [set(name_stems(column)) for column in columns]
     missing: list[str] = []
-    for name in sorted(wanted, key=lambda name: -len(_words(name))):
-        words = _words(name)
+    for name in sorted(wanted, key=lambda name: -len(set(name_stems(name)))):
+        words = set(name_stems(name))
         found = [column for column in left if words <= column]
         if found:
             left.remove(words if words in found else found[0])
         else:
             missing.append(name)
     return missing
-
-
-def _words(name: str) -> frozenset[str]:
-    parts = re.findall(r"[^\W\d_]+|\d+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name))
-    return frozenset(part.lower().removesuffix("s") for part in parts)
 
 
 def _number(text: str) -> float:

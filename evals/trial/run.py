@@ -7,7 +7,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -16,9 +15,8 @@ from typing import Any, TypeVar
 from ...tools.database import Database, Table
 from ...tools.errors import QueryError, SettingsError
 from ...tools.json_lines import append_lines
-from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
-from ..adjudication.ruling import rulings_beside
+from ..adjudication.ruling import now, rulings_beside
 from ..closing import OneOpen
 from ..datasets import Dataset, Question
 from ..datasets.question import Expects
@@ -32,7 +30,16 @@ from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder
-from .question import TrialQuestion, TrialTurn, holds_value, missing_columns, read_count, read_trial, read_value
+from .question import (
+    TrialQuestion,
+    TrialTurn,
+    holds_count,
+    holds_value,
+    missing_columns,
+    read_count,
+    read_trial,
+    read_value,
+)
 
 _DID = {
     "needs_clarification": "it asked back",
@@ -103,7 +110,7 @@ def _refusal(turn: TrialTurn, wanted: Sequence[Expected], table: Table) -> str:
     if turn.value is not None and not holds_value(read_value(turn.value), table.rows):
         found = ", ".join(map(str, table.rows[0][:5])) if len(table.rows) == 1 else _count_rows(table)
         return f"it must be {turn.value}, not {found}"
-    if turn.rows is not None and not read_count(turn.rows).holds(len(table.rows), table.truncated):
+    if turn.rows is not None and not holds_count(read_count(turn.rows), len(table.rows), table.truncated):
         return f"its rows must be {turn.rows}, not {len(table.rows)}"
     if missing := missing_columns(turn.columns, table.columns):
         return f"it lacks the column {missing[0]}; it has {', '.join(table.columns)}"
@@ -149,7 +156,7 @@ def trial_results(
     gate = None if options.gate is None else {"least": options.gate, "met": rate is not None and rate >= options.gate}
     return {
         "trial": {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "time": now(),
             "database": location,
             "questions_file": str(options.questions),
             "model": used_model(options.model, options.base_url),
@@ -162,7 +169,7 @@ def trial_results(
         "interval": [interval.low, interval.high] if interval else None,
         "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": [_failure(question) for question in known if question["share"] < 1],
+        "failed": [_tell(question) | {"share": question["share"]} for question in known if question["share"] < 1],
         "broken": [question["id"] for question in asked if question["broken"]],
         "not_asked": [question["id"] for question in asked if question["share"] is None],
         "cost": _cost([record for record, _ in judged], options.price),
@@ -256,20 +263,18 @@ def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
 
 def _change(before: _Asked, now: _Asked) -> dict[str, Any]:
     return {
-        "id": now["id"],
-        "question": now["question"],
+        **_tell(now),
         "before": before["share"],
         "now": now["share"],
-        "why": next((attempt["why"] for attempt in now["tries"] if attempt["why"]), ""),
         "expects_otherwise": before["accepted"] != now["accepted"],
         "sql_before": before["tries"][0]["turns"][-1]["sql"],
         "sql_now": now["tries"][0]["turns"][-1]["sql"],
     }
 
 
-def _failure(question: _Asked) -> dict[str, Any]:
-    why = next(attempt["why"] for attempt in question["tries"] if attempt["passed"] is False)
-    return {"id": question["id"], "question": question["question"], "why": why, "share": question["share"]}
+def _tell(question: _Asked) -> dict[str, Any]:
+    why = next((attempt["why"] for attempt in question["tries"] if attempt["why"]), "")
+    return {"id": question["id"], "question": question["question"], "why": why}
 
 
 def _question(question: TrialQuestion, tries: int, by_id: Mapping[str, Answered]) -> dict[str, Any]:
@@ -391,15 +396,8 @@ def ask_questions(
     with Database.open(options.database) as database:
         location = database.location
     dataset, turns = trial_dataset(questions, options.database, options.tries)
-    spec = RunSpec(
-        _TRIAL + location,
-        "all",
-        options.model,
-        options.preset,
-        options.settings,
-        examples=options.examples,
-        base_url=options.base_url,
-    )
+    about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
+    spec = RunSpec(_TRIAL + location, "all", **about)
     run_settings(spec, dataset)
     _begin(spec, dataset, out)
     start = time.perf_counter()
@@ -407,7 +405,8 @@ def ask_questions(
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     seconds = time.perf_counter() - start
-    results = trial_results(questions, judged, options, location) | {"seconds": round(seconds, 3)}
+    results = trial_results(questions, judged, options, location)
+    results["seconds"] = round(seconds, 3)
     # The replies that the model gave in this start.
     results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - kept
     if not results["not_asked"]:
@@ -456,22 +455,15 @@ def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
     Raises:
         SettingsError: The folder holds a run of another command.
     """
-    kept = out / SPEC_FILE
-    if not kept.exists():
-        check_folder(spec, dataset, out)
-        if (out / RESULTS_FILE).exists():
-            read_trial_results(out)
-        return
-    try:
-        found = read_json(kept.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{out} cannot hold a trial: {error}") from error
-    if not (isinstance(found, dict) and str(found.get("dataset")).startswith(_TRIAL)):
-        raise SettingsError(f"{out} holds a run of `tableturn eval`: name another folder with --out")
     try:
         check_folder(spec, dataset, out)
     except SettingsError:
+        kept = out / SPEC_FILE
+        if not kept.is_file() or f'"dataset": "{_TRIAL}' not in kept.read_text(encoding="utf-8", errors="replace"):
+            raise
         _forget(out)
+    if (out / RESULTS_FILE).exists():
+        read_trial_results(out)
 
 
 def _forget(out: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,11 @@ from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ...tools.values.text_words import words
+from ..adjudication.ruling import now
 from ..metrics.statistics import bounded
 from ..records import parse_record
 from ..runner import Listener
-from .question import TrialQuestion, TrialTurn, read_trial
+from .question import TrialQuestion, read_trial
 from .run import TrialOptions, ask_questions
 
 APPROVED = ("approved", "verified")
@@ -91,8 +91,7 @@ def fit_bound(
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
     found = bounded(judged_answers(results, inverted), alpha, certainty)
-    time = datetime.now(UTC).isoformat(timespec="seconds")
-    bound = Bound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=time)
+    bound = Bound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
     keep_bound(bound, path)
     return bound
 
@@ -161,7 +160,7 @@ def labelled(labels: Sequence[Label]) -> Labelled:
     accepted, refused = by_rightness[True], by_rightness[False]
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
     questions = [
-        TrialQuestion(id=str(number), turns=[TrialTurn(question=question, sql=sql)])
+        TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})
         for number, (question, sql) in enumerate((accepted | wrong).items(), 1)
     ]
     return questions, frozenset(found.id for found in questions if found.title in wrong)

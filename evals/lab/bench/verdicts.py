@@ -21,7 +21,7 @@ from ....agent.model.chat import PromptedTranslator
 from ....prompts.judge import Word
 from ....tools.errors import ModelError, SettingsError
 from ....tools.record_files import read_lines
-from ...adjudication.judging import Case, Cases, Finding, agreement, judge_cases
+from ...adjudication.judging import Case, Cases, JudgedCase, agreement, judge_cases
 from ...adjudication.ruling import Ruling, concerns, read_rulings
 from ...datasets import Dataset, Question, load_dataset
 from ..disputes.find import find_disputes
@@ -156,7 +156,7 @@ def _judge(asked: tuple[Sequence[LabelledCase], BaseChatModel]) -> list[tuple[st
     labelled, model = asked
     said: dict[Case, Word] = {}
 
-    def keep(finding: Finding) -> None:
+    def keep(finding: JudgedCase) -> None:
         said[finding.case] = finding.answer.verdict
 
     datasets = {one.dataset.name + one.dataset.split: one.dataset for one in labelled}
