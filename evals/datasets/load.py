@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -22,14 +23,15 @@ from .question import Dataset, Expects, Question
 Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 
-def spider(records: Records) -> list[Question]:
-    """Spider, Spider-DK and Spider-Realistic."""
-    return _single(records, "question")
+def single(question: str, records: Records) -> list[Question]:
+    """Spider and its variants; `question` names the field that is asked."""
+    return [
+        Question(str(number), record["db_id"], record[question], (record["query"],), interaction=str(number))
+        for number, record in enumerate(records)
+    ]
 
 
-def spider_syn(records: Records) -> list[Question]:
-    """Spider-Syn: the question with synonyms; the original one is Spider's."""
-    return _single(records, "SpiderSynQuestion")
+spider = partial(single, "question")
 
 
 def interactions(records: Records) -> list[Question]:
@@ -60,13 +62,6 @@ def bird(records: Records) -> list[Question]:
             evidence=record.get("evidence", ""),
             level=record.get("difficulty", ""),
         )
-        for number, record in enumerate(records)
-    ]
-
-
-def _single(records: Records, question: str) -> list[Question]:
-    return [
-        Question(str(number), record["db_id"], record[question], (record["query"],), interaction=str(number))
         for number, record in enumerate(records)
     ]
 
@@ -178,7 +173,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "spider-syn": Layout(
         ("spider-syn", "Spider-Syn"),
         {"dev": ("dev.json", "dev_syn.json"), "train": ("train_spider.json",)},
-        spider_syn,
+        partial(single, "SpiderSynQuestion"),
     ),
     "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": ("Spider-DK.json",)}, spider),
     "spider-realistic": Layout(

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from .experiment import Experiment, experiment_names, read_experiment
-from .measure import Measured, NotRun, Setup, measure, plumbing_only
+from .experiment import experiment_names, read_experiment
+from .measure import NotRun, Setup, measure
 
-__all__ = [
-    "Experiment",
-    "Measured",
-    "NotRun",
-    "Setup",
-    "experiment_names",
-    "measure",
-    "plumbing_only",
-    "read_experiment",
-]
+__all__ = ["NotRun", "Setup", "experiment_names", "measure", "read_experiment"]

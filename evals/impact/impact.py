@@ -27,6 +27,7 @@ from ...tools.sql.resolve import resolve
 from ...tools.values.schema_words import name_stems
 from ...tools.values.text_words import stems
 from ..metrics.expected import Expected, Unfit, expected
+from ..runner.record import SHOWN_ROWS
 from ..trial.run import paired
 from .history import Held, PastAnswer, Side, concerning
 
@@ -38,8 +39,6 @@ ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unset
 - `broken_before`: it did not run before either: no change.
 - `unsettled`: only a model can tell, such as for a question that was declined and may be answered now.
 """
-
-SHOWN_ROWS = 10
 
 _LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 
 class ColumnUnit(NamedTuple):
@@ -150,15 +150,12 @@ def _without_values(query: Query) -> Query:
 
 
 def _conditions_without_values(conditions: Conditions) -> Conditions:
-    return conditions._replace(units=tuple(map(_condition_without_values, conditions.units)))
+    units = (unit._replace(first=_nested(unit.first), second=_nested(unit.second)) for unit in conditions.units)
+    return conditions._replace(units=tuple(units))
 
 
-def _condition_without_values(condition: Condition) -> Condition:
-    first, second = condition.first, condition.second
-    return condition._replace(
-        first=_without_values(first) if isinstance(first, Query) else None,
-        second=_without_values(second) if isinstance(second, Query) else None,
-    )
+def _nested(value: Value) -> Query | None:
+    return _without_values(value) if isinstance(value, Query) else None
 
 
 def _columns_mapped(query: Query, same: Mapping[str, str]) -> Query:
@@ -167,32 +164,28 @@ def _columns_mapped(query: Query, same: Mapping[str, str]) -> Query:
     `same` holds for the tables of the outermost query, also where a combined query has others; queries inside
     conditions and FROM keep their columns and their DISTINCT.
     """
-    order, combined = query.order, query.combined
+    combined = query.combined
     return replace(
         query,
         distinct=None,
-        joins=_map_conditions(query.joins, same),
-        outputs=tuple(Output(output.aggregate, _map_value(output.unit, same)) for output in query.outputs),
-        where=_map_conditions(query.where, same),
-        group=tuple(_map_column(unit, same) for unit in query.group),
-        having=_map_conditions(query.having, same),
-        order=Order(order.direction, tuple(_map_value(unit, same) for unit in order.units)) if order else None,
+        joins=_map_columns(query.joins, same),
+        outputs=_map_columns(query.outputs, same),
+        where=_map_columns(query.where, same),
+        group=_map_columns(query.group, same),
+        having=_map_columns(query.having, same),
+        order=_map_columns(query.order, same),
         combined=(combined[0], _columns_mapped(combined[1], same)) if combined else None,
     )
 
 
-def _map_conditions(conditions: Conditions, same: Mapping[str, str]) -> Conditions:
-    units = tuple(condition._replace(unit=_map_value(condition.unit, same)) for condition in conditions.units)
-    return conditions._replace(units=units)
-
-
-def _map_value(unit: ValueUnit, same: Mapping[str, str]) -> ValueUnit:
-    right = _map_column(unit.right, same) if unit.right else None
-    return ValueUnit(unit.operator, _map_column(unit.left, same), right)
-
-
-def _map_column(unit: ColumnUnit, same: Mapping[str, str]) -> ColumnUnit:
-    return ColumnUnit(unit.aggregate, same.get(unit.column, unit.column), None)
+def _map_columns(part: Any, same: Mapping[str, str]) -> Any:
+    """Replace the columns of a part of a query."""
+    if isinstance(part, ColumnUnit):
+        return ColumnUnit(part.aggregate, same.get(part.column, part.column), None)
+    if not isinstance(part, tuple):
+        return part
+    mapped = [_map_columns(one, same) for one in part]
+    return type(part)(*mapped) if hasattr(part, "_fields") else tuple(mapped)
 
 
 def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import closing
 from contextvars import ContextVar
@@ -19,7 +18,6 @@ from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, C
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
-from pydantic import PrivateAttr
 
 from ...agent.effects import QUERY_NUMBER
 from ...agent.model.errors import loop_is_gone, model_error, refuses_prompt, rejects_temperature
@@ -124,15 +122,6 @@ class Requests:
     error: str = ""
     pending: set[UUID] = field(default_factory=set[UUID])
 
-    def unanswered(self, sql: str) -> str:
-        """Why the turn is no answer of the model's; empty where it is one.
-
-        Args:
-            sql: What the turn came to: a request that it broke off only counts where it came to nothing.
-        """
-        cut_off = "a request to the model was broken off before its reply came: try again, or allow it more time"
-        return self.error or (cut_off if self.pending and not sql else "")
-
 
 _requests: ContextVar[Requests] = ContextVar("requests")
 
@@ -149,7 +138,10 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
         record = failed(turn, error)
     finally:
         _requests.reset(token)
-    why = requests.unanswered(record.sql)
+    why = requests.error
+    if requests.pending and not record.sql:
+        # A request that the turn broke off only counts where it came to nothing.
+        why = why or "a request to the model was broken off before its reply came: try again, or allow it more time"
     return not_asked(turn, why) if why else record
 
 
@@ -214,16 +206,13 @@ class ReplayModel(BaseChatModel):
 
     So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
     or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
-    the same file's reply again: such a draft is lost, and no other file's takes its place. Outside the agent each
-    request counts as a further query.
+    the same file's reply again: such a draft is lost, and no other file's takes its place. A baseline has one query.
 
     Attributes:
         files: SQL by question id, of each file.
     """
 
     files: Sequence[Mapping[str, str]]
-    _asked: Counter[str] = PrivateAttr(default_factory=Counter[str])
-    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     @property
     def _llm_type(self) -> str:
@@ -237,12 +226,7 @@ class ReplayModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         question = asked_about.get()
-        metadata = (run_manager.metadata if run_manager else None) or {}
-        number = metadata.get(QUERY_NUMBER)
-        if number is None:
-            with self._lock:
-                number = self._asked[question]
-                self._asked[question] += 1
+        number: int = ((run_manager.metadata if run_manager else None) or {}).get(QUERY_NUMBER, 0)
         predictions = self.files[min(number, len(self.files) - 1)]
         if question not in predictions:
             raise ModelError(f"the replayed predictions have none for question {question}")

@@ -62,6 +62,7 @@ def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """
     path = out / SPEC_FILE
     try:
+        out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             write_whole(path, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
     except OSError as error:
