@@ -311,12 +311,7 @@ def _learn(lessons: _Lessons) -> Figures:
             figures[str(arm)] = {"n": n, "ex_gold": ex, "ex_verdict": divide(accepted, n), "unjudged": unjudged}
     change = compare(right[ARMS[0]], right[ARMS[-1]])
     between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
-<<<<<<< HEAD
-    return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.mcnemar_p, 4)}
-=======
-    figures |= {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
-    return figures | {"others_changed": asyncio.run(_count_others(lessons))}
->>>>>>> ready-trial
+    return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
 
 
 async def _answer_lessons(lessons: _Lessons) -> dict[tuple[int, str], str]:
