@@ -19,7 +19,7 @@ from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
 from tableturn.agent.answers.html import answer_html
 from tableturn.agent.conversation import Conversation
-from tableturn.evals.lab.bench.carried import PLACES, NotReachable
+from tableturn.evals.lab.bench.carried import carry, explain_missing
 from tableturn.evals.lab.bench.harness import own_cache, variable
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.tools.database import Database
@@ -108,7 +108,6 @@ class _House:
         self._engine = engine
         self._folder = folder
         self._stack = stack
-        self._place = stack.enter_context(PLACES[engine]())
         self._open: dict[str, tuple[Database, Any]] = {}
 
     def database(self, name: str) -> tuple[Database, Any]:
@@ -124,7 +123,7 @@ class _House:
         path = self._folder / f"{name if own else 'empty'}.db"
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(";\n".join(["BEGIN", *statements, "COMMIT"]) if own else "")
-        return self._place.carry(path, name, () if own else statements)
+        return carry(path, self._engine, self._folder, () if own else statements)
 
 
 @contextmanager
@@ -132,10 +131,10 @@ def _houses(folder: Path) -> Generator[tuple[dict[str, _House], dict[str, str]]]
     houses, missing = dict[str, _House](), dict[str, str]()
     with ExitStack() as stack:
         for engine in _ENGINES:
-            try:
+            if why := explain_missing(engine):
+                missing[engine] = why
+            else:
                 houses[engine] = _House(engine, folder, stack)
-            except NotReachable as error:
-                missing[engine] = str(error)
         yield houses, missing
 
 

@@ -6,9 +6,11 @@ an utterance that holds a question asked back and its answer (CoSQL, ` | `) is p
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -22,7 +24,7 @@ from ....tools.linking import PastTurn
 from ...datasets import Dataset, Question, load_dataset
 from ...metrics import OfficialJudge, Verdict, summarize
 from ...official.execution import same_rows
-from .carried import PLACES, NotReachable, read_tables
+from .carried import carry, explain_missing, read_tables
 from .determined import Expected, determined
 from .gold import Databases
 from .measure import Figures, Measure, merge_figures
@@ -155,14 +157,12 @@ def _answer_on_engine(case: tuple[str, Dataset, Held]) -> Figures:
     if name == "left_out":
         return {"left_out": list(held)}
     count = sum(map(len, held.values()))
-    try:
-        place = PLACES[name]()
-    except NotReachable as error:
-        return {"questions": count, name: {"not run": str(error)}}
+    if missing := explain_missing(name):
+        return {"questions": count, name: {"not run": missing}}
     right = 0
-    with place:
+    with tempfile.TemporaryDirectory() as folder:
         for each, questions in held.items():
-            with Database.open(place.carry(dataset.database(each), each)) as database:
+            with Database.open(carry(dataset.database(each), name, Path(folder))) as database:
                 translator = OfflineTranslator(database)
                 right += sum(_is_right(translator, database, text, expected) for text, expected in questions)
     return {"questions": count, name: round(right / count, 4)}
