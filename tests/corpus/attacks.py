@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.carried import ENGINES, carry, explain_missing
 from tableturn.evals.lab.bench.harness import descendants, own_cache, resident_bytes
 from tableturn.evals.lab.bench.measure import Figures, Whole
 from tableturn.evals.lab.bench.registry import BenchOptions
@@ -25,6 +24,7 @@ from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 
 from tests.support.transcript import Transcript, steady, take_turns
+from tests.tools.database.carried import ENGINES, carry, explain_missing
 from tests.tools.database.traces import trace
 
 from . import bombs, egress, hidden, poisoned, statements

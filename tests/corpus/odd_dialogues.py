@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import tempfile
 import time
@@ -13,17 +14,19 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
 from tableturn.agent.answers.html import answer_html
 from tableturn.agent.conversation import Conversation
-from tableturn.evals.lab.bench.carried import carry, explain_missing
-from tableturn.evals.lab.bench.harness import own_cache, variable
+from tableturn.evals.lab.bench.harness import own_cache
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
+
+from tests.tools.database.carried import carry, explain_missing
 
 from . import odd
 
@@ -48,7 +51,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     with (
         tempfile.TemporaryDirectory() as folder,
         own_cache(Path(folder) / "cache"),
-        variable(RAISING_VARIABLE, "1"),
+        patch.dict(os.environ, {RAISING_VARIABLE: "1"}),
         _houses(Path(folder)) as (houses, missing),
     ):
         engines = list(houses.values())

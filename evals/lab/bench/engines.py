@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from tests.tools.database.carried import ENGINES, carry, explain_missing, open_driver
 from tests.tools.database.conformance.attacks import SHARED
 from tests.tools.database.conformance.candidate import Candidate
 from tests.tools.database.conformance.candidates.duckdb import DuckDB
@@ -21,7 +22,6 @@ from tests.tools.database.conformance.tables import STATEMENTS
 
 from ....tools.database import Database, Limits, Schema
 from ....tools.errors import QueryError, SQLParseError
-from .carried import ENGINES, carry, explain_missing, open_driver
 from .determined import Expected, determined
 from .gold import golds
 from .harness import least_seconds

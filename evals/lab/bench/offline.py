@@ -15,6 +15,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from tests.tools.database.carried import carry, explain_missing, read_tables
+
 from ....agent.offline import OfflineTranslator
 from ....prompts.generate import GenerateTask
 from ....prompts.rephrase import RephraseTask
@@ -24,7 +26,6 @@ from ....tools.linking import PastTurn
 from ...datasets import Dataset, Question, load_dataset
 from ...metrics import OfficialJudge, Verdict, summarize
 from ...official.execution import same_rows
-from .carried import carry, explain_missing, read_tables
 from .determined import Expected, determined
 from .gold import Databases
 from .measure import Figures, Measure, merge_figures

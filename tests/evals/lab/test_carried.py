@@ -7,9 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.carried import ENGINES, carry, explain_missing, read_tables
 from tableturn.evals.lab.bench.determined import determined
 from tableturn.tools.database import Database
+
+from tests.tools.database.carried import ENGINES, carry, explain_missing, read_tables
 
 _TABLES = """
     CREATE TABLE visit (person TEXT REFERENCES person (id), day DATE, note INT, room INT REFERENCES room (id));

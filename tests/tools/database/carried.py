@@ -16,10 +16,9 @@ from uuid import uuid4
 
 import pandas as pd
 from sqlalchemy import NullPool, PoolProxiedConnection, create_engine, make_url
+from tableturn.evals.official.execution import lenient_text, open_read_only
 
-from tests.tools.database.servers import MARIADB, POSTGRES, Server
-
-from ...official.execution import lenient_text, open_read_only
+from .servers import MARIADB, POSTGRES, Server
 
 Kind = Literal["whole", "number", "date", "moment", "text", "binary"]
 Types = Mapping[Kind | Literal["key"], str]
