@@ -21,7 +21,9 @@ def add_moved(app: typer.Typer, old: str, new: str) -> None:
 
 
 def _naming(old: str, new: str) -> Callable[[], NoReturn]:
-    def moved() -> NoReturn:
+    def moved(context: typer.Context) -> NoReturn:
+        if old == "train" and context.args[:1] == ["confidence"]:
+            raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
         raise SettingsError(
             f"`tableturn {old}` is no longer installed: run `python -m tableturn.evals.lab {new}` in a clone"
         )

@@ -22,18 +22,9 @@ from ....tools.errors import SettingsError
 
 @dataclass(frozen=True)
 class LoraOptions:
-    """How to train.
+    """How to train; `sft lora --help` says what each is.
 
-    Attributes:
-        rank: Of the adapters (Track-SQL 3.1: 32).
-        alpha: Their scale (64).
-        dropout: Before them (0.1).
-        batch: Records a step (6).
-        accumulate: Batches that share a step, for small memories: batch 1, accumulated 6 times, is a batch of 6.
-        epochs: Passes over the records.
-        learning_rate: At its highest; it falls as a cosine.
-        max_tokens: Longer records are left out: cut, they would lack their answer or their schema.
-        seed: Of order and weights.
+    Rank, alpha, dropout and batch are those of Track-SQL 3.1. The learning rate falls as a cosine.
     """
 
     rank: int = 32
