@@ -20,7 +20,7 @@ def add_moved(app: typer.Typer, old: str, new: str) -> None:
     app.command(old.split()[-1], hidden=True, context_settings=_ANY_ARGUMENTS)(_naming(old, new))
 
 
-def _naming(old: str, new: str) -> Callable[[], NoReturn]:
+def _naming(old: str, new: str) -> Callable[[typer.Context], NoReturn]:
     def moved(context: typer.Context) -> NoReturn:
         if old == "train" and context.args[:1] == ["confidence"]:
             raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
