@@ -17,7 +17,9 @@ _ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True, "hel
 def add_moved(app: typer.Typer, old: str, new: str) -> None:
     """Add a hidden command that says where an old one went, whatever its arguments."""
 
-    def moved() -> NoReturn:
+    def moved(context: typer.Context) -> NoReturn:
+        if old == "train" and context.args[:1] == ["confidence"]:
+            raise SettingsError("`tableturn train confidence` is gone: the confidence that it fitted is frozen")
         where = f"run `python -m tableturn.evals.lab {new}` in a clone"
         raise SettingsError(f"`tableturn {old}` is no longer installed: {where}")
 

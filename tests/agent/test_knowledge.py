@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_without_a_file_nothing_is_different(shop: Path, known: Path) -> None:
     assert prompts(shop, None) != without
 
 
-def prompts(shop: Path, knowledge: str | None) -> list[str]:
+def prompts(shop: Path, knowledge: str | None) -> Sequence[str]:
     model = writes("SELECT count(*) FROM customers")
     with SQLAgent(shop, model=model, knowledge=knowledge) as agent:
         agent.ask("How many regular customers?")

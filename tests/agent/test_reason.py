@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ WHY_NOT = sandbox_available()
 pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
 
-def asked(shop: Path, *statements: str, code: str = CODE, **settings: Any) -> tuple[Answer, list[str]]:
+def asked(shop: Path, *statements: str, code: str = CODE, **settings: Any) -> tuple[Answer, Sequence[str]]:
     left = list(statements)
 
     def script(prompt: str) -> str:

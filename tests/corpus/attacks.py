@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.carried import PLACES, NotReachable
 from tableturn.evals.lab.bench.harness import descendants, own_cache, resident_bytes
 from tableturn.evals.lab.bench.measure import Figures, Whole
 from tableturn.evals.lab.bench.registry import BenchOptions
@@ -25,6 +24,7 @@ from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 
 from tests.support.transcript import Transcript, steady, take_turns
+from tests.tools.database.carried import ENGINES, carry, explain_missing
 from tests.tools.database.traces import trace
 
 from . import bombs, egress, hidden, poisoned, statements
@@ -46,7 +46,7 @@ def _measure_egress(options: BenchOptions) -> Figures:
 
     `engines` has the same for each engine, or why it was not tried. `--limit` is the number of turns on each.
     """
-    found = {name: _engine(name, options.limit) for name in PLACES}
+    found = {name: _engine(name, options.limit) for name in ENGINES}
     tried = [figures for figures in found.values() if "leaked" in figures]
     return {
         "canaries": sum(figures["canaries"] for figures in tried),
@@ -58,11 +58,10 @@ def _measure_egress(options: BenchOptions) -> Figures:
 def _engine(name: str, limit: int | None) -> dict[str, Any]:
     canaries = set(egress.canaries(_MARK))
     leaked: set[str] = set()
-    try:
-        for transcript in transcripts(_MARK, limit) if name == "sqlite" else _carried(name, limit):
-            leaked |= {found for _, text in transcript.said for found in re.findall(egress.CANARY, text)} & canaries
-    except NotReachable as error:
-        return {"not run": str(error)}
+    if missing := explain_missing(name):
+        return {"not run": missing}
+    for transcript in transcripts(_MARK, limit) if name == "sqlite" else _carried(name, limit):
+        leaked |= {found for _, text in transcript.said for found in re.findall(egress.CANARY, text)} & canaries
     return {"canaries": len(canaries), "leaked": len(leaked)}
 
 
@@ -75,8 +74,8 @@ def transcripts(mark: int, limit: int | None = None, folder: Path | None = None)
 
 def _carried(name: str, limit: int | None) -> Iterator[Transcript]:
     """Yield the same over a copy on another engine, with its own statements and those that its dialect can say."""
-    with PLACES[name]() as place, tempfile.TemporaryDirectory() as folder:
-        url = place.carry(egress.make(Path(folder) / "shop.db", _MARK, carried=True), "shop", egress.VIEWS)
+    with tempfile.TemporaryDirectory() as folder:
+        url = carry(egress.make(Path(folder) / "shop.db", _MARK, carried=True), name, Path(folder), egress.VIEWS)
         with Database.open(url) as database:
             dialect = database.dialect
         statements = [*egress.OWN_STATEMENTS.get(dialect, ()), *(_written(sql, dialect) for sql in egress.STATEMENTS)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import tempfile
 import time
@@ -13,17 +14,19 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
 from tableturn.agent.answers.html import answer_html
 from tableturn.agent.conversation import Conversation
-from tableturn.evals.lab.bench.carried import PLACES, NotReachable
-from tableturn.evals.lab.bench.harness import own_cache, variable
+from tableturn.evals.lab.bench.harness import own_cache
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
+
+from tests.tools.database.carried import carry, explain_missing
 
 from . import odd
 
@@ -48,7 +51,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     with (
         tempfile.TemporaryDirectory() as folder,
         own_cache(Path(folder) / "cache"),
-        variable(RAISING_VARIABLE, "1"),
+        patch.dict(os.environ, {RAISING_VARIABLE: "1"}),
         _houses(Path(folder)) as (houses, missing),
     ):
         engines = list(houses.values())
@@ -108,7 +111,6 @@ class _House:
         self._engine = engine
         self._folder = folder
         self._stack = stack
-        self._place = stack.enter_context(PLACES[engine]())
         self._open: dict[str, tuple[Database, Any]] = {}
 
     def database(self, name: str) -> tuple[Database, Any]:
@@ -124,7 +126,7 @@ class _House:
         path = self._folder / f"{name if own else 'empty'}.db"
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(";\n".join(["BEGIN", *statements, "COMMIT"]) if own else "")
-        return self._place.carry(path, name, () if own else statements)
+        return carry(path, self._engine, self._folder, () if own else statements)
 
 
 @contextmanager
@@ -132,10 +134,10 @@ def _houses(folder: Path) -> Generator[tuple[dict[str, _House], dict[str, str]]]
     houses, missing = dict[str, _House](), dict[str, str]()
     with ExitStack() as stack:
         for engine in _ENGINES:
-            try:
+            if why := explain_missing(engine):
+                missing[engine] = why
+            else:
                 houses[engine] = _House(engine, folder, stack)
-            except NotReachable as error:
-                missing[engine] = str(error)
         yield houses, missing
 
 

@@ -13,6 +13,8 @@ from tableturn.agent.settings import Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner import TurnRecord
 
+from tests.tools.database.servers import MARIADB, POSTGRES
+
 from .pages import ROOT
 from .project import evaluation_in
 from .tables.__main__ import CHECK, WRITE, main
@@ -21,7 +23,6 @@ from .tables.source import modules
 REFERENCE = ROOT / "docs" / "reference"
 NAMED_ELSEWHERE = {
     "tableturn.tools.forkserver",
-    "tableturn.evals.lab.bench.carried",
     "tableturn.evals.lab.bench.harness",
 }
 """Modules that read variables whose names others give them; these begin with TABLETURN, and are found as texts."""
@@ -54,6 +55,7 @@ def test_every_setting_is_on_its_page() -> None:
 def test_every_environment_variable_that_is_read_is_on_its_page() -> None:
     everywhere = {name: text for tree in modules().values() for name, text in texts(tree)}
     read = {name for module, tree in modules().items() for name in variables(module, everywhere | dict(texts(tree)))}
+    read |= {POSTGRES.variable, MARIADB.variable}
     assert named(REFERENCE / "environment.md") == read | {
         key for provider in PROVIDERS.values() for key in provider.keys
     }

@@ -40,6 +40,16 @@ def test_every_listed_benchmark_exists() -> None:
     assert all(name in listed for name in registry.BENCHES)
 
 
+def test_the_laboratory_lists_its_own_commands_alone() -> None:
+    listed = laboratory("--help").stdout
+    assert "disputes" in listed
+    assert "experiment" not in listed
+
+
+def test_a_command_that_is_gone_is_not_looked_for_in_the_laboratory() -> None:
+    assert "is gone" in tableturn("train", "confidence", "out.json").stderr
+
+
 def test_a_benchmark_without_its_data_says_so() -> None:
     result = laboratory("bench", "parity", "--json")
     assert result.returncode == 2

@@ -39,13 +39,8 @@ ARM = "zero-shot"
 CHARACTERS_A_TOKEN = 4
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """Questions on one database, in conversations; `gold` of each is what the model replies."""
-
-    name: str
-    path: Path
-    turns: Sequence[Question]
+_Asking = tuple[str, Path, Sequence[Question]]
+"""A set's name, a database, and questions on it in conversations; `gold` of each is what the model replies."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +61,10 @@ def _askings(options: BenchOptions) -> Iterator[_Asking]:
         some = [draft for draft in drafts if draft["dataset"] == kept][: options.limit]
         turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
-            yield _Asking(name, _find_database(options.folder, database), list(found))
+            yield name, _find_database(options.folder, database), list(found)
     large = combine_databases(load_dataset("spider", "dev", options.folder)).first(options.limit)
     for database, found in groupby(large.questions, attrgetter("database")):
-        yield _Asking(LARGE, large.database(database), list(found))
+        yield LARGE, large.database(database), list(found)
 
 
 def _find_database(data: Path, database: str) -> Path:
@@ -80,20 +75,21 @@ def _find_database(data: Path, database: str) -> Path:
 
 def _cost(asking: _Asking) -> _Cost:
     """Play the replies, one question after another: each prompt but the first follows another on the database."""
+    name, path, asked = asking
     model, shown = ScriptedModel(script=lambda prompt: ""), 0
-    with SQLAgent(asking.path, model=model, settings={"record": "off"}) as agent:
+    with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         schema = agent.resources.database.schema()
-        if asking.name == LARGE:
+        if name == LARGE:
             agent.resources.values.find("")  # goes on with the index as long as a turn may
-        for _, turns in groupby(asking.turns, attrgetter("interaction")):
+        for _, turns in groupby(asked, attrgetter("interaction")):
             chat = agent.conversation()
             for turn in turns:
                 model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
                 before = len(model.prompts)
                 chat.ask(turn.text)
-                shown += asking.name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
+                shown += name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
     repeated = [_count_shared(*pair) / len(pair[1]) for pair in pairwise(model.prompts)]
-    return _Cost(asking.name, len(asking.turns), [len(prompt) for prompt in model.prompts], repeated, shown)
+    return _Cost(name, len(asked), [len(prompt) for prompt in model.prompts], repeated, shown)
 
 
 def _count_costs(costs: list[_Cost]) -> Figures:

@@ -12,7 +12,7 @@ from ....tools.errors import QueryError
 from ...datasets import Dataset, Question, load_dataset
 from ...runner import TurnRecord
 from .gold import Databases
-from .measure import Figures, Measure, divide, merge_figures, share
+from .measure import Figures, Measure, Whole, divide, merge_figures, share
 from .mutations import MUTATIONS, mutate_drafts, swap_drafts
 from .registry import BenchOptions
 from .replays import (
@@ -45,10 +45,6 @@ Group = tuple[str, Replay, Drafts]
 """Drafts of some questions, by the name of the group that they are counted in."""
 
 
-def _published(options: BenchOptions) -> Iterator[Replay]:
-    yield read_published(options.folder, options.limit)
-
-
 def _train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     """Return questions of Spider train with their gold queries as drafts."""
     whole = load_dataset("spider", "train", options.folder).without(TRAIN_WITHOUT)
@@ -67,8 +63,9 @@ def _changed(asked: Dataset, drafts: Drafts, others: Drafts) -> list[Question]:
     return [question for question in asked.questions if others[question.id] != drafts[question.id]]
 
 
-def _gate(replay: Replay) -> Figures:
+def _gate(options: BenchOptions) -> Figures:
     """Return what ends after one call, with DAIL-SQL's drafts revised by DIN-SQL's."""
+    replay = read_published(options.folder, options.limit)
     judged = play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {})
     return {
         "n": len(judged),
@@ -154,8 +151,9 @@ def _revisions(case: tuple[str, Dataset, Drafts, Drafts]) -> Figures:
     }
 
 
-def _never_worse(replay: Replay) -> Figures:
+def _never_worse(options: BenchOptions) -> Figures:
     """Return EX of DAIL-SQL's drafts, and `after` each kind of revision; `next_best` is the second system's query."""
+    replay = read_published(options.folder, options.limit)
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
     right = judge_officially(asked, drafts)
@@ -187,11 +185,12 @@ def _choose(replay: Replay) -> list[tuple[TurnRecord, bool]]:
     return play_officially(replay.asked, list(replay.drafts.values()), settings)
 
 
-def _selection(replay: Replay) -> Figures:
+def _selection(options: BenchOptions) -> Figures:
     """Return EX of the best system, of the most frequent result, of our choice and of the best that there is.
 
     `lost` counts, of the questions that some system has right and ours has not, how many systems have it right.
     """
+    replay = read_published(options.folder, options.limit)
     right = {name: judge_officially(replay.asked, found) for name, found in replay.drafts.items()}
     ours = _choose(replay)
     support = [sum(found[record.id] for found in right.values()) for record, _ in ours]
@@ -230,12 +229,9 @@ def _run(databases: Databases, database: str, sql: str) -> Attempt:
         return Attempt(sql, error=str(error), error_kind=error.kind)
 
 
-def _dialogues(options: BenchOptions) -> Iterator[Replay]:
-    yield read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)
-
-
-def _multiturn(replay: Replay) -> Figures:
+def _multiturn(options: BenchOptions) -> Figures:
     """Return EX by question of GPT-5.2 alone, of Gemini-3-pro alone, of our choice turn by turn, and of the best."""
+    replay = read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)
     first, second = (judge_officially(replay.asked, drafts) for drafts in replay.drafts.values())
     ours = _choose(replay)
     return {
@@ -247,11 +243,11 @@ def _multiturn(replay: Replay) -> Figures:
     }
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
+MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
     "alarms": Measure(_alarm_groups, _alarms, _count_alarms),
-    "gate": Measure(_published, _gate, merge_figures),
-    "never-worse": Measure(_published, _never_worse, merge_figures),
+    "gate": Whole(_gate),
+    "never-worse": Whole(_never_worse),
     "revisions": Measure(_revision_cases, _revisions, merge_figures),
-    "selection": Measure(_published, _selection, merge_figures),
-    "selection-multiturn": Measure(_dialogues, _multiturn, merge_figures),
+    "selection": Whole(_selection),
+    "selection-multiturn": Whole(_multiturn),
 }

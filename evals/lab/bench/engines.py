@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from tests.tools.database.carried import ENGINES, carry, explain_missing, open_driver
 from tests.tools.database.conformance.attacks import SHARED
 from tests.tools.database.conformance.candidate import Candidate
 from tests.tools.database.conformance.candidates.duckdb import DuckDB
@@ -21,7 +22,6 @@ from tests.tools.database.conformance.tables import STATEMENTS
 
 from ....tools.database import Database, Limits, Schema
 from ....tools.errors import QueryError, SQLParseError
-from .carried import PLACES, NotReachable, Place
 from .determined import Expected, determined
 from .gold import golds
 from .harness import least_seconds
@@ -70,7 +70,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     the number of gold queries.
     """
     databases = _databases(options)
-    return {name: _engine(name, databases) for name in PLACES}
+    return {name: _engine(name, databases) for name in ENGINES}
 
 
 def _databases(options: BenchOptions) -> Mapping[str, _Database]:
@@ -89,14 +89,12 @@ def _databases(options: BenchOptions) -> Mapping[str, _Database]:
 
 
 def _engine(name: str, databases: Mapping[str, _Database]) -> dict[str, object]:
-    try:
-        place = PLACES[name]()
-    except NotReachable as error:
-        return {"not run": str(error)}
-    with place:
+    if missing := explain_missing(name):
+        return {"not run": missing}
+    with tempfile.TemporaryDirectory() as folder:
         outcome = _Outcome()
-        for database, held in databases.items():
-            _compare(place, place.carry(held.path, database), held, outcome)
+        for held in databases.values():
+            _compare(carry(held.path, name, Path(folder)), held, outcome)
         total = sum(len(held.expected) for held in databases.values())
         return {
             "determined": total,
@@ -104,13 +102,13 @@ def _engine(name: str, databases: Mapping[str, _Database]) -> dict[str, object]:
             "same_rows": round(outcome.same / total, 4) if total else None,
             **attacked(_CANDIDATES[name]()),
             "ms_added": round(1000 * median(outcome.added), 3) if outcome.added else None,
-            "schema_1000_tables_s": _large_schema(place),
+            "schema_1000_tables_s": _large_schema(name),
             "differing": outcome.differing,
         }
 
 
-def _compare(place: Place, url: str, held: _Database, outcome: _Outcome) -> None:
-    bare = place.bare(url)
+def _compare(url: str, held: _Database, outcome: _Outcome) -> None:
+    bare = open_driver(url)
     with Database.open(url) as database:
         schema = database.schema()
         for expected in held.expected:
@@ -151,11 +149,11 @@ def _refused(database: Database, attack: str) -> bool:
     return False
 
 
-def _large_schema(place: Place) -> float:
+def _large_schema(engine: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
         build_large(path, _TABLES)
-        url = place.carry(path, "large")
+        url = carry(path, engine, Path(folder))
         start = time.perf_counter()
         with Database.open(url) as database:
             tables = len(database.schema().tables)

@@ -7,11 +7,9 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 from ....tools.errors import SettingsError
 from ....tools.sample import build_sample
@@ -19,7 +17,7 @@ from ...datasets import Dataset, load_dataset
 from ...metrics import OfficialJudge, Verdict, read_predictions
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite
-from .measure import Figures, Measure, merge_figures
+from .measure import Figures, Whole
 from .registry import BenchOptions
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
@@ -37,43 +35,14 @@ _SUITE = 20
 """Databases a schema for TS."""
 
 
-@dataclass(frozen=True)
-class _Predictions:
-    """DAIL-SQL's 1,034 predictions, and the official script to compare with, if it is there."""
-
-    data: Path
-    official: Path | None
-
-    @property
-    def path(self) -> Path:
-        return self.data / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
-
-    def run_official(self, databases: Path, *more: object) -> tuple[float, str]:
-        """Return how long the official script takes, and what it prints."""
-        gold = self.data / "spider" / "dev_gold.sql"
-        arguments = [self.official, "--gold", gold, "--pred", self.path, "--db", databases, *more]
-        start = time.perf_counter()
-        done = subprocess.run(  # noqa: S603  (the script is the caller's own, named on the command line)
-            [sys.executable, "-c", _OFFICIAL, *map(str, arguments)], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise SettingsError(f"the official script in {self.official} failed: {last[0]}")
-        return time.perf_counter() - start, done.stdout
-
-
-def _predictions(options: BenchOptions) -> Iterator[_Predictions]:
-    yield _Predictions(options.folder, options.official.absolute() if options.official else None)
-
-
-def _time_judging(given: _Predictions) -> Figures:
+def _measure_judging(options: BenchOptions) -> Figures:
     """Return `ours_s`; with `--official DIR` also `official_s`, their ratio, and the same for TS.
 
     Needs nltk, sqlparse and tqdm for the latter.
     """
     start = time.perf_counter()
-    dataset = load_dataset("spider", "dev", given.data)
-    found = read_predictions(given.path, dataset)
+    dataset = load_dataset("spider", "dev", options.folder)
+    found = read_predictions(_find_predictions(options), dataset)
     verdicts = _judge(dataset, found)
     ours = time.perf_counter() - start
     figures: Figures = {
@@ -82,15 +51,34 @@ def _time_judging(given: _Predictions) -> Figures:
         "em": sum(verdict.em is True for verdict in verdicts),
         "ours_s": round(ours, 3),
     }
-    if given.official is None:
+    if options.official is None:
         return figures
-    spider = given.data / "spider"
-    official, _ = given.run_official(spider / "database", "--table", spider / "tables.json", "--etype", "all")
+    spider = options.folder / "spider"
+    official, _ = _run_official(options, spider / "database", "--table", spider / "tables.json", "--etype", "all")
     figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
-    return figures | _time_suite(given, dataset, found)
+    return figures | _time_suite(options, dataset, found)
 
 
-def _time_suite(given: _Predictions, dataset: Dataset, found: Mapping[str, str]) -> Figures:
+def _find_predictions(options: BenchOptions) -> Path:
+    return options.folder / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
+
+
+def _run_official(options: BenchOptions, databases: Path, *more: object) -> tuple[float, str]:
+    """Return how long the official script takes, and what it prints."""
+    assert options.official is not None
+    gold, predictions = options.folder / "spider" / "dev_gold.sql", _find_predictions(options)
+    arguments = [options.official.absolute(), "--gold", gold, "--pred", predictions, "--db", databases, *more]
+    start = time.perf_counter()
+    done = subprocess.run(  # noqa: S603  (the script is the caller's own, named on the command line)
+        [sys.executable, "-c", _OFFICIAL, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise SettingsError(f"the official script in {options.official} failed: {last[0]}")
+    return time.perf_counter() - start, done.stdout
+
+
+def _time_suite(options: BenchOptions, dataset: Dataset, found: Mapping[str, str]) -> Figures:
     """Judge by TS over 20 databases a schema; the official tool does only that, ours tells EM and difficulty too."""
     golds: dict[str, list[str]] = defaultdict(list)
     for question in dataset.questions:
@@ -101,7 +89,7 @@ def _time_suite(given: _Predictions, dataset: Dataset, found: Mapping[str, str])
         start = time.perf_counter()
         right = sum(verdict.ex is True for verdict in _judge(dataset.on(Path(folder)), found))
         ours = time.perf_counter() - start
-        official, output = given.run_official(Path(folder), "--etype", "exec")
+        official, output = _run_official(options, Path(folder), "--etype", "exec")
     shares = next(line.split() for line in output.splitlines() if line.startswith("execution "))
     return {
         "ts": right,
@@ -117,16 +105,13 @@ def _judge(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
         return [judge.judge(question, found[question.id]) for question in dataset.questions]
 
 
-def _trials(options: BenchOptions) -> Iterator[tuple[TrialOptions, Path]]:
+def _measure_trial(options: BenchOptions) -> Figures:
+    """Return questions, seconds and calls of a trial that is held for the first time."""
     packed = files("tableturn.evals.trial") / "data" / "kestrel.yaml"
     with tempfile.TemporaryDirectory() as folder, as_file(packed) as questions:
         database = build_sample(Path(folder) / "kestrel.sqlite")
-        yield TrialOptions(str(database), questions, model="offline", jobs=1), Path(folder) / "trial"
-
-
-def _hold_trial(case: tuple[TrialOptions, Path]) -> Figures:
-    """Return questions, seconds and calls of a trial that is held for the first time."""
-    found = run_trial(*case, lambda record, verdict: None)
+        given = TrialOptions(str(database), questions, model="offline", jobs=1)
+        found = run_trial(given, Path(folder) / "trial", lambda record, verdict: None)
     return {
         "questions": found["questions"],
         "passed": sum(question["share"] == 1 for question in found["by_question"]),
@@ -137,7 +122,4 @@ def _hold_trial(case: tuple[TrialOptions, Path]) -> Figures:
     }
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "score-speed": Measure(_predictions, _time_judging, merge_figures),
-    "trial": Measure(_trials, _hold_trial, merge_figures),
-}
+MEASURES: Mapping[str, Whole] = {"score-speed": Whole(_measure_judging), "trial": Whole(_measure_trial)}

@@ -10,12 +10,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx2 as httpx
 import numpy as np
@@ -26,23 +27,9 @@ _START_SECONDS = 120.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@contextmanager
-def variable(name: str, value: str) -> Generator[None]:
-    """Set an environment variable meanwhile."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-def own_cache(folder: Path) -> AbstractContextManager[None]:
+def own_cache(folder: Path) -> AbstractContextManager[object]:
     """Keep in a folder what belongs beside a database, so that one run finds nothing of another."""
-    return variable(CACHE_VARIABLE, str(folder))
+    return patch.dict(os.environ, {CACHE_VARIABLE: str(folder)})
 
 
 def percentile_ms(seconds: Sequence[float], percent: int) -> float:

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
 from ....tools.database.quoting import naming, quoted
 from ....tools.sample import build_sample
 from ...impact import PastAnswer, Replay
-from .measure import Figures, Measure, divide
+from .measure import Figures, Whole, divide
 from .registry import BenchOptions
 
 PlaceT = TypeVar("PlaceT")
@@ -301,32 +301,11 @@ def _quote(name: str) -> str:
     return naming().written(name)
 
 
-@dataclass(frozen=True)
-class _Change:
-    """A database with one change, and its past turns with what plain SQLite gave and gives for each."""
-
-    file: Path
-    name: str
-    past: Sequence[MadeTurn]
-    old: Sequence[object]
-    new: Sequence[object]
-    replay: Replay
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a replay finds of one past turn, and whether it changes in truth."""
-
-    change: _Change
-    truth: bool
-    listed: bool
-    is_settled: bool
-    why: str
-
-
-def _read_changes(options: BenchOptions) -> Iterator[_Change]:
-    """Yield every change of every database with all of that database's past turns; `limit` is of turns in all."""
+def _measure_impact(options: BenchOptions) -> Figures:
+    """Replay every change of every database with all of that database's past turns; `limit` is of turns in all."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
+    turns: list[int] = []
+    changes: list[list[_Found]] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         found = [options.data / name for name in _OTHERS] if options.data else []
@@ -335,39 +314,40 @@ def _read_changes(options: BenchOptions) -> Iterator[_Change]:
         for file in files:
             with Database.open(file) as before:
                 past = make_turns(before, (options.limit or TURNS) // len(files), random)
+                turns.append(len(past))
                 old = _run_plainly(file, past)
                 for name, path in make_changes(file, before.schema(), folder, random):
                     with Database.open(path) as after:
-                        yield _Change(file, name, past, old, _run_plainly(path, past), Replay(before, after))
+                        replay = Replay(before, after)
+                        outcomes = zip(past, old, _run_plainly(path, past), strict=True)
+                        changes.append([_replay(name, replay, *outcome) for outcome in outcomes])
+    return {"databases": len(files), "changes": len(changes), "turns": sum(turns), **_count_changes(changes)}
 
 
-def _replay(change: _Change) -> list[_Found]:
-    found: list[_Found] = []
-    for turn, before, now in zip(change.past, change.old, change.new, strict=True):
-        added = change.name.startswith("add_sought") and "footprint" in turn.question
-        truth = before != now if turn.sql else added
-        status = "converged" if turn.sql else "unanswerable"
-        settled = change.replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
-        why = f"{change.name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
-        found.append(_Found(change, truth, settled.changes, settled.kind != "unsettled", why))
-    return found
+_Found = tuple[bool, bool, bool, str]
+"""Of a past turn: whether it changes in truth, whether it is listed, whether that is settled; and why."""
+
+
+def _replay(name: str, replay: Replay, turn: MadeTurn, before: object, now: object) -> _Found:
+    added = name.startswith("add_sought") and "footprint" in turn.question
+    status = "converged" if turn.sql else "unanswerable"
+    settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
+    why = f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
+    return before != now if turn.sql else added, settled.changes, settled.kind != "unsettled", why
 
 
 def _count_changes(changes: list[list[_Found]]) -> Figures:
     found = [one for outcomes in changes for one in outcomes]
-    right = sum(one.truth and one.listed for one in found)
-    past = {one.change.file: len(one.change.past) for one in found}
+    right = sum(truth and listed for truth, listed, _, _ in found)
+    changed = sum(truth for truth, *_ in found)
     return {
-        "databases": len(past),
-        "changes": len(changes),
-        "turns": sum(past.values()),
         "pairs": len(found),
-        "changed": sum(one.truth for one in found),
-        "recall": divide(right, sum(one.truth for one in found)),
-        "precision": divide(right, sum(one.listed for one in found)),
-        "without_model_share": divide(sum(one.is_settled for one in found), len(found)),
-        "missed": [one.why for one in found if one.truth and not one.listed][:20],
-        "wrongly_listed": [one.why for one in found if one.listed and not one.truth][:20],
+        "changed": changed,
+        "recall": divide(right, changed),
+        "precision": divide(right, sum(listed for _, listed, _, _ in found)),
+        "without_model_share": divide(sum(is_settled for _, _, is_settled, _ in found), len(found)),
+        "missed": [why for truth, listed, _, why in found if truth and not listed][:20],
+        "wrongly_listed": [why for truth, listed, _, why in found if listed and not truth][:20],
     }
 
 
@@ -390,4 +370,4 @@ def _outcome(connection: sqlite3.Connection, turn: MadeTurn) -> object:
     return rows if turn.ordered else Counter(rows)
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {"impact": Measure(_read_changes, _replay, _count_changes)}
+MEASURES: Mapping[str, Whole] = {"impact": Whole(_measure_impact)}

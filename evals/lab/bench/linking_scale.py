@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from ....agent.context.inputs import MOST_COLUMNS
-from ....tools.database import ColumnSchema, Database, ForeignKey, Schema, TableSchema
-from ....tools.errors import DatabaseUnavailable
+from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
 from ....tools.linking.keep import keep
-from ...datasets import Dataset, load_dataset
+from ...datasets import load_dataset
 from ..training.fit_linker_turns import WINDOW, LinkedDatabase, read_dialogues, stand_in
+from .gold import Databases
 from .registry import BenchOptions
 
 _TABLES = 1_000
@@ -39,15 +37,16 @@ def run(options: BenchOptions) -> dict[str, object]:
         `tables`, `columns`, processor `ms` a question, `table_recall_at_40`; of the columns that the gold queries use
         the shares that a prompt shows: `column_recall`, and with the threshold 0.1 `column_recall_cut`.
     """
-    data = cast("Path", options.data)
-    dataset = load_dataset("sparc", "dev", data)
+    dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
         dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
     crowd = _Crowd()
     for database in {dialogue.database.names.schema.name: dialogue.database for dialogue in dialogues}.values():
         crowd.add(database.names.schema)
-    for schema in _schemas(load_dataset("spider", "train", data), crowd.renamed):
-        crowd.add(schema)
+    with Databases(train) as databases:
+        for name in dict.fromkeys(question.database for question in train.questions):
+            if name not in crowd.renamed and (schema := databases.schema(name)) is not None:
+                crowd.add(schema)
     schema = crowd.filled()
     linker = SchemaLinker(schema)
     linker.link("warm up")
@@ -68,8 +67,9 @@ def run(options: BenchOptions) -> dict[str, object]:
             gold += len(used.tables)
             found += len({names[table] for table in used.tables} & set(first))
             needed = {(names[table], column) for table, column in used.columns if column != STAR}
-            cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
-            columns.append((len(needed), _shown(needed, linked.kept), _shown(needed, cut)))
+            parts = linked.kept, keep(schema, linked.items, _CUT, MOST_COLUMNS)
+            shown, cut = (sum(part.column(*each) is not None for each in needed) for part in parts)
+            columns.append((len(needed), shown, cut))
             history.append(PastTurn(question.text, sql=_renamed(question.gold, dialogue.database, names)))
     needed, shown, cut = map(sum, zip(*columns, strict=True))
     return {
@@ -81,24 +81,6 @@ def run(options: BenchOptions) -> dict[str, object]:
         "column_recall_cut": round(cut / needed, 4),
         "questions": asked,
     }
-
-
-def _shown(columns: Iterable[tuple[str, str]], part: Schema) -> int:
-    return sum(part.column(table, column) is not None for table, column in columns)
-
-
-def _schemas(dataset: Dataset, known: Iterable[str]) -> list[Schema]:
-    """The schemas of a dataset's databases but those known."""
-    schemas: list[Schema] = []
-    for name in dict.fromkeys(turns[0].database for turns in dataset.interactions):
-        if name in known:
-            continue
-        try:
-            with Database.open(dataset.database(name)) as database:
-                schemas.append(database.schema())
-        except DatabaseUnavailable:
-            continue
-    return schemas
 
 
 def _renamed(sql: str, database: LinkedDatabase, names: dict[str, str]) -> str:
@@ -147,12 +129,6 @@ class _Crowd:
         tables = tuple(self._tables.values())
         lacking = _TABLES * _COLUMNS_A_TABLE - sum(len(table.columns) for table in tables)
         more = [lacking // _TABLES + (number < lacking % _TABLES) for number in range(len(tables))]
-        return Schema(
-            "crowd", tuple(_longer(table, n) for table, n in zip(tables, more, strict=True)), tuple(self._keys)
-        )
-
-
-def _longer(table: TableSchema, more: int) -> TableSchema:
-    """A table with so many more columns."""
-    made_up = tuple(ColumnSchema(f"field_{number}", kind="number") for number in range(more))
-    return replace(table, columns=table.columns + made_up)
+        made_up = [tuple(ColumnSchema(f"field_{place}", kind="number") for place in range(count)) for count in more]
+        longer = (replace(t, columns=t.columns + others) for t, others in zip(tables, made_up, strict=True))
+        return Schema("crowd", tuple(longer), tuple(self._keys))

@@ -6,12 +6,14 @@ an utterance that holds a question asked back and its answer (CoSQL, ` | `) is p
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from statistics import median
-from time import perf_counter
+from pathlib import Path
 from typing import Any
+
+from tests.tools.database.carried import carry, explain_missing, read_tables
 
 from ....agent.offline import OfflineTranslator
 from ....prompts.generate import GenerateTask
@@ -22,10 +24,9 @@ from ....tools.linking import PastTurn
 from ...datasets import Dataset, Question, load_dataset
 from ...metrics import OfficialJudge, Verdict, summarize
 from ...official.execution import same_rows
-from .carried import PLACES, NotReachable, read_tables
 from .determined import Expected, determined
 from .gold import Databases
-from .measure import Figures, Measure, merge_figures
+from .measure import Figures, Measure, Whole, share
 from .registry import BenchOptions
 
 _GATE = 0.8
@@ -46,11 +47,9 @@ class _Draft:
     sql: str
     confidence: float = 0.0
     offered: bool = False
-    seconds: float = 0.0
 
 
 def _translate(offline: OfflineTranslator, database: Database, text: str, history: Sequence[PastTurn]) -> _Draft:
-    start = perf_counter()
     question, *more = (part.strip() for part in text.split(" | "))
     clarification = (more[0], more[1]) if len(more) == 2 else None
     schema, past = database.schema(), tuple(history)
@@ -58,9 +57,8 @@ def _translate(offline: OfflineTranslator, database: Database, text: str, histor
         rephrasing = offline.do(RephraseTask(question, past, schema, clarification)).reply
         draft = offline.do(GenerateTask(question, rephrasing, schema, past)).reply
     except NotUnderstood:
-        return _Draft("", seconds=perf_counter() - start)
-    is_offered = rephrasing.intent == "answerable"
-    return _Draft(draft.sql, draft.confidence or 0.0, is_offered, perf_counter() - start)
+        return _Draft("")
+    return _Draft(draft.sql, draft.confidence or 0.0, rephrasing.intent == "answerable")
 
 
 def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
@@ -90,7 +88,7 @@ def _answer_set(dataset: Dataset) -> tuple[str, list[tuple[Verdict, _Draft]]]:
 
 
 def _count_sets(sets: list[tuple[str, list[tuple[Verdict, _Draft]]]]) -> Figures:
-    """Return EX by dataset, the gate's share of answers and their EX, and milliseconds a question."""
+    """Return EX by dataset, and the share of answers that the gate lets through with their EX."""
     answered = dict(sets)
     spider = answered["spider"]
     n = len(spider)
@@ -100,7 +98,6 @@ def _count_sets(sets: list[tuple[str, list[tuple[Verdict, _Draft]]]]) -> Figures
     return {
         "spider_dev": {
             "ex": summaries["spider"].all.ex,
-            "by_hardness": {level: scores.ex for level, scores in summaries["spider"].by_hardness.items()},
             "declined": sum(not draft.sql for _, draft in spider) / n,
             "by_default": {"declined": 1 - len(offered) / n, "ex_of_answered": _ex(offered)},
         },
@@ -109,7 +106,6 @@ def _count_sets(sets: list[tuple[str, list[tuple[Verdict, _Draft]]]]) -> Figures
         "spider_syn": summaries["spider-syn"].all.ex,
         "spider_dk": summaries["spider-dk"].all.ex,
         "gate": {"share": len(gated) / n, "ex": _ex(gated)},
-        "ms": round(1000 * median(draft.seconds for _, draft in spider), 2),
     }
 
 
@@ -118,12 +114,8 @@ def _ex(verdicts: Sequence[Verdict]) -> float | None:
     return sum(judged) / len(judged) if judged else None
 
 
-Held = Mapping[str, Sequence[tuple[str, Expected]]]
-"""Questions with what their gold gives, by database."""
-
-
-def _engines(options: BenchOptions) -> Iterator[tuple[str, Dataset, Held]]:
-    """Yield each engine with the questions whose gold's rows SQL determines: elsewhere another may give other rows.
+def _measure_engines(options: BenchOptions) -> Figures:
+    """Return EX on each engine, on questions whose gold's rows SQL determines: elsewhere another may give other rows.
 
     Databases whose rows break their own foreign keys are left out: DuckDB cannot hold such keys, and without them the
     translator does not know what to join. The limit takes that many questions from all over the set.
@@ -133,39 +125,31 @@ def _engines(options: BenchOptions) -> Iterator[tuple[str, Dataset, Held]]:
     by_database: dict[str, list[Question]] = {}
     for question in dataset.questions[::step][: options.limit]:
         by_database.setdefault(question.database, []).append(question)
-    left_out: dict[str, list[tuple[str, Expected]]] = {}
-    held: dict[str, list[tuple[str, Expected]]] = {}
+    left_out: list[str] = []
+    held: dict[Path, list[tuple[str, Expected]]] = {}
     for name, questions in by_database.items():
         path = dataset.database(name)
         if any(not reference.kept for table in read_tables(path) for reference in table.references):
-            left_out[name] = []
+            left_out.append(name)
             continue
         with Database.open(path) as database:
             schema = database.schema()
         known = {each.sql: each for each in determined(path, schema, [question.golds[0] for question in questions])}
-        held[name] = [(one.text, known[one.golds[0]]) for one in questions if one.golds[0] in known]
-    yield "left_out", dataset, left_out
-    for name in _ENGINES:
-        yield name, dataset, held
+        held[path] = [(one.text, known[one.golds[0]]) for one in questions if one.golds[0] in known]
+    figures: Figures = {"left_out": left_out, "questions": sum(map(len, held.values()))}
+    for engine in _ENGINES:
+        missing = explain_missing(engine)
+        figures[engine] = {"not run": missing} if missing else share(list(_answer_on_engine(engine, held)))
+    return figures
 
 
-def _answer_on_engine(case: tuple[str, Dataset, Held]) -> Figures:
-    """Return EX on an engine: the gold's rows in SQLite against the answer's there."""
-    name, dataset, held = case
-    if name == "left_out":
-        return {"left_out": list(held)}
-    count = sum(map(len, held.values()))
-    try:
-        place = PLACES[name]()
-    except NotReachable as error:
-        return {"questions": count, name: {"not run": str(error)}}
-    right = 0
-    with place:
-        for each, questions in held.items():
-            with Database.open(place.carry(dataset.database(each), each)) as database:
+def _answer_on_engine(engine: str, held: Mapping[Path, Sequence[tuple[str, Expected]]]) -> Iterator[bool]:
+    """Yield whether each answer's rows there are the gold's rows in SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, questions in held.items():
+            with Database.open(carry(path, engine, Path(folder))) as database:
                 translator = OfflineTranslator(database)
-                right += sum(_is_right(translator, database, text, expected) for text, expected in questions)
-    return {"questions": count, name: round(right / count, 4)}
+                yield from (_is_right(translator, database, text, expected) for text, expected in questions)
 
 
 def _is_right(translator: OfflineTranslator, database: Database, text: str, expected: Expected) -> bool:
@@ -191,7 +175,7 @@ def _sorting(row: Sequence[object]) -> list[str]:
     return sorted(map(repr, row))
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "engines-offline": Measure(_engines, _answer_on_engine, merge_figures),
+MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
+    "engines-offline": Whole(_measure_engines),
     "offline": Measure(_read_sets, _answer_set, _count_sets),
 }

@@ -69,7 +69,7 @@ def _without_data(module: str, summary: str) -> Bench:
 
 BENCHES: Mapping[str, Bench] = {
     "alarms": Bench("drafts", "right and wrong drafts that are sent back for a revision"),
-    "basis": Bench("answers", "what answers say of filters, grain and ranges on gold queries, and what of it is false"),
+    "basis": Bench("tests.corpus.basis", "what answers say that they rest on, and what of it is false"),
     "check": Bench("tests.corpus.golds", "errors found in gold SQL, and failing predictions foreseen"),
     "concurrency": _without_data("speed", "turns a second with 200 conversations, as a share of the ideal"),
     "confidence": Bench("trust", "how well confidence tells right from wrong, on drafts it was not calibrated on"),
@@ -88,7 +88,7 @@ BENCHES: Mapping[str, Bench] = {
     "impact": _without_data("impact", "past answers that change found on changed databases, how many without a model"),
     "install": _without_data("install", "packages and megabytes of a plain installation"),
     "judge-agreement": Bench("verdicts", "a judge's verdicts beside readers' and on mutants, from stored replies"),
-    "kills": _without_data("kills", "what commands that are killed, or run side by side, said was done, and is lost"),
+    "kills": _without_data("tests.corpus.kills", "what killed commands said was done, and is lost"),
     "knowledge": Bench("retrieval", "definitions that questions need, and those shown to them that they don't"),
     "knowledge-scale": _without_data("scale", "looking through 1,000 terms and 100,000 verified queries (ten minutes)"),
     "langchain": Bench("costs", "requests and prompt tokens of LangChain's agent beside ours, the same queries played"),
@@ -110,7 +110,7 @@ BENCHES: Mapping[str, Bench] = {
     "readonly-cost": Bench("speed", "gold queries behind the guard: same rows, and time against an open connection"),
     "regularize": Bench("tests.corpus.golds", "gold SQL with the same result once regularised"),
     "revisions": Bench("drafts", "mutated gold queries of Spider train as drafts and as revisions"),
-    "rivals": Bench("answers", "other readings shown if a question hangs on them, and if it does not"),
+    "rivals": Bench("rivals", "other readings shown if a question hangs on them, and if it does not"),
     "sandbox": _without_data("sandbox", "escapes held, cost of a warm run, and what 10,000 runs leave behind"),
     "schema-scale": _without_data("scale", "reading and rendering a schema of a thousand tables"),
     "score-speed": Bench("evaluating", "seconds to judge 1,034 predictions, ours and the official tool's"),
@@ -118,7 +118,9 @@ BENCHES: Mapping[str, Bench] = {
     "selection-multiturn": Bench("drafts", "choosing between two systems turn by turn on SParC dev"),
     "serve": _without_data("serve", "the server with 200 conversations at once, one worker and two, and newcomers"),
     "serve-attacks": _without_data("tests.corpus.server_attacks", "hostile requests, and how many the server holds"),
-    "serve-faults": _without_data("serve_faults", "turns answered, refused and lost while things fail (half an hour)"),
+    "serve-faults": _without_data(
+        "tests.corpus.serve_faults", "turns answered and lost while things fail (half an hour)"
+    ),
     "spark": _without_data("spark", "a first question asked of ten million rows on Spark, and attacks on it"),
     "startup": _without_data("speed", "seconds of --help and of the first answer in a fresh process"),
     "suite": Bench("suite", "mutants of gold queries killed by the test suites built from them"),

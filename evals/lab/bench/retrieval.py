@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from ....tools.database import Database, render_schema
 from ....tools.errors import SettingsError, SQLParseError
-from ....tools.examples import Example, ExampleQuery, ExampleStore, SelectorKind, make_selector
+from ....tools.examples import Example, ExampleQuery, ExampleStore, Selector, make_selector
 from ....tools.knowledge import Entry, Knowledge, read_knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.record_files import read_records
@@ -29,7 +29,7 @@ from ....tools.values import ValueIndex
 from ...datasets import Question, load_dataset
 from ...metrics import read_predictions
 from .gold import Databases
-from .measure import Figures, Measure, divide
+from .measure import Figures, Measure, Whole, divide, share
 from .registry import BenchOptions
 
 DATA = Path(__file__).parent / "data"
@@ -154,21 +154,15 @@ FOLDS = 5
 _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
-@dataclass(frozen=True)
-class _Selection:
-    """One way to choose examples for questions, by the name of its figure."""
+def _measure_skeletons(options: BenchOptions) -> Figures:
+    """Return shares of Spider dev questions for which one of 8 examples from Spider train has the gold's SQL skeleton.
 
-    name: str
-    store: ExampleStore
-    questions: Sequence[Question]
-    schemas: Databases
-    kind: SelectorKind
-    numbers: Mapping[str, int]
-    drafts: Mapping[str, str]
-    known: frozenset[str | None]
-
-
-def _selections(options: BenchOptions) -> Iterator[_Selection]:
+    `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
+    DAIL-SQL + GPT-4's published SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of
+    a fifth of the training databases against the other four. The details give the ways for comparison: the nearest
+    skeletons without votes (`plain`), nearest whole questions, random ones, the most that retrieval can reach, and for
+    each system's drafts how often the draft itself has the gold's skeleton.
+    """
     data = options.folder
     train = [load_dataset("spider", split, data) for split in ("train", "train_others")]
     whole = load_dataset("spider", "dev", data)
@@ -177,17 +171,29 @@ def _selections(options: BenchOptions) -> Iterator[_Selection]:
     held_out = set(sorted({question.database for question in train[0].questions})[::FOLDS])
     rest = [question for question in questions if question.database not in held_out]
     asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
-    known = frozenset(_skeleton(question.golds[0]) for question in questions)
+    known = {_skeleton(question.golds[0]) for question in questions}
     with Databases(whole) as schemas, _fill_store(rest, schemas) as held, _fill_store(questions, schemas) as store:
-        yield _Selection("held_out", held, asked, schemas, "skeleton", {}, {}, known)
-        yield _Selection("hit", store, dev, schemas, "skeleton", {}, {}, known)
-        yield _Selection("plain", store, dev, schemas, "skeleton", {"pool": 0}, {}, known)
-        yield _Selection("question", store, dev, schemas, "question", {"k": K}, {}, known)
-        yield _Selection("random", store, dev, schemas, "random", {"k": K}, {}, known)
+        by_draft: dict[str, dict[str, float]] = {}
         for name in _SYSTEMS:
             # The file has a line for each question of the whole split, however few are measured.
             drafts = read_predictions(data / "predictions" / "spider_dev" / f"{name}.sql", whole)
-            yield _Selection(name, store, dev, schemas, "draft", {"k": K}, drafts, known)
+            by_draft[name] = {
+                "hit_at_8": _share_hits(make_selector("draft", store, k=K), dev, schemas, drafts),
+                "draft_itself": share([_skeleton(drafts[one.id]) == _skeleton(one.golds[0]) for one in dev]),
+            }
+        return {
+            "hit_at_8": _share_hits(make_selector("skeleton", store), dev, schemas),
+            "by_draft_hit_at_8": by_draft[_SYSTEMS[0]]["hit_at_8"],
+            "held_out_hit_at_8": _share_hits(make_selector("skeleton", held), asked, schemas),
+            "questions": len(dev),
+            "details": {
+                "plain": _share_hits(make_selector("skeleton", store, pool=0), dev, schemas),
+                "question": _share_hits(make_selector("question", store, k=K), dev, schemas),
+                "random": _share_hits(make_selector("random", store, k=K), dev, schemas),
+                "most": share([_skeleton(one.golds[0]) in known for one in dev]),
+                "by_draft": by_draft,
+            },
+        }
 
 
 def _fill_store(questions: Sequence[Question], schemas: Databases) -> ExampleStore:
@@ -202,44 +208,16 @@ def _fill_store(questions: Sequence[Question], schemas: Databases) -> ExampleSto
     return store
 
 
-def _select_examples(case: _Selection) -> tuple[str, dict[str, float]]:
-    """Return the shares of questions for which an example, the draft, or any training query has gold's skeleton."""
-    selector = make_selector(case.kind, case.store, **case.numbers)
-    hits = drafted = reachable = 0
-    for question in case.questions:
-        draft = case.drafts.get(question.id, "")
-        query = ExampleQuery(question.text, schema=case.schemas.schema(question.database), draft_sql=draft)
-        wanted = _skeleton(question.golds[0])
-        hits += any(_skeleton(example.sql) == wanted for example in selector.select(query))
-        drafted += _skeleton(draft) == wanted
-        reachable += wanted in case.known
-    n = len(case.questions)
-    shares = {"hit_at_8": divide(hits, n), "draft_itself": divide(drafted, n), "most": divide(reachable, n)}
-    return case.name, {**shares, "n": n}
-
-
-def _count_skeletons(found: list[tuple[str, dict[str, float]]]) -> Figures:
-    """Return shares of Spider dev questions for which one of 8 examples from Spider train has the gold's SQL skeleton.
-
-    `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
-    DAIL-SQL + GPT-4's published SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of
-    a fifth of the training databases against the other four. The details give the ways for comparison: the nearest
-    skeletons without votes (`plain`), nearest whole questions, random ones, the most that retrieval can reach, and for
-    each system's drafts how often the draft itself has the gold's skeleton.
-    """
-    shares = dict(found)
-    drafts = {name: {key: shares[name][key] for key in ("hit_at_8", "draft_itself")} for name in _SYSTEMS}
-    return {
-        "hit_at_8": shares["hit"]["hit_at_8"],
-        "by_draft_hit_at_8": drafts[_SYSTEMS[0]]["hit_at_8"],
-        "held_out_hit_at_8": shares["held_out"]["hit_at_8"],
-        "questions": shares["hit"]["n"],
-        "details": {
-            **{name: shares[name]["hit_at_8"] for name in ("plain", "question", "random")},
-            "most": shares["hit"]["most"],
-            "by_draft": drafts,
-        },
-    }
+def _share_hits(
+    selector: Selector, questions: Sequence[Question], schemas: Databases, drafts: Mapping[str, str] | None = None
+) -> float:
+    """Return the share of questions for which an example has gold's skeleton."""
+    hits: list[bool] = []
+    for one in questions:
+        draft = (drafts or {}).get(one.id, "")
+        found = selector.select(ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft))
+        hits.append(any(_skeleton(example.sql) == _skeleton(one.golds[0]) for example in found))
+    return share(hits)
 
 
 @cache
@@ -250,7 +228,7 @@ def _skeleton(sql: str) -> str | None:
         return None
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "examples-skeleton": Measure(_selections, _select_examples, _count_skeletons),
+MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
+    "examples-skeleton": Whole(_measure_skeletons),
     "knowledge": Measure(_needing, _retrieve, _count_entries),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +41,12 @@ async def _run(conversations: int) -> dict[str, object]:
             with tempfile.TemporaryDirectory() as folder:
                 options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
                 async with served(Path(folder), *options) as serving:
-                    loop = await _closed_loop(serving, conversations)
-                    figures[name] = loop.figures()
+                    loop, held = await _closed_loop(serving, conversations)
+                    figures[name] = loop
                     if workers == 1:
                         seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
-                        figures["p95_added_ms"] = await _open_loop(serving, loop.turns_per_s / 2, seconds)
-                        figures["soak"] = loop.soak(serving)
+                        figures["p95_added_ms"] = await _open_loop(serving, loop["turns_per_s"] / 2, seconds)
+                        figures["soak"] = held
     people = min(conversations, _NEWCOMERS)
     tables = _TABLES * people // _NEWCOMERS
     figures["newcomers"] = {"people": people, "tables": tables} | {
@@ -95,50 +94,23 @@ async def _come(client: Any, name: str) -> bool:
     return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
 
 
-@dataclass(frozen=True)
-class _Loop:
-    """What a closed loop came to."""
-
-    conversations: int
-    turns: int
-    errors: int
-    seconds: float
-    cpu: float
-    memory: float
-    descriptors: int
-
-    @property
-    def turns_per_s(self) -> float:
-        return self.turns / self.seconds
-
-    def figures(self) -> dict[str, object]:
-        return {
-            "conversations": self.conversations,
-            "turns_per_s": round(self.turns_per_s, 2),
-            "cpu_ms_a_turn": round(1000 * self.cpu / max(self.turns, 1), 1),
-            "errors": self.errors,
-        }
-
-    def soak(self, serving: Serving) -> dict[str, object]:
-        memory, descriptors = serving.holdings()
-        return {
-            "memory_mb": [self.memory, memory],
-            "descriptors": [self.descriptors, descriptors],
-        }
-
-
-async def _closed_loop(serving: Serving, conversations: int) -> _Loop:
+async def _closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Return figures of many conversations at once, and what was held after the first of them and at the end."""
     async with client_of(serving) as client:
         await _converse(client)  # what is opened at the first question
         start, cpu = time.perf_counter(), serving.cpu_seconds()
         tasks = [asyncio.create_task(_converse(client)) for _ in range(conversations)]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        memory, descriptors = serving.holdings()
-        done = await asyncio.gather(*tasks)
+        before = serving.holdings()
+        answered = sum(await asyncio.gather(*tasks))
         seconds, cpu = time.perf_counter() - start, serving.cpu_seconds() - cpu
-    answered = sum(done)
-    errors = conversations * len(TURNS) - answered
-    return _Loop(conversations, answered, errors, seconds, cpu, memory, descriptors)
+    held = zip(("memory_mb", "descriptors"), zip(before, serving.holdings(), strict=True), strict=True)
+    return {
+        "conversations": conversations,
+        "turns_per_s": round(answered / seconds, 2),
+        "cpu_ms_a_turn": round(1000 * cpu / max(answered, 1), 1),
+        "errors": conversations * len(TURNS) - answered,
+    }, {name: list(both) for name, both in held}
 
 
 async def _converse(client: Any) -> int:

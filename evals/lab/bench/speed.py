@@ -17,6 +17,8 @@ from typing import Any, TypedDict
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
+from tests.support.scripted import ScriptedModel
+
 from ....agent import Answer, SQLAgent
 from ....tools.database import Database, Limits
 from ....tools.errors import QueryError
@@ -24,7 +26,7 @@ from .gold import gold_queries
 from .harness import least_seconds, percentile_ms
 from .measure import Figures, Measure, Whole
 from .registry import BenchOptions
-from .stand_in import TURNS, InstantModel, sample_database, slow_server
+from .stand_in import TURNS, reply_to, sample_database, slow_server
 
 _CONVERSATIONS = 200
 _SECONDS_A_REPLY = 1.0
@@ -77,7 +79,8 @@ def _measure_overhead(options: BenchOptions) -> Figures:
     conversations = options.limit or 100
     spent: list[list[float]] = []
     cpu = 0.0
-    with sample_database() as path, SQLAgent(path, model=InstantModel(), settings={"record": "off"}) as agent:
+    model = ScriptedModel(script=reply_to, usage=None)
+    with sample_database() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         for number in range(conversations + 1):
             if number == 1:
                 cpu = time.process_time()

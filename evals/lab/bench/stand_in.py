@@ -17,14 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from tests.support.openai_server import Behaviour, OpenAIServer, says
 
 from ....tools.sample import build_sample
 
-_ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[3]
 
 TURNS = (
     ("How many customers are there?", "SELECT count(*) FROM customers"),
@@ -58,28 +55,6 @@ def reply_to(prompt: str) -> str:
     return f"```sql\n{sql}\n```"
 
 
-class InstantModel(BaseChatModel):
-    """Replies as `reply_to` says, at once."""
-
-    @property
-    def _llm_type(self) -> str:
-        return "stand-in"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        message = AIMessage(self.reply("\n".join(message.text for message in messages)))
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def reply(self, prompt: str) -> str:
-        """What it replies to a prompt."""
-        return reply_to(prompt)
-
-
 @contextmanager
 def sample_database() -> Generator[Path]:
     """The sample database in a folder that is removed afterwards."""
@@ -93,7 +68,7 @@ def sample_database() -> Generator[Path]:
 def slow_server(seconds: float) -> Generator[str]:
     """Run a server in a process of its own that takes so long for each reply; yield its base URL."""
     command = [sys.executable, "-m", __name__, str(seconds)]
-    with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this module
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this module
         try:
             assert process.stdout is not None
             yield process.stdout.readline().strip()
@@ -103,7 +78,6 @@ def slow_server(seconds: float) -> Generator[str]:
 
 def serve(seconds: float) -> None:
     """Serve until the process is terminated."""
-    from tests.support.openai_server import Behaviour, OpenAIServer, says
 
     def reply(request: dict[str, Any]) -> Behaviour:
         prompt = "\n".join(message["content"] for message in request["messages"])

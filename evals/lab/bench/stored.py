@@ -13,10 +13,8 @@ import hashlib
 import json
 import random
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, cast
@@ -44,7 +42,7 @@ from ...runner.model import kept_model
 from ...runner.record import TurnRecord
 from ...runner.run import run_settings
 from ...runner.spec import RunSpec
-from .measure import Figures, Measure, divide
+from .measure import Figures, Whole, share
 from .registry import BenchOptions
 
 UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
@@ -166,24 +164,28 @@ def _digest(prompt: str) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class _Sorted:
-    """Questions by sort, with who is asked."""
+def _measure_declines(options: BenchOptions) -> Figures:
+    """Return of each sort the number of questions `n` and the rate `declined`; asking back is not declining.
 
-    dataset: Dataset
-    model: BaseChatModel
-    sorts: Mapping[str, Sequence[Question]]
+    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
+    the reader finds an answer to.
 
-
-def _sort(options: BenchOptions) -> Iterator[_Sorted]:
+    Raises:
+        ModelError: A question could not be asked.
+    """
     dataset = load_dataset("cosql-acts", "train", options.folder)
     count = min(options.limit or QUESTIONS, QUESTIONS)
     sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
+    model = stored_model(options.replies or DECLINES, options.model, options.base_url)
+    records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
+    if unasked := [record for record in records.values() if not record.asked or record.text == UNSTORED]:
+        raise ModelError(f"{len(unasked)} of {len(records)} questions have no reply: {unasked[0].text}")
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
     verdicts = {label["question"]: label["verdict"] for label in labels}
     for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
         sorts[sort] = [turn for turn in sorts["unanswerable"] if verdicts.get(turn.id) == verdict]
-    yield _Sorted(dataset, stored_model(options.replies or DECLINES, options.model, options.base_url), sorts)
+    declined = {sort: [records[turn.id].status == "unanswerable" for turn in turns] for sort, turns in sorts.items()}
+    return {sort: {"n": len(flags), "declined": share(flags) if flags else None} for sort, flags in declined.items()}
 
 
 def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Question]:
@@ -209,10 +211,9 @@ def _is_there(dataset: Dataset, database: str) -> bool:
     return True
 
 
-def _answer_sorted(asked: _Sorted) -> dict[str, list[TurnRecord]]:
-    """Return the answers by sort, each after the gold queries of the turns before it."""
-    interactions = {turns[0].interaction: turns for turns in asked.dataset.interactions}
-    answering = AgentAnswering(asked.dataset, asked.model, make_settings(_DECLINING), "gold")
+async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[Question]) -> Mapping[str, TurnRecord]:
+    """Return the answers by question, each after the gold queries of the turns before it."""
+    interactions = {turns[0].interaction: turns for turns in dataset.interactions}
 
     async def answer(turn: Question) -> TurnRecord:
         turns = interactions[turn.interaction]
@@ -220,114 +221,69 @@ def _answer_sorted(asked: _Sorted) -> dict[str, list[TurnRecord]]:
         (record,) = [record async for record in answering.answers(turns, others)]
         return record
 
-    async def answer_all() -> dict[str, TurnRecord]:
-        turns = [turn for sort in _SORTS for turn in asked.sorts[sort]]
-        try:
-            return {record.id: record for record in await asyncio.gather(*map(answer, turns))}
-        finally:
-            answering.close()
-
-    records = asyncio.run(answer_all())
-    return {sort: [records[turn.id] for turn in turns] for sort, turns in asked.sorts.items()}
+    with closing(AgentAnswering(dataset, model, make_settings(_DECLINING), "gold")) as answering:
+        return {record.id: record for record in await asyncio.gather(*map(answer, asked))}
 
 
-def _count_declined(outcomes: list[dict[str, list[TurnRecord]]]) -> Figures:
-    """Return of each sort the number of questions `n` and the rate `declined`; asking back is not declining.
-
-    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
-    the reader finds an answer to.
-
-    Raises:
-        ModelError: A question could not be asked.
-    """
-    figures: Figures = {}
-    for sort, records in outcomes[0].items():
-        unasked = [record for record in records if not record.asked or record.text == UNSTORED]
-        if unasked:
-            raise ModelError(f"{len(unasked)} of {len(records)} questions have no reply: {unasked[0].text}")
-        declined = sum(record.status == "unanswerable" for record in records)
-        figures[sort] = {"n": len(records), "declined": divide(declined, len(records)) if records else None}
-    return figures
-
-
-@dataclass(frozen=True)
-class _Lessons:
-    """KaggleDBQA's test questions, with its fewshot pairs by database in the file's order."""
-
-    dataset: Dataset
-    model: BaseChatModel
-    pairs: Mapping[str, Sequence[tuple[str, str]]]
-    verdicts: Path
-
-    def agent(self, database: str, count: int, stack: ExitStack) -> SQLAgent:
-        """Return an agent on a database with its first pairs in its store, as verified queries.
-
-        A pair whose SQL contradicts its question is not kept, as in any import.
-        """
-        path = self.dataset.database(database)
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        with ExampleStore.open(folder) as store, Database.open(path) as opened:
-            pairs = self.pairs[database][:count]
-            examples = [example_of(opened, question, sql, source="verified") for question, sql in pairs]
-            store.add(examples, strict=False)
-        settings = run_settings(RunSpec(self.dataset.name, self.dataset.split, settings=_LEARNING), self.dataset)
-        held = stack.enter_context(open_with_seeds(folder))
-        return stack.enter_context(SQLAgent(path, model=self.model, settings=settings, examples=held))
-
-
-def _read_lessons(options: BenchOptions) -> Iterator[_Lessons]:
-    dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
-    pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    text = (options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8")
-    for record in cast("list[dict[str, str]]", json.loads(text)):
-        pairs[record["db_id"]].append((record["question"], record["query"]))
-    model = stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
-    yield _Lessons(dataset, model, pairs, options.folder / "strong_model" / "verdicts.jsonl")
-
-
-def _learn(lessons: _Lessons) -> Figures:
+def _measure_learning(options: BenchOptions) -> Figures:
     """Return by arm `n`, `ex_gold` and `ex_verdict`, and what the most pairs change against none.
 
     `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
     calls wrong and nobody has judged.
     """
-    answers = asyncio.run(_answer_lessons(lessons))
-    check_all_stored(lessons.model)
+    dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
+    model = stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
+    records: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
+    answers = asyncio.run(_answer_arms(dataset, model, records))
+    check_all_stored(model)
     figures: Figures = {}
-    dataset, n = lessons.dataset, len(lessons.dataset.questions)
     right: dict[int, dict[str, Judged]] = {}
-    with StrictJudge(dataset) as judge, Adjudicator(dataset, read_rulings(lessons.verdicts)) as adjudicator:
+    rulings = read_rulings(options.folder / "strong_model" / "verdicts.jsonl")
+    with StrictJudge(dataset) as judge, Adjudicator(dataset, rulings) as adjudicator:
         for arm in ARMS:
-            right[arm], accepted, unjudged = {}, 0, 0
+            right[arm], accepted, unjudged = {}, list[bool](), 0
             for question in dataset.questions:
                 sql = answers[arm, question.id]
                 verdict = judge.judge(question, sql)
                 outcome = adjudicator.outcome(question, sql, verdict.ex, verdict.valid)
                 # Each question is a cluster of its own.
                 right[arm][question.id] = Judged(question.id, verdict.ex is True, question.id)
-                accepted += outcome.verdict == "right" if outcome.verdict else verdict.ex is True
+                accepted.append(outcome.verdict == "right" if outcome.verdict else verdict.ex is True)
                 unjudged += outcome.verdict is None
-            ex = divide(sum(one.right for one in right[arm].values()), n)
-            figures[str(arm)] = {"n": n, "ex_gold": ex, "ex_verdict": divide(accepted, n), "unjudged": unjudged}
+            ex = share([one.right for one in right[arm].values()])
+            figures[str(arm)] = {"n": len(accepted), "ex_gold": ex, "ex_verdict": share(accepted), "unjudged": unjudged}
     change = compare(right[ARMS[0]], right[ARMS[-1]])
     between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
     return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
 
 
-async def _answer_lessons(lessons: _Lessons) -> dict[tuple[int, str], str]:
-    """Return the SQL of every question in every arm."""
+async def _answer_arms(
+    dataset: Dataset, model: BaseChatModel, pairs: Sequence[Mapping[str, str]]
+) -> dict[tuple[int, str], str]:
+    """Return the SQL of every question in every arm: with so many of its database's pairs as verified queries.
+
+    A pair whose SQL contradicts its question is not kept, as in any import.
+    """
+    settings = run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
     with ExitStack() as stack:
-        names = dict.fromkeys(question.database for question in lessons.dataset.questions)
-        agents = {(arm, name): lessons.agent(name, arm, stack) for arm in ARMS for name in names}
+
+        def open_agent(database: str, count: int) -> SQLAgent:
+            path, folder = dataset.database(database), stack.enter_context(tempfile.TemporaryDirectory())
+            own = [pair for pair in pairs if pair["db_id"] == database][:count]
+            with ExampleStore.open(folder) as store, Database.open(path) as opened:
+                examples = [example_of(opened, pair["question"], pair["query"], source="verified") for pair in own]
+                store.add(examples, strict=False)
+            held = stack.enter_context(open_with_seeds(folder))
+            return stack.enter_context(SQLAgent(path, model=model, settings=settings, examples=held))
+
+        names = dict.fromkeys(question.database for question in dataset.questions)
+        agents = {(arm, name): open_agent(name, arm) for arm in ARMS for name in names}
 
         async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
             found = await agents[arm, question.database].aask(question.text)
             return (arm, question.id), found.sql or ""
 
-        return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in lessons.dataset.questions)))
+        return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in dataset.questions)))
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "declines": Measure(_sort, _answer_sorted, _count_declined),
-    "learning": Measure(_read_lessons, _learn, lambda figures: figures[0]),
-}
+MEASURES: Mapping[str, Whole] = {"declines": Whole(_measure_declines), "learning": Whole(_measure_learning)}

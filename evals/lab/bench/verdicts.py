@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
-
-from langchain_core.language_models import BaseChatModel
 
 from ....agent.model.chat import PromptedTranslator
 from ....prompts.judge import Word
@@ -27,7 +25,7 @@ from ...datasets import Dataset, Question, load_dataset
 from ..disputes.find import find_disputes
 from ..disputes.golds import Dispute, Golds, published_predictions
 from ..suite.mutants import mutants
-from .measure import Figures, Measure, keep_case
+from .measure import Figures, Measure, Whole, keep_case
 from .registry import BenchOptions
 from .stored import stored_model
 
@@ -140,46 +138,34 @@ def _make_mutant(golds: Golds, question: Question) -> str:
     return next((sql for sql in fair if golds.contradicts(question, sql)), "")
 
 
-def _labelled(options: BenchOptions) -> Iterator[tuple[Sequence[LabelledCase], BaseChatModel]]:
-    """Yield all cases together: who judges them may be asked about all at once."""
-    parts = (list(cases(options.folder))[: options.limit] for cases in (verdict_cases, mutant_cases))
-    labelled = [one for part in parts for one in part]
-    yield labelled, stored_model(options.replies or STORED, options.model, options.base_url)
-
-
-def _judge(asked: tuple[Sequence[LabelledCase], BaseChatModel]) -> list[tuple[str, Word, Word]]:
-    """Return of each case its part, the verdict that is known, and the judge's.
+def _measure_agreement(options: BenchOptions) -> Figures:
+    """Return `n`, `kappa`, `wrong_found` and `right_kept` over all cases, then of `verdicts` and of `mutants`.
 
     Raises:
         ModelError: A case could not be asked.
     """
-    labelled, model = asked
+    parts = (list(cases(options.folder))[: options.limit] for cases in (verdict_cases, mutant_cases))
+    labelled = [one for part in parts for one in part]
+    model = stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[Case, Word] = {}
 
     def keep(finding: JudgedCase) -> None:
         said[finding.case] = finding.answer.verdict
 
-    datasets = {one.dataset.name + one.dataset.split: one.dataset for one in labelled}
-    for dataset in datasets.values():
+    for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
         with Cases(dataset) as shown:
             ended = judge_cases(cases, shown, PromptedTranslator(model), keep, jobs=_AT_ONCE)
         if ended.failed:
             raise ModelError(f"{len(ended.failed)} of {len(cases)} cases have no reply: {ended.failed[0][1]}")
-    return [(one.part, one.verdict, said[one.case]) for one in labelled]
-
-
-def _count_agreement(outcomes: list[list[tuple[str, Word, Word]]]) -> Figures:
-    """Return `n`, `kappa`, `wrong_found` and `right_kept` over all cases, then of `verdicts` and of `mutants`."""
-    (judged,) = outcomes
     figures: dict[str, Figures] = {}
     for name in ("", "verdicts", "mutants"):
-        found = agreement([(known, said) for part, known, said in judged if name in ("", part)])
+        found = agreement([(one.verdict, said[one.case]) for one in labelled if name in ("", one.part)])
         figures[name] = {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(found).items()}
     return {**figures.pop(""), **figures}
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
+MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
     "disputes": Measure(_disputed, keep_case, _count_disputes),
-    "judge-agreement": Measure(_labelled, _judge, _count_agreement),
+    "judge-agreement": Whole(_measure_agreement),
 }

@@ -11,14 +11,15 @@ import threading
 from collections import Counter
 from types import CodeType, FrameType
 
-from pydantic import PrivateAttr
 from sqlglot import exp
 from sqlglot.parser import Parser
+
+from tests.support.scripted import ScriptedModel
 
 from ....agent import Answer, SQLAgent
 from ....tools.sql.resolve import resolve
 from .registry import BenchOptions
-from .stand_in import InstantModel, sample_database
+from .stand_in import ROOT, sample_database
 
 QUESTION, SQL = "How many customers are there in France?", "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'"
 _WARM_UP, _WARM_UP_SQL = "How many stores are there?", "SELECT COUNT(*) FROM stores"
@@ -46,13 +47,13 @@ def run(options: BenchOptions) -> dict[str, object]:
     """
     command = [sys.executable, "-c", f"from {__name__} import count; count()"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - our own program
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - our own program
     return json.loads(done.stdout)
 
 
 def count() -> None:
     """Print the figures as JSON."""
-    trace, model = _Trace(), _Model()
+    trace, model = _Trace(), ScriptedModel(script=lambda prompt: _write(_WARM_UP_SQL), usage=None)
     # Threads that outlive the first turn must be traced in the second.
     threading.setprofile(trace)
     settings = {"record": "off", "trust": "off", "today": "none"}
@@ -75,11 +76,15 @@ def count() -> None:
     print(json.dumps(figures))
 
 
-def _warm_turn(agent: SQLAgent, model: _Model, trace: _Trace) -> Answer:
+def _write(sql: str) -> str:
+    return f"```sql\n{sql}\n```\nSure: 90"
+
+
+def _warm_turn(agent: SQLAgent, model: ScriptedModel, trace: _Trace) -> Answer:
     """Ask once, untraced, and then what is counted."""
-    model.reply_with(_WARM_UP_SQL)
     agent.ask(_WARM_UP)
-    model.reply_with(SQL)
+    model.prompts.clear()
+    model.script = lambda prompt: _write(SQL)
     trace.active = True
     sys.setprofile(trace)
     answer = agent.ask(QUESTION)
@@ -109,27 +114,6 @@ class _Trace:
         caller = frame.f_back
         if caller is not None and _is_ours(caller.f_globals.get("__name__", "")):
             self.hops += caller.f_code.co_filename != file
-
-
-class _Model(InstantModel):
-    """Replies with the SQL that is set; keeps the prompts since."""
-
-    _sql: str = PrivateAttr(default="")
-    _prompts: list[str] = PrivateAttr(default_factory=list[str])
-
-    @property
-    def prompts(self) -> list[str]:
-        """The messages of each request as one text."""
-        return self._prompts
-
-    def reply_with(self, sql: str) -> None:
-        """Set the SQL of the replies to come, and forget the prompts."""
-        self._sql, self._prompts = sql, []
-
-    def reply(self, prompt: str) -> str:
-        """Return the SQL that is set."""
-        self._prompts.append(prompt)
-        return f"```sql\n{self._sql}\n```\nSure: 90"
 
 
 def _is_ours(module: object) -> bool:

@@ -9,9 +9,14 @@ from . import sft, suite, train
 from .bench import bench
 from .disputes import disputes
 
+
+class _Laboratory(Root):
+    _complete = True  # plug-ins add their commands to `tableturn` alone
+
+
 app = typer.Typer(
     name="tableturn.evals.lab",
-    cls=Root,
+    cls=_Laboratory,
     help="Measure tableturn, and fit what it carries.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -211,7 +211,7 @@ def text_disputes(golds: Golds) -> Iterator[Dispute]:
             continue
         if _alike(golds, question, before, after, reread):
             continue
-        told = f"{' and '.join(columns)} compared as text: {_show_first(before)} instead of {_show_first(after)}"
+        told = f"{' and '.join(columns)} compared as text: {_show_rows(before)} instead of {_show_rows(after)}"
         yield Dispute(question, "text", told)
 
 
@@ -329,8 +329,3 @@ def _read_cell(cell: Cell) -> object:
         said = date(cell) if said is None else said
         return cell if said is None else said
     return float(cell) if isinstance(cell, int) else cell
-
-
-def _show_first(table: Table) -> str:
-    row = ", ".join(str(cell)[:40] for cell in table.rows[0][:4]) if table.rows else "nothing"
-    return row if len(table.rows) < 2 else f"{row} and {len(table.rows) - 1} more"

@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlglot import exp
@@ -226,39 +226,27 @@ def generate(
 def _parents_first(schema: Schema) -> list[TableSchema]:
     """Return tables so that those referred to come first, as far as references make no cycle."""
     left = [table for table in schema.tables if table.kind == "table"]
+    references = {(key.table.lower(), key.ref_table.lower()) for key in schema.foreign_keys}
     ordered: list[TableSchema] = []
     while left:
-        names = {table.name.lower() for table in left}
-        ready = [
-            table
-            for table in left
-            if not any(
-                key.table.lower() == table.name.lower() and key.ref_table.lower() in names - {table.name.lower()}
-                for key in schema.foreign_keys
-            )
-        ] or left[:1]
+        waiting = {table.name.lower() for table in left}
+        held = {child for child, parent in references if parent in waiting - {child}}
+        ready = [table for table in left if table.name.lower() not in held] or left[:1]
         ordered += ready
         left = [table for table in left if table not in ready]
     return ordered
 
 
+@dataclass
 class _Filling:
     """Fills the tables of one database."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        schema: Schema,
-        constants: Mapping[str, Sequence[Cell]],
-        shape: Shape,
-        generator: random.Random,
-    ) -> None:
-        self._connection = connection
-        self._schema = schema
-        self._constants = constants
-        self._shape = shape
-        self._random = generator
-        self._values: dict[tuple[str, str], list[Cell]] = {}
+    connection: sqlite3.Connection
+    schema: Schema
+    constants: Mapping[str, Sequence[Cell]]
+    shape: Shape
+    chance: random.Random
+    values: dict[tuple[str, str], list[Cell]] = field(default_factory=dict[tuple[str, str], list[Cell]])
 
     def fill(self, table: TableSchema) -> None:
         """Insert random rows, at least one."""
@@ -267,40 +255,40 @@ class _Filling:
         names = ", ".join(quoted(column.name) for column in columns)
         name = quoted(table.name)
         insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
-        for _ in range(self._random.randint(max(self._shape.rows // 2, 1), self._shape.rows)):
+        for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
             row = [self._value(column, pool) for column, pool in zip(columns, pools, strict=True)]
             # Text in an integer key is an error, which IGNORE does not cover.
             with suppress(sqlite3.Error):
-                self._connection.execute(insert, row)
+                self.connection.execute(insert, row)
         for column in columns:
             with suppress(sqlite3.Error):
                 distinct = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
-                found = [row[0] for row in self._connection.execute(distinct)]
-                self._values[table.name.lower(), column.name.lower()] = found
+                found = [row[0] for row in self.connection.execute(distinct)]
+                self.values[table.name.lower(), column.name.lower()] = found
 
     def _value(self, column: ColumnSchema, pool: Sequence[Cell]) -> Cell:
         may_be_null = not column.not_null and not column.primary_key
-        return None if may_be_null and self._random.random() < self._shape.nulls else self._random.choice(pool)
+        return None if may_be_null and self.chance.random() < self.shape.nulls else self.chance.choice(pool)
 
     def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
         """Return what a column's values are drawn from; as often from each part as the shape says."""
         parents = [
             parent
-            for key in self._schema.foreign_keys
+            for key in self.schema.foreign_keys
             for own, other in zip(key.columns, key.ref_columns, strict=True)
             if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
-            if (parent := self._values.get((key.ref_table.lower(), other.lower())))
+            if (parent := self.values.get((key.ref_table.lower(), other.lower())))
         ]
         if parents:
             return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
-        constants = self._constants.get(column.name.lower(), ())
-        others = _others(column, self._shape.variety, self._random)
+        constants = self.constants.get(column.name.lower(), ())
+        others = _others(column, self.shape.variety, self.chance)
         if column.primary_key:
-            return [*others, *constants, *(_numbered(column, number) for number in range(1, self._shape.rows + 1))]
+            return [*others, *constants, *(_numbered(column, number) for number in range(1, self.shape.rows + 1))]
         if not constants:
             return others
-        some = self._random.sample(list(constants), min(len(constants), max(self._shape.variety, 3)))
-        share = self._shape.constants / (1 - self._shape.constants)
+        some = self.chance.sample(list(constants), min(len(constants), max(self.shape.variety, 3)))
+        share = self.shape.constants / (1 - self.shape.constants)
         return others + some * max(round(len(others) * share / len(some)), 1)
 
 

@@ -13,6 +13,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,12 +69,22 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: C
     fields = {field: value for name in without for field, value in PARTS[name].items()}
     unfinished = out.with_name(out.name + ".part")
     count = 0
+    settings = make_settings(fields, preset="track")
     with ExitStack() as opened:
-        places = _Places(opened, make_settings(fields, preset="track"))
+
+        @cache
+        def open_place(path: Path) -> Resources | None:
+            try:
+                found = open_resources(path, model="offline", settings=settings, examples=None, base_url=None)
+            except DatabaseUnavailable:
+                return None
+            opened.callback(found.close)
+            return found.resources
+
         try:
             with unfinished.open("w", encoding="utf-8") as file:
                 for number, turns in enumerate(dataset.interactions):
-                    resources = places.at(dataset.database(turns[0].database))
+                    resources = open_place(dataset.database(turns[0].database))
                     for record in records(turns, resources, number, perturbed) if resources else ():
                         file.write(json.dumps(record, ensure_ascii=False) + "\n")
                         count += 1
@@ -85,28 +96,6 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: C
         finally:
             unfinished.unlink(missing_ok=True)
     return count
-
-
-class _Places:
-    """An agent's resources for each database, opened once; None where there is no database."""
-
-    def __init__(self, opened: ExitStack, settings: Settings) -> None:
-        self._opened = opened
-        self._settings = settings
-        self._at: dict[Path, Resources | None] = {}
-
-    def at(self, path: Path) -> Resources | None:
-        if path not in self._at:
-            self._at[path] = self._open(path)
-        return self._at[path]
-
-    def _open(self, path: Path) -> Resources | None:
-        try:
-            found = open_resources(path, model="offline", settings=self._settings, examples=None, base_url=None)
-        except DatabaseUnavailable:
-            return None
-        self._opened.callback(found.close)
-        return found.resources
 
 
 def records(

@@ -158,7 +158,7 @@ class Size:
     epochs: int = 0
 
 
-def fit_trees(stage: str, inputs: Matrix, wanted: Shares, weights: Shares | None, size: Size) -> Any:
+def fit_trees(stage: str, inputs: Matrix, wanted: Shares, weights: Shares, size: Size) -> Any:
     """Fit trees to one stage's inputs."""
     # The library's own annotations are narrower than what it takes.
     unfitted = cast("Any", HistGradientBoostingClassifier)(
@@ -212,7 +212,7 @@ def export_forest(names: tuple[str, ...], trees: Any) -> Forest:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The models that `fit_models` fits, and what they find.
+    """Fitted models, and what they find.
 
     Attributes:
         models: By fold, fitted on the turns of the other folds' databases; the last, if asked for, on all turns.
@@ -225,58 +225,48 @@ class Fitted:
     columns: Sequence[Shares]
 
 
-def fit_models(
-    turns: Sequence[LinkedTurn], size: Size, *, weights: Sequence[float] | None = None, whole: bool = True
-) -> Fitted:
-    """Fit all stages, on all turns if `whole`, and leaving one fold of databases out after another."""
-    chain = _Chain(turns, size, weights, whole)
-    tables, columns = chain.fit()
-    models = [
-        Model(
-            **{stage: forests[number] for stage, forests in chain.forests.items()},
-            net=chain.nets[number] if chain.nets else None,
-        )
-        for number in range(FOLDS + whole)
-    ]
-    return Fitted(models, tables, columns)
-
-
+@dataclass
 class _Chain:
-    """The stages, fitted one after another: tables, columns, the net, and `table.*`."""
+    """Fits the stages one after another: tables, columns, the net, and `table.*`.
 
-    def __init__(self, turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float] | None, whole: bool) -> None:
-        self.forests: dict[str, list[Forest]] = {}
-        self.nets: list[Net] = []
-        self._size = size
-        self._weights = weights
-        self._whole = whole
-        self._turns = turns
-        self._items = [(turn.evidence, turn.database.shape) for turn in turns]
+    One fold of databases is left out after another, and in the end, if `whole`, none.
+    """
 
-    def fit(self) -> tuple[list[Shares], list[Shares]]:
-        """Return probabilities of tables and columns in the end."""
-        items = self._items
-        used, columns_used = [turn.tables for turn in self._turns], [turn.columns for turn in self._turns]
-        first = self._stage("tables", [table_features(*item) for item in items], used)
-        learned = self._learned(first)
-        features = [column_features(*item, p) for item, p in zip(items, first, strict=True)]
-        columns = self._stage("columns", features, columns_used, learned)
-        if self._size.epochs:
-            tables, columns = self._with_net(first, columns)
-        else:
-            tables = first
+    turns: Sequence[LinkedTurn]
+    size: Size
+    weights: Sequence[float]
+    whole: bool = True
+    forests: dict[str, list[Forest]] = field(default_factory=dict[str, list[Forest]])
+    nets: list[Net] = field(default_factory=list[Net])
+
+    def fit(self) -> Fitted:
+        """Fit all stages."""
+        items = [(turn.evidence, turn.database.shape) for turn in self.turns]
+        used, columns_used = [turn.tables for turn in self.turns], [turn.columns for turn in self.turns]
+        tables = self._stage("tables", [table_features(*item) for item in items], used)
+        features = [column_features(*item, p) for item, p in zip(items, tables, strict=True)]
+        columns = self._stage("columns", features, columns_used, self._learned(tables))
+        if self.size.epochs:
+            tables, columns = self._with_net(tables, columns)
         features = [star_features(*item, p) for item, p in zip(items, tables, strict=True)]
-        self._stage("stars", features, [turn.stars for turn in self._turns])
-        return tables, columns
+        self._stage("stars", features, [turn.stars for turn in self.turns])
+        models = [
+            Model(
+                **{stage: forests[number] for stage, forests in self.forests.items()},
+                net=self.nets[number] if self.nets else None,
+            )
+            for number in range(FOLDS + self.whole)
+        ]
+        return Fitted(models, tables, columns)
 
     def _with_net(self, tables: list[Shares], columns: list[Shares]) -> tuple[list[Shares], list[Shares]]:
         """Train the nets; return the probabilities of each on the fold that it was not trained on."""
         _LOG.info("training nets")
         examples, names = self._examples(tables, columns)
-        folds = np.array([turn.database.fold for turn in self._turns])
+        folds = np.array([turn.database.fold for turn in self.turns])
         tables, columns = list(tables), list(columns)
-        for fold in range(FOLDS + self._whole):
-            net = train_net([examples[number] for number in np.flatnonzero(folds != fold)], names, self._size.epochs)
+        for fold in range(FOLDS + self.whole):
+            net = train_net([examples[number] for number in np.flatnonzero(folds != fold)], names, self.size.epochs)
             self.nets.append(net)
             here = np.flatnonzero(folds == fold).tolist()
             for number, (p, q) in zip(here, odds(net, [examples[number] for number in here]), strict=True):
@@ -289,8 +279,7 @@ class _Chain:
         """Return what the nets learn from, and the names of its features of tables and columns."""
         examples: list[Example] = []
         names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
-        weights = self._weights or [1.0] * len(self._turns)
-        for turn, weight, p, q in zip(self._turns, weights, tables, columns, strict=True):
+        for turn, weight, p, q in zip(self.turns, self.weights, tables, columns, strict=True):
             shape = turn.database.shape
             of_tables, of_columns = net_features(turn.evidence, shape, p, q)
             every = np.arange(shape.tables)
@@ -302,9 +291,7 @@ class _Chain:
 
     def _learned(self, tables: list[Shares]) -> Flags:
         """Return the columns to learn from: those of probable tables, and a few others."""
-        probable = np.concatenate(
-            [p[turn.database.shape.table_of] for turn, p in zip(self._turns, tables, strict=True)]
-        )
+        probable = np.concatenate([p[turn.database.shape.table_of] for turn, p in zip(self.turns, tables, strict=True)])
         return (probable >= COLUMNS_FROM) | (np.random.default_rng(5).random(len(probable)) < _SPARED)
 
     def _stage(
@@ -317,18 +304,16 @@ class _Chain:
             [np.stack([item[name] for name in names], axis=1).astype(np.float32) for item in features]
         )
         sizes = [len(target) for target in targets]
-        folds = np.repeat([turn.database.fold for turn in self._turns], sizes)
-        weights = None if self._weights is None else np.repeat(self._weights, sizes)
+        folds = np.repeat([turn.database.fold for turn in self.turns], sizes)
+        weights = np.repeat(self.weights, sizes)
         wanted = np.concatenate(targets)
         known = np.ones(len(wanted), dtype=bool) if learned is None else learned
         found = np.zeros(len(wanted))
         self.forests[stage] = []
 
-        for fold in range(FOLDS + self._whole):
+        for fold in range(FOLDS + self.whole):
             there, here = known & (folds != fold), folds == fold
-            trees = fit_trees(
-                stage, inputs[there], wanted[there], None if weights is None else weights[there], self._size
-            )
+            trees = fit_trees(stage, inputs[there], wanted[there], weights[there], self.size)
             self.forests[stage].append(export_forest(names, trees))
             if here.any():
                 found[here] = np.asarray(trees.predict_proba(inputs[here])[:, 1], dtype=np.float64)
@@ -376,7 +361,7 @@ def fit(dialogues: Sequence[Dialogue]) -> tuple[Model, Associations, Figures]:
         "own": [*range(len(begun)), *range(known, known + len(own))],
         "changed": range(len(turns) - len(changed), len(turns)),
     }
-    fitted = _raised(fit_models(turns, _SIZE, weights=weights), turns[:known])
+    fitted = _raised(_Chain(turns, _SIZE, weights).fit(), turns[:known])
     figures = {
         history: measure(
             [turns[number] for number in some],
@@ -399,7 +384,7 @@ def _with_histories(
     """
     known = [gathered([dialogue]) for dialogue in dialogues]
     every = [turn for theirs in known for turn in theirs]
-    first = _raised(fit_models(every, _FIRST_SIZE, whole=False), every)
+    first = _raised(_Chain(every, _FIRST_SIZE, [1.0] * len(every), whole=False).fit(), every)
     found = zip(first.tables, first.columns, strict=True)
     seen = [
         with_found(d, {turn.number: next(found) for turn in theirs}) for d, theirs in zip(dialogues, known, strict=True)

@@ -7,32 +7,24 @@ transformers and peft are an extra (`tableturn[sft]`) and are loaded when `train
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from ....tools.errors import SettingsError
 
 
 @dataclass(frozen=True)
 class LoraOptions:
-    """How to train.
+    """How to train; `sft lora --help` says what each is.
 
-    Attributes:
-        rank: Of the adapters (Track-SQL 3.1: 32).
-        alpha: Their scale (64).
-        dropout: Before them (0.1).
-        batch: Records a step (6).
-        accumulate: Batches that share a step, for small memories: batch 1, accumulated 6 times, is a batch of 6.
-        epochs: Passes over the records.
-        learning_rate: At its highest; it falls as a cosine.
-        max_tokens: Longer records are left out: cut, they would lack their answer or their schema.
-        seed: Of order and weights.
+    Rank, alpha, dropout and batch are those of Track-SQL 3.1. The learning rate falls as a cosine.
     """
 
     rank: int = 32
@@ -119,11 +111,20 @@ def train(data: Path, model: str, out: Path, options: LoraOptions | None = None)
     )
 
 
+class _Message(BaseModel):
+    role: str
+    content: str
+
+
+class _Record(BaseModel):
+    messages: list[_Message]
+
+
 def read_chats(path: Path) -> list[list[dict[str, str]]]:
-    """The chats of a JSONL file.
+    """Return the chats of a JSONL file.
 
     Raises:
-        SettingsError: It cannot be read, or a line is no object with `messages` that end with the assistant's.
+        SettingsError: It cannot be read, or a line is not an object with `messages` that end with the assistant's.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -134,25 +135,15 @@ def read_chats(path: Path) -> list[list[dict[str, str]]]:
         if not text.strip():
             continue
         try:
-            found: Any = json.loads(text)
-        except ValueError:
-            found = None
-        messages = cast("dict[str, Any]", found).get("messages") if isinstance(found, dict) else None
-        if not _is_chat(messages):
+            messages = _Record.model_validate_json(text).messages
+        except ValidationError:
+            messages = []
+        if len(messages) < 2 or messages[-1].role != "assistant":
             raise SettingsError(f"{path}, line {number}: expected messages that end with the assistant's")
-        chats.append(cast("list[dict[str, str]]", messages))
+        chats.append([message.model_dump() for message in messages])
     if not chats:
         raise SettingsError(f"{path} holds no record")
     return chats
-
-
-def _is_chat(messages: object) -> bool:
-    if not isinstance(messages, list) or len(cast("list[object]", messages)) < 2:
-        return False
-    listed = cast("list[object]", messages)
-    said = [cast("Mapping[str, object]", one) if isinstance(one, dict) else {} for one in listed]
-    texts = all(isinstance(one.get("role"), str) and isinstance(one.get("content"), str) for one in said)
-    return texts and said[-1]["role"] == "assistant"
 
 
 def _libraries() -> tuple[Any, Any, Any]:

@@ -7,9 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.carried import PLACES, NotReachable, read_tables
 from tableturn.evals.lab.bench.determined import determined
 from tableturn.tools.database import Database
+
+from tests.tools.database.carried import ENGINES, carry, explain_missing, read_tables
 
 _TABLES = """
     CREATE TABLE visit (person TEXT REFERENCES person (id), day DATE, note INT, room INT REFERENCES room (id));
@@ -67,13 +68,11 @@ def test_types_and_keys_are_those_that_the_rows_keep_to(path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", PLACES)
-def test_a_carried_database_has_the_same_rows(name: str, path: Path) -> None:
-    try:
-        place = PLACES[name]()
-    except NotReachable as error:
-        pytest.skip(str(error))
-    with place, Database.open(place.carry(path, "shop")) as database:
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_carried_database_has_the_same_rows(name: str, path: Path, tmp_path: Path) -> None:
+    if missing := explain_missing(name):
+        pytest.skip(missing)
+    with Database.open(carry(path, name, tmp_path)) as database:
         assert database.execute("SELECT id, name, age FROM person ORDER BY id").rows == (
             *((1, "Ada", 30), (2, "Bo", 20)),
             (3, "Cy", 20),

@@ -50,7 +50,7 @@ class Server(Protocol):
         """Why there is none; empty where there is."""
         ...
 
-    def make_database(self, name: str) -> str:
+    def make_database(self, name: str, options: str = "") -> str:
         """Makes a database that is dropped at the end, and gives its URL."""
         ...
 
@@ -88,8 +88,8 @@ class _Base:
             return False
         return True
 
-    def make_database(self, name: str) -> str:
-        self.run(self.root, f"CREATE DATABASE {name}")
+    def make_database(self, name: str, options: str = "") -> str:
+        self.run(self.root, f"CREATE DATABASE {name} {options}")
         if not self._made:
             atexit.register(self._drop)
         self._made.append(name)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
-import shutil
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import ClassVar, Literal
+from typing import Any, Literal
+from uuid import uuid4
 
 import pandas as pd
-from sqlalchemy import URL, NullPool, PoolProxiedConnection, create_engine, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import NullPool, PoolProxiedConnection, create_engine, make_url
+from tableturn.evals.official.execution import lenient_text, open_read_only
 
-from ...closing import Closing
-from ...official.execution import lenient_text, open_read_only
+from .servers import MARIADB, POSTGRES, Server
 
 Kind = Literal["whole", "number", "date", "moment", "text", "binary"]
 Types = Mapping[Kind | Literal["key"], str]
@@ -224,174 +222,87 @@ def _declared(table: Carried, name: str) -> str:
     return next((column for column in table.kinds if column.lower() == name.lower()), name)
 
 
-class NotReachable(Exception):
-    """There is no such engine here; the message says why."""
-
-
-class Place(Closing, ABC):
-    """An engine that databases are carried to; what was made there is dropped when it is closed."""
-
-    @abstractmethod
-    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        """Copy an SQLite file's tables; return the URL to open the copy by.
-
-        Args:
-            path: The file.
-            name: A new one among those that were carried here.
-            after: Statements that are run in the copy, once it is filled.
-        """
-
-    @abstractmethod
-    def bare(self, url: str) -> Runs:
-        """Return the driver alone: it runs a query on an open connection and returns all its rows."""
-
-
-class SQLite(Place):
-    """The engine that databases come from: nothing is copied, and nothing is run."""
-
-    def close(self) -> None:
-        pass
-
-    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        del name, after
-        return f"sqlite:///{path.absolute()}"
-
-    def bare(self, url: str) -> Runs:
-        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
-        return lambda sql: connection.execute(sql).fetchall()
-
-
-class DuckDB(Place):
-    """A file for each database."""
-
-    def __init__(self) -> None:
-        try:
-            import duckdb
-        except ImportError:
-            raise NotReachable("duckdb is not installed: pip install 'tableturn[duckdb]'") from None
-        self._connect = duckdb.connect
-        self._folder = Path(mkdtemp(prefix="tt_"))
-
-    def close(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        target = self._folder / f"{name}.duckdb"
-        with closing(self._connect(str(target))) as connection:
-            for table in read_tables(path):
-                connection.execute(table.create(_STANDARD, '"'))
-                rows = pd.DataFrame(read_rows(path, table), columns=range(len(table.kinds)), dtype=object)
-                connection.register("rows", rows.rename(columns=str))
-                connection.execute(f"INSERT INTO {_quoted(table.name)} SELECT * FROM rows")
-                connection.unregister("rows")
-            for statement in after:
-                connection.execute(statement)
-        return f"duckdb:///{target}"
-
-    def bare(self, url: str) -> Runs:
-        connection = self._connect(url.removeprefix("duckdb:///"), read_only=True)
-        return lambda sql: connection.execute(sql).fetchall()
-
-
-class Server(Place):
-    """A server, with a database of its own for each, in which texts are told apart and ordered by their bytes."""
-
-    variable: ClassVar[str]
-    usual: ClassVar[str]
-    driver: ClassVar[str]
-    extra: ClassVar[str]
-    options: ClassVar[str]
-    force = ""
-    scheme = ""
-    filled: ClassVar[Sequence[str]] = ()
-    types: ClassVar[Types] = _STANDARD
-    mark = '"'
-
-    def __init__(self) -> None:
-        self._url = make_url(os.environ.get(self.variable) or self.usual)
-        self._prefix = f"tt_{secrets.token_hex(4)}"
-        self._names: list[str] = []
-        try:
-            self._root = self._connect(self._url)
-        except ImportError:
-            raise NotReachable(f"its driver is not installed: pip install 'tableturn[{self.extra}]'") from None
-        except SQLAlchemyError as error:
-            told = " ".join(str(error).split())
-            raise NotReachable(f"no {type(self).__name__}: {told}; set {self.variable}") from None
-
-    def _connect(self, url: URL) -> PoolProxiedConnection:
-        engine = create_engine(url.set(drivername=self.driver), isolation_level="AUTOCOMMIT", poolclass=NullPool)
-        return engine.raw_connection()
-
-    def close(self) -> None:
-        with closing(self._root), closing(self._root.cursor()) as cursor:
-            for name in self._names:
-                cursor.execute(f"DROP DATABASE IF EXISTS {_quoted(name, self.mark)} {self.force}")
-
-    def carry(self, path: Path, name: str, after: Sequence[str] = ()) -> str:
-        database = f"{self._prefix}_{name}"[:63]
-        self._names.append(database)
-        with closing(self._root.cursor()) as cursor:
-            cursor.execute(f"CREATE DATABASE {_quoted(database, self.mark)} {self.options}")
-        url = self._url.set(database=database)
-        with closing(self._connect(url)) as connection, closing(connection.cursor()) as cursor:
-            for table in read_tables(path):
-                cursor.execute(table.create(self.types, self.mark))
-                cursor.execute("BEGIN")
-                into = _quoted(table.name, self.mark).replace("%", "%%")
-                marks = ", ".join(["%s"] * len(table.kinds))
-                cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(read_rows(path, table)))
-                cursor.execute("COMMIT")
-            for statement in (*after, *self.filled):
-                cursor.execute(statement)
-        return url.set(drivername=self.scheme or url.drivername).render_as_string(hide_password=False)
-
-    def bare(self, url: str) -> Runs:
-        connection = self._connect(make_url(url))
-
-        def run(sql: str) -> Sequence[Sequence[object]]:
-            with closing(connection.cursor()) as cursor:
-                cursor.execute(sql)
-                return cursor.fetchall()
-
-        return run
-
-
-class Postgres(Server):
-    """PostgreSQL."""
-
-    variable = "TABLETURN_TEST_POSTGRES"
-    usual = "postgresql://postgres@127.0.0.1:5432/postgres"
-    driver = "postgresql+psycopg"
-    extra = "postgres"
-    options = "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
-    force = "WITH (FORCE)"
-    filled = ("ANALYZE",)
-
-
-class MariaDB(Server):
-    """MariaDB."""
-
-    variable = "TABLETURN_TEST_MARIADB"
-    usual = "mariadb://root@127.0.0.1:3306/"
-    driver = "mariadb+pymysql"
-    extra = "mysql"
-    options = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
-    types = _MARIADB
-    mark = "`"
-
-
-class SQLAlchemy(MariaDB):
-    """MariaDB through the SQLAlchemy adapter."""
-
-    scheme = "sqlalchemy+mariadb+pymysql"
-
-
-PLACES: Mapping[str, Callable[[], Place]] = {
-    "sqlite": SQLite,
-    "duckdb": DuckDB,
-    "postgres": Postgres,
-    "mariadb": MariaDB,
-    "sqlalchemy": SQLAlchemy,
+_SERVERS: Mapping[str, tuple[Server, str, str]] = {
+    "postgres": (POSTGRES, "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'", ""),
+    "mariadb": (MARIADB, "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", "mariadb:"),
+    "sqlalchemy": (MARIADB, "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", "sqlalchemy+mariadb+pymysql:"),
 }
-"""By the names that figures have; each raises `NotReachable` if it cannot be had."""
+"""By engine: its server, the options of a database whose texts are told apart and ordered by their bytes, a scheme."""
+
+ENGINES = ("sqlite", "duckdb", *_SERVERS)
+"""The engines that databases are carried to, by the names that figures have."""
+
+
+def explain_missing(engine: str) -> str:
+    """Return why an engine cannot be had here; empty if it can."""
+    if engine == "duckdb" and find_spec("duckdb") is None:
+        return "duckdb is not installed: pip install 'tableturn[duckdb]'"
+    return _SERVERS[engine][0].unavailable() if engine in _SERVERS else ""
+
+
+def carry(path: Path, engine: str, folder: Path, after: Sequence[str] = ()) -> str:
+    """Copy an SQLite file's tables to an engine; return the URL to open the copy by.
+
+    Args:
+        path: The file; it is itself what is opened in SQLite.
+        engine: One of `ENGINES`.
+        folder: Where a copy that is a file may be.
+        after: Statements that are run in the copy, once it is filled.
+    """
+    if engine == "sqlite":
+        return f"sqlite:///{path.absolute()}"
+    if engine == "duckdb":
+        return _carry_to_duckdb(path, Path(mkdtemp(dir=folder)) / f"{path.stem}.duckdb", after)
+    server, options, scheme = _SERVERS[engine]
+    url = server.make_database(f"tt_{uuid4().hex[:12]}", options)
+    mark, types = ("`", _MARIADB) if server is MARIADB else ('"', _STANDARD)
+    with closing(_connect(url)) as connection, closing(connection.cursor()) as cursor:
+        for table in read_tables(path):
+            cursor.execute(table.create(types, mark))
+            cursor.execute("BEGIN")
+            into = _quoted(table.name, mark).replace("%", "%%")
+            marks = ", ".join(["%s"] * len(table.kinds))
+            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(read_rows(path, table)))
+            cursor.execute("COMMIT")
+        for statement in (*after, *(() if server is MARIADB else ("ANALYZE",))):
+            cursor.execute(statement)
+    return url.replace("mariadb:", scheme)
+
+
+def _carry_to_duckdb(path: Path, target: Path, after: Sequence[str]) -> str:
+    import duckdb
+
+    with closing(duckdb.connect(str(target))) as connection:
+        for table in read_tables(path):
+            connection.execute(table.create(_STANDARD, '"'))
+            rows = pd.DataFrame(read_rows(path, table), columns=range(len(table.kinds)), dtype=object)
+            connection.register("rows", rows.rename(columns=str))
+            connection.execute(f"INSERT INTO {_quoted(table.name)} SELECT * FROM rows")
+            connection.unregister("rows")
+        for statement in after:
+            connection.execute(statement)
+    return f"duckdb:///{target}"
+
+
+def open_driver(url: str) -> Runs:
+    """Return the driver alone: it runs a query on an open connection and returns all its rows."""
+    kind, _, place = url.partition(":///")
+    if kind == "sqlite":
+        return partial(_run, sqlite3.connect(place))
+    if kind == "duckdb":
+        import duckdb
+
+        return partial(_run, duckdb.connect(place, read_only=True))
+    return partial(_run, _connect(url))
+
+
+def _run(connection: Any, sql: str) -> Sequence[Sequence[object]]:
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def _connect(url: str) -> PoolProxiedConnection:
+    driver = "postgresql+psycopg" if url.startswith("postgres") else "mariadb+pymysql"
+    engine = create_engine(make_url(url).set(drivername=driver), isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    return engine.raw_connection()

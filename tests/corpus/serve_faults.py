@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+from tableturn.evals.lab.bench.harness import Serving, client_of, free_port, served
+from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.stand_in import TURNS, sample_database, slow_server
 
 from tests.support.openai_server import OpenAIServer, fails
-
-from .harness import Serving, client_of, free_port, served
-from .registry import BenchOptions
-from .stand_in import TURNS, sample_database, slow_server
 
 _TURNS = 40
 _AT_ONCE = 8
@@ -180,7 +179,7 @@ async def _while(
 async def _end_worker(serving: Serving, how: signal.Signals) -> None:
     if workers := serving.workers():
         with suppress(ProcessLookupError):
-            os.kill(random.choice(workers), how)  # noqa: S311 - any will do
+            os.kill(random.choice(workers), how)
 
 
 async def _lock(path: Path) -> None:
@@ -208,7 +207,7 @@ def _postgres() -> Generator[tuple[str, Callable[[], None]] | None]:
 
         def call(program: str, *options: str) -> None:
             command = [f"{programs[-1]}/{program}", "-D", data, *options]
-            subprocess.run(command, check=True, cwd=folder, user=other, stdout=subprocess.DEVNULL)  # noqa: S603
+            subprocess.run(command, check=True, cwd=folder, user=other, stdout=subprocess.DEVNULL)
 
         call("initdb", "-U", "postgres", "-A", "trust")
         serve = f"-p {port} -k {folder} -h 127.0.0.1"

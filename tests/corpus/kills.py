@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ....agent.model.trust import read_bounds
-from ....tools.errors import TableturnError
-from ....tools.examples import ExampleStore, make_embedding
-from ....tools.knowledge import read_knowledge
-from ....tools.sample import build_sample
-from ...runner.run import JOURNAL_FILE, read_journal
-from .registry import BenchOptions
+from tableturn.agent.model.trust import read_bounds
+from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.runner.run import JOURNAL_FILE, read_journal
+from tableturn.tools.errors import TableturnError
+from tableturn.tools.examples import ExampleStore, make_embedding
+from tableturn.tools.knowledge import read_knowledge
+from tableturn.tools.sample import build_sample
 
 _KILLS = 12
 _SEED = 29
@@ -136,7 +136,7 @@ class Command:
         handle, said = tempfile.mkstemp(dir=home.folder, prefix="said-")
         self._said = Path(said)
         with os.fdopen(handle, "wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", "tableturn", *arguments],
                 cwd=home.folder,
                 env={**os.environ, **own, "OPENAI_API_KEY": "none", "PYTHONUNBUFFERED": "1"},
@@ -193,7 +193,7 @@ def run(options: BenchOptions) -> dict[str, object]:
 def _part(name: str, kills: int) -> Outcome:
     outcome = Outcome()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        PARTS[name](Home(Path(folder), outcome, random.Random(f"{_SEED} {name}")), kills)  # noqa: S311 - moments
+        PARTS[name](Home(Path(folder), outcome, random.Random(f"{_SEED} {name}")), kills)
     return outcome
 
 
