@@ -97,7 +97,7 @@ class NameIndex:
         if len(bare) > 2:
             self._put([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
-        while len(rest) > 1 and (rest[0] in table_words or (len(rest[0]) == 1 and table_words[0][:1] == rest[0])):
+        while len(rest) > 1 and (rest[0] in table_words or [rest[0]] == [word[:1] for word in table_words[:1]]):
             rest = rest[1:]
         if rest != bare:
             for variant, factor in _variants(rest):

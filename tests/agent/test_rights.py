@@ -362,6 +362,14 @@ def test_a_narrower_person_neither_replaces_nor_notices_a_wider_ones_query(staff
     assert told(staff, "ada") == PAY
 
 
+def test_a_narrower_persons_wording_of_a_question_does_not_answer_a_wider_person(staff: SQLAgent) -> None:
+    approved(staff, "ada", PAY)
+    reworded = "Please tell me how big is the team"
+    approved(staff, "bo", HEADS, reworded)
+    assert (told(staff, "ada", reworded), told(staff, "bo", reworded)) == (PAY, HEADS)
+    assert told(staff, "cy") == HEADS
+
+
 def test_a_narrower_person_can_read_a_wider_ones_query_and_not_replace_it(staff: SQLAgent) -> None:
     assert approved(staff, "ada", HEADS).new
     assert told(staff, "bo") == HEADS

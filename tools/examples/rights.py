@@ -11,6 +11,7 @@ from ..sql import ALL_COLUMNS, used_items
 from .approval import Approval, read_approval
 from .example import Example
 from .from_use import database_identity
+from .verified import said_form
 
 VERIFIED = ("approved", "verified")
 """Sources of examples that a person found right."""
@@ -59,7 +60,7 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     """
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        question: object = " ".join(example.question.split())
+        question: object = said_form(example.question)
         if not _is_own(example, database) or example.source not in VERIFIED:
             question = number
         known = best.get(question)

@@ -71,15 +71,20 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
         schema: Of the database.
         spelt: What its columns hold.
     """
-    asked = _said(question)
+    asked, form = _said(question), said_form(question)
     for example in candidates:
-        if _forms(asked) == _forms(_said(example.question)):
+        if form == said_form(example.question):
             return Verified(example, example.sql)
     for example in candidates:
         found = _with_values(asked, question, example, schema, spelt)
         if found is not None:
             return found
     return None
+
+
+def said_form(question: str) -> tuple[str, ...]:
+    """Return a question's words without what is polite, case and plurals: equal for those that ask the same."""
+    return _forms(_said(question))
 
 
 def _said(question: str) -> tuple[Word, ...]:

@@ -13,7 +13,7 @@ from tableturn.agent.offline.mentions import Mention, find_mentions, resolve, un
 from tableturn.agent.offline.names import NameIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import spelled_out, words_of
-from tableturn.tools.database import Database
+from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
 from tableturn.tools.values import ValueIndex, ValueMatch
 
 
@@ -132,3 +132,10 @@ def test_a_common_word_that_is_likely_only_for_what_it_cannot_mean_is_no_value(s
     poor = ValueMatch("course", "title", "eurus", "euros", start, start + 5, 0.82, "typo")
     found = find_mentions(words_of(question), NameIndex(school.schema()), [likely, poor])
     assert [each for each in found if isinstance(each, Mention) and each.kind == "v"] == []
+
+
+@pytest.mark.parametrize("name", ["_", "__", "?", "#"])
+def test_a_table_whose_name_has_no_words_has_columns(name: str) -> None:
+    columns = ("id", "e_mail", "x y", "T Score")
+    index = NameIndex(Schema("s", (TableSchema(name, tuple(map(ColumnSchema, columns))),)))
+    assert [hit.column for hit in index.find(("e", "mail"))] == ["e_mail"]
