@@ -56,6 +56,10 @@ _KINDS: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...] = (
 )
 
 
+_ADDRESS = re.compile(r"(?:file )?\"tableturn://[^\"]*\"")
+"""How an instance names a file to DuckDB."""
+
+
 def failure(error: Exception, private: str = "") -> TableturnError:
     """The typed error for what the driver raised.
 
@@ -65,7 +69,7 @@ def failure(error: Exception, private: str = "") -> TableturnError:
     """
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
-    told = _OFFERS.sub("", whole)
+    told = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
     if TOO_LONG in told:
         return ResultTooLarge("the query makes a text, or a list, that is too long: ask for less")
     message = _SHOWN.sub("", told) or whole

@@ -46,7 +46,7 @@ _NEEDS_MEMORY = "it needs more memory than reading a file may use: split it, or 
 _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 # A line of the file, and what DuckDB tried on the way and what its settings are called.
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
-_REST = re.compile(r"\s*(?:The search space used|Possible |Try increasing|LINE 1:).*", re.DOTALL)
+_REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _LONGEST = 300
 
 
