@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from .history import Held, PastAnswer, Side, read_examples_of, read_history, read_side
-from .impact import Ask, Change, ChangeKind, Impact, Replay, asking, impact
+from .history import Held, PastAnswer, read_examples_of, read_history, read_side
+from .impact import Ask, Change, Impact, Replay, asking, impact
 
 __all__ = [
     "Ask",
     "Change",
-    "ChangeKind",
     "Held",
     "Impact",
     "PastAnswer",
     "Replay",
-    "Side",
     "asking",
     "impact",
     "read_examples_of",
