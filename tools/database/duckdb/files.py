@@ -47,6 +47,7 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 # A line of the file, and what DuckDB tried on the way and what its settings are called.
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
+_ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _LONGEST = 300
 
 
@@ -106,7 +107,7 @@ class FileReader:
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
-            said = _cleaned(str(error)).replace(self._files.address(file.path), file.path.name)
+            said = _cleaned(_ADDRESS.sub(lambda _: file.path.name, str(error)))
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
             if len(entry.columns) > MOST_COLUMNS:
