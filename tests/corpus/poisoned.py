@@ -108,8 +108,7 @@ def tasks(text: str) -> Iterator[tuple[str, Task[Any]]]:
             unshown=(text,),
         )
         yield f"generate {style}", base
-        told = {"feedback": text, "explanation": text, "result_csv": text, "contents": text, "code_result": text}
-        yield f"revise {style}", ReviseTask(base, text, error_kind="other", **told)
+        yield f"revise {style}", ReviseTask(base, text, text, "other", text, text, text, text)
         yield f"merge {style}", MergeTask(base, (Proposal(text, 2, text, text), Proposal(text, 1, text, text)))
         yield f"sql_from_code {style}", SQLFromCodeTask(base, text, text)
         yield f"reason pot {style}", ReasonTask(base, "pot")

@@ -60,9 +60,8 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     """
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        question: object = said_form(example.question)
-        if not _is_own(example, database) or example.source not in VERIFIED:
-            question = number
+        is_verified = _is_own(example, database) and example.source in VERIFIED
+        question = said_form(example.question) if is_verified else number
         known = best.get(question)
         if known is None or _weight(example, database) > _weight(known, database):
             best[question] = example

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from itertools import combinations, product
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_the_spectrum_is_that_of_the_repeated_rows() -> None:
     copies = np.asarray([place[tuple(row)] for row in vectors])
     embedded = spectrum(few.rows, few.weights, 6)
     ours = [
-        KMeans(6, n_init=10, random_state=seed).fit_predict(embedded, sample_weight=few.weights)[copies]
+        KMeans(6, n_init=cast(Any, 10), random_state=seed).fit_predict(embedded, sample_weight=few.weights)[copies]
         for seed in range(4)
     ]
     theirs = [SpectralClustering(6, gamma=1.0, n_init=10, random_state=seed).fit_predict(vectors) for seed in range(4)]

@@ -15,6 +15,7 @@ from tableturn.tools.examples import (
     make_selector,
     mask,
 )
+from tableturn.tools.examples.compact_schema import read_compact
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = "singer(name text, year number)"
@@ -50,7 +51,7 @@ def test_a_pair_is_found_by_its_simplified_form_and_comes_once() -> None:
 def test_without_simplification_the_repository_has_no_key_of_simplified_questions() -> None:
     singers = pair("Enumerate the singer appellations", "SELECT name FROM singer", "Show every name")
     years = pair("When was each singer born?", "SELECT year FROM singer")
-    query = ExampleQuery("Show every name", schema=SCHEMA)
+    query = ExampleQuery("Show every name", schema=read_compact(SCHEMA))
     with store(singers, years) as opened:
         first, without = (
             make_selector("skeleton", opened, form="plain", k1=1, k2=0, simplified=simplified).select(query)[0].sql
@@ -65,7 +66,7 @@ def test_values_are_masked_in_neither_question_nor_repository() -> None:
     other = pair("Who wrote songs with _ ?", "SELECT year FROM singer")
     value = ValueMatch("singer", "name", "Ann Lee", "Ann Lee", 21, 28, 1.0, "exact")
     with store(other, named) as opened:
-        query = ExampleQuery("Who wrote songs with Ann Lee?", schema=SCHEMA, values=(value,))
+        query = ExampleQuery("Who wrote songs with Ann Lee?", schema=read_compact(SCHEMA), values=(value,))
         (chosen,) = make_selector("skeleton", opened, form="plain", k1=1, k2=0).select(query)
     assert chosen.sql == named.sql
 
