@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VERIFIED, Verified, answered_by, database_identity, foremost
+from ...tools.examples import VERIFIED, Verified, answered_by, by_standing, database_identity, foremost
 from ...tools.examples.verified import Spelt
 from ...tools.values import ValueIndex
 from ..advice import advisory
@@ -43,8 +43,11 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
         return None
     own = [hit.example for hit in found if hit.example.source in VERIFIED]
     leaves = [example for example in own if run.resources.outgoing.level(example.sql) == "values"]
-    may = foremost(leaves, database)
-    return answered_by(question, may, schema, _spelling(run.resources.values)) if may else None
+    # An answer of people with narrower rights counts where those of equal or wider ones have none.
+    for may in by_standing(foremost(leaves, database), database):
+        if answer := answered_by(question, may, schema, _spelling(run.resources.values)):
+            return answer
+    return None
 
 
 def _spelling(values: ValueIndex) -> Spelt:

@@ -53,7 +53,8 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
     ours = not ray.is_initialized()
     try:
         if ours:
-            ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+            # Not one that something else on this machine happens to have: RAY_ADDRESS names one to join.
+            ray.init("local", include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise SettingsError(f"no Ray cluster: {' '.join(str(error).split())[:300]}") from error
     try:

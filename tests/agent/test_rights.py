@@ -466,3 +466,18 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     known = bo.resources.knowledge and bo.resources.knowledge.now()
     assert known
     assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"
+
+
+def test_signs_and_names_keep_questions_apart(staff: SQLAgent) -> None:
+    above, below, us, every = (f"SELECT {number}" for number in range(2, 6))
+    approved(staff, "ada", above, "Employees with pay > 10")
+    approved(staff, "ada", below, "Employees with pay < 10")
+    approved(staff, "ada", us, "How many US employees?")
+    approved(staff, "ada", every, "How many employees?")
+    asked = (
+        "Employees with pay > 10",
+        "Employees with pay < 10",
+        "How many US employees?",
+        "Please, how many employees?",
+    )
+    assert [told(staff, "ada", question) for question in asked] == [above, below, us, every]

@@ -102,7 +102,9 @@ def row(name: str, **more: object) -> Row:
 
 def test_a_row_that_changes_more_or_less_than_it_names_is_found() -> None:
     base = row("base")
-    more = row("more", base="base", settings={"n_voted": 3, "regular_examples": False}, changes=["example SQL"])
+    more = row(
+        "more", base="base", settings={"n_voted": 3, "regular_examples": False}, changes=["example SQL", "system"]
+    )
     less = row("less", base="base", settings={"m_votes": 20}, changes=["example choice"])
     silent = row("silent", settings={"n_voted": 3})
     experiment = Experiment(title="t", dataset="cosql", rows=(base, more, less, silent))

@@ -21,9 +21,9 @@ _FORMS = re.compile(
         |sk-(?:(?:proj|ant|or|svcacct|live|test)[\w-]*-)?(?=[\w-]*\d)[A-Za-z0-9_]{16,}
         |[spr]k_(?:live|test)_[A-Za-z0-9]{10,}
         |(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)
-        |(?:gh[pousr]|github_pat|npm|hf|whsec|shp(?:at|ca|pa|ss)|dop_v1|gsk|sbp|r8|lin_api)_(?=\w*\d)\w{16,}
-        |(?:glpat|xkeysib|xox[abeoprs]|xai|pypi)-(?=[\w-]*\d)[\w-]{10,}
-        |(?:dapi|key-)[0-9a-f]{32}|ATATT[\w-]{20,}|\d{8,10}:AA[\w-]{33}
+        |(?:gh[pousr]|github_pat|npm|hf|whsec|shp(?:at|ca|pa|ss)|dop_v1)_(?=\w*\d)\w{16,}
+        |(?:glpat|xkeysib|xox[abeoprs])-(?=[\w-]*\d)[\w-]{10,}
+        |gsk_[A-Za-z0-9]{48,60}\b|sbp_[0-9a-f]{40}\b|dapi[0-9a-f]{32}\b|ATATT3x[\w-]{20,}|\d{8,10}:AA[\w-]{33}\b
         |AIza[\w-]{30,}|ya29\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}
         |1//0[\w-]{20,}|hv[sbr]\.[\w-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}
     )
@@ -34,9 +34,7 @@ _FORMS = re.compile(
     |(?i:[?&\#](?:\w+[_-])?(?:token|secret|sig|signature|api_?key|key|password)=(?=[^\s&]{0,99}\d)[^\s&]{8,})
     |(?<![^\W_])(?i:password|passwd|pwd|secret|account_?key|access_?key)\ ?=\ ?(?![\s;?:$%{*<])[^\s;&]{4,}
     |(?i:"\w*(?:password|passwd|pwd|secret|api_?key|access_?token)"\ ?:\ ?"[^"]{4,}")
-    |(?i:[{,]\ ?["']?\w*(?:password|passwd|pwd|secret|api_?key|token)["']?\ ?[:=]\ ?["']?(?=[^\s"',}]*\d)[^\s"',}]{12,})
-    |(?<![^\W_])(?i:api_?key|token)=(?=\S*\d)[\w.~+/=-]{16,}
-    |(?i:authorization:\ ?(?:bearer|basic)\ )(?=\S*[\dA-Z=])[\w.~+/=-]{12,}
+    |(?i:authorization:\ ?(?:bearer|basic)\ )(?=\S{0,99}[\dA-Z=])[\w.~+/=-]{12,}
     |\A(?i:bearer|basic)\ (?=\S*[\dA-Z=])[\w.~+/=-]{12,}\Z
     |-----BEGIN\ [A-Z ]*PRIVATE\ KEY""",
     re.VERBOSE,
@@ -74,7 +72,7 @@ _NAMES = _SURE | frozenset(
         *("signing key", "license key", "licence key", "master key", "service key", "session key", "ssh key"),
         *("activation key", "pass word", "activation code", "recovery code", "backup code", "reset code", "session id"),
         *("otp seed", "totp seed", "mfa seed", "authorization", "pass", *_GENERIC),
-        *("hmac key", "aes key", "enc key", "totp key", "wlan key", "wifi key", "consumer key", "shared key"),
+        *("hmac key", "aes key", "enc key", "totp key", "wlan key", "wifi key"),
     )
 )
 """How the names of such columns end, before `_AFTER`."""
@@ -89,11 +87,11 @@ _AFTER = frozenset(
 _RUN_TOGETHER = tuple(name for name in _NAMES - _GENERIC if len(name) > 4 and " " not in name)
 _LOGINS = frozenset(
     (
-        *("smtp", "imap", "mail", "email", "ftp", "sftp", "ssh", "db", "database", "sql", "user", "admin", "root"),
-        *("login", "ldap", "proxy", "vpn", "wifi", "wlan", "auth", "hash", "service", "bind", "redis", "mqtt"),
+        *("smtp", "imap", "pop", "mail", "email", "ftp", "sftp", "ssh", "db", "database", "sql", "mysql", "pg", "user"),
+        *("admin", "root", "login", "ldap", "proxy", "vpn", "wifi", "wlan", "auth", "hash", "service", "server", "api"),
     )
 )
-"""Of what `pass` is short for a password: of others, it lets people board."""
+"""Of what `pass` may be short for a password; of others, it lets people board."""
 _SUBJECTS = frozenset(("user", "login", "db", "database", "admin", "account", "customer", "client"))
 """Whose a password is, where its name says so at the end."""
 _HASHES = frozenset(("hash", "digest", "md5", "sha1", "sha256", "sha512"))
@@ -102,7 +100,7 @@ _PUBLIC = frozenset(
         *("git", "commit", "tree", "revision", "transaction", "tx", "txn", "block", "merkle", "url", "uri", "link"),
         *("file", "path", "content", "image", "photo", "page", "document", "doc", "object", "asset", "package"),
         *("artifact", "row", "record", "query", "schema", "checksum", "etag", "build", "layer", "geo", "product"),
-        *("download", "attachment", "upload", "release", "media", "video", "audio"),
+        *("download", "attachment", "release", "media", "video", "audio"),
     )
 )
 """Of what a hash is no secret."""
@@ -111,25 +109,12 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
 _FLAGS = frozenset(
     ("pass", "fail", "passed", "failed", "yes", "true", "false", "none", "null", "unset", "strong", "weak", "medium")
 )
-_OPAQUE = re.compile(r"\S+")
-_UNSET = _FLAGS | frozenset(
-    (
-        *("n/a", "na", "nil", "empty", "missing", "unknown", "revoked", "expired", "disabled", "enabled", "deleted"),
-        *("active", "inactive", "pending", "invalid", "valid", "changeme", "todo", "tbd", "redacted", "hidden"),
-    )
-)
-"""What stands where there is no secret."""
-_LISTED = re.compile(r"[\s,;:=\[\]{}()<>\"']+")
-_HEX = re.compile(r"[0-9a-fA-F-]+")
-_ANY_KEY = "any key"
-_IMAGE = re.compile(r"sha\d{1,3}:[0-9a-fA-F]+")
-"""A container image's digest, which everybody may know."""
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_LONG, _TOKEN, _SALT, _COPIED, _PASSWORD = 16, 12, 8, 6, 4
-"""The fewest characters of a random text, a token, a salt, a secret that a view repeats, and a password."""
-_ONE_CASE, _KEY = 24, 40
-"""The fewest letters of a random text of one case, and characters of a key that may be a table's."""
+_LONG, _CERTAIN, _SALT, _COPIED, _PASSWORD = 16, 20, 8, 6, 4
+"""The fewest characters of a random text, of one that suffices alone, a salt, a secret in a view, a password."""
+_LISTED = re.compile(r"[\s,;:\[\]{}\"']+")
 _ENTROPY = 2.5
 """The fewest bits that a character of a random text tells; hexadecimal digits tell nearly 4."""
 
@@ -145,10 +130,7 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
     for table, column in columns:
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
-        texts = _texts(column)
-        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts) or (
-            is_view and any(len(secret) >= _COPIED and secret in text for text in texts for secret in secrets)
-        )
+        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
         if copied or (is_view and column.name.lower() not in own and _is_unnamed_secret(column)):
             found.add((table.name, column.name))
     return found
@@ -175,26 +157,22 @@ def _is_unnamed_secret(column: ColumnSchema) -> bool:
 
 def _holds_secrets(column: ColumnSchema, name: str) -> bool:
     """Whether the values of a column fit a name; without any, whether the name alone suffices."""
-    texts = [text for text in _texts(column) if text.lower() not in _UNSET]
-    if not texts and all(isinstance(sample, str | bytes) for sample in column.samples):
+    texts = _texts(column)
+    if not column.samples:
         return column.kind in ("text", "binary") and name in _SURE
     if name in _PASSWORDS:
-        long = [text for text in texts if len(text) >= _PASSWORD]
+        long = [text for text in texts if len(text) >= _PASSWORD and text.lower() not in _FLAGS]
         return any(not is_time_like(text) for text in long)
     if name == "pass":
         # Tickets are passes, too.
         return any(_is_random(text, _PASSWORD) for text in texts)
     if name in _GENERIC:
         texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
-    if name in _HASHES:
-        texts = [text for text in texts if not _IMAGE.fullmatch(text)]
-    texts = [
-        max(_LISTED.split(text), key=len) if text[0] in "[{(" or name.endswith(" code") else text for text in texts
-    ]
-    least = _SALT if name == "salt" or name.endswith(" code") else _TOKEN if name in _SURE or name == "token" else _LONG
-    if name == _ANY_KEY:
-        texts, least = [text for text in texts if not _HEX.fullmatch(text)], _KEY
-    return 2 * sum(_is_random(text, least) for text in texts) > len(texts)
+    texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
+    if name in _SURE and any(_is_random(text, _CERTAIN) for text in texts):
+        return True  # most rows may have none
+    least = _SALT if name == "salt" or name.endswith(" code") else _LONG
+    return 2 * sum(_is_random(text, least) for text in texts) > len(column.samples)
 
 
 def _texts(column: ColumnSchema) -> list[str]:
@@ -217,7 +195,7 @@ def _secret_name(name: str) -> str:
     if not words:
         return ""
     if words[-1].endswith("pass") and words[-1].removesuffix("pass") in _LOGINS:
-        return _PASSWORDS[0]
+        words = [*words[:-1], words[-1].removesuffix("pass"), "pass"]
     for ending in (" ".join(words[-2:]), words[-1]):
         if ending in _NAMES or ending.endswith(_RUN_TOGETHER):
             if has_password or ending in _PASSWORD_WORDS:
@@ -225,9 +203,9 @@ def _secret_name(name: str) -> str:
             if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(words):
                 return ""
             if ending == "key" and len(words) > 1:
-                return _ANY_KEY
-            if ending == "pass" and len(words) > 1:
-                return _PASSWORDS[0] if words[-2] in _LOGINS else ""
+                return ""
+            if ending == "pass" and len(words) > 1 and words[-2] not in _LOGINS:
+                return ""
             return next((each for each in _SURE if ending.endswith(each)), ending)
     return ""
 
@@ -244,5 +222,5 @@ def _is_random(text: str, least: int) -> bool:
         return False
     counts = Counter(text)
     entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())
-    mixed = any(map(str.isdigit, text)) or text not in (text.lower(), text.upper()) or len(text) >= _ONE_CASE
+    mixed = any(map(str.isdigit, text)) or text not in (text.lower(), text.upper())
     return mixed and entropy >= _ENTROPY

@@ -11,7 +11,6 @@ from ..sql import ALL_COLUMNS, used_items
 from .approval import Approval, read_approval
 from .example import Example
 from .from_use import database_identity
-from .verified import said_form
 
 VERIFIED = ("approved", "verified")
 """Sources of examples that a person found right."""
@@ -60,12 +59,21 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     """
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        is_verified = _is_own(example, database) and example.source in VERIFIED
-        question = said_form(example.question) if is_verified else number
+        question: object = " ".join(example.question.split())
+        if not _is_own(example, database) or example.source not in VERIFIED:
+            question = number
         known = best.get(question)
         if known is None or _weight(example, database) > _weight(known, database):
             best[question] = example
     return list(best.values())
+
+
+def by_standing(examples: Iterable[Example], database: Database) -> list[list[Example]]:
+    """Return approved answers in groups, as for `foremost`: those of equal rights, of wider ones, of narrower ones."""
+    groups: dict[tuple[bool, bool], list[Example]] = {}
+    for example in examples:
+        groups.setdefault(_weight(example, database)[:2], []).append(example)
+    return [groups[standing] for standing in sorted(groups, reverse=True)]
 
 
 def may_remove(example: Example, database: Database) -> bool:

@@ -25,6 +25,7 @@ _POLITE = frozenset(_SMALL.split())
 _LONGEST, _SLOTS = 80, 4
 """Words of a question, and values in it, up to which values are changed."""
 
+_SIGNS = re.compile(r"[<>]=?|!?==?|[$€£¥%]|(?<=\w)[+#]+|(?<!\w)[+-](?=\d)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -71,10 +72,13 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
         schema: Of the database.
         spelt: What its columns hold.
     """
-    asked, form = _said(question), said_form(question)
-    for example in candidates:
-        if form == said_form(example.question):
-            return Verified(example, example.sql)
+    asked, signs = _said(question), _signs(question)
+    candidates = [example for example in candidates if _signs(example.question) == signs]
+    same = [example for example in candidates if _forms(asked) == _forms(_said(example.question))]
+    if same:
+        literal = " ".join(question.split()).casefold()
+        found = next((one for one in same if " ".join(one.question.split()).casefold() == literal), same[0])
+        return Verified(found, found.sql)
     for example in candidates:
         found = _with_values(asked, question, example, schema, spelt)
         if found is not None:
@@ -82,13 +86,18 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
     return None
 
 
-def said_form(question: str) -> tuple[str, ...]:
-    """Return a question's words without what is polite, case and plurals: equal for those that ask the same."""
-    return _forms(_said(question))
-
-
 def _said(question: str) -> tuple[Word, ...]:
-    return tuple(word for word in words(question) if word.folded not in _POLITE)
+    return tuple(word for word in words(question) if word.folded not in _POLITE or _is_name(word))
+
+
+def _is_name(word: Word) -> bool:
+    """Whether a word is polite in lower case alone: US, grade A."""
+    return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
+
+
+def _signs(question: str) -> list[str]:
+    """Return what changes a question's meaning and is no word: comparisons, signs of numbers, units, `C++`."""
+    return _SIGNS.findall(question)
 
 
 def _forms(said: Sequence[Word]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from ..database.fetch import Row
 from ..database.table import Cell, plain_cell
@@ -70,6 +70,9 @@ class ParquetWriter:
         kinds = set(filter(None, map(_kind, column)))
         known |= kinds
         kind = self._type(kinds)
+        if kind == self._arrow.float64():
+            # Arrow refuses whole numbers among others that a float holds only nearly.
+            return self._arrow.array([cell if cell is None else float(cast(Any, cell)) for cell in column], kind)
         return self._arrow.array(_texts(column) if kind == self._arrow.string() else column, kind)
 
     def _type(self, kinds: set[str]) -> Any:

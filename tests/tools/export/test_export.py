@@ -16,7 +16,7 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import ExportError, QueryFailed, QueryTimeout, ResultTooLarge
@@ -238,6 +238,7 @@ cells = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=6), st
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(cells, cells), max_size=6), st.lists(st.text(max_size=5), min_size=2, max_size=2))
+@example([(None, 9_007_199_254_740_993), (None, 0.0)], ["a", "b"])
 def test_any_rows_can_be_written(rows: list[tuple[Any, ...]], names: list[str]) -> None:
     for form in FORMATS:
         written = io.BytesIO()
