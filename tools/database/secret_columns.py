@@ -9,6 +9,7 @@ from collections import Counter
 
 from .column_kinds import is_time_like
 from .schema import ColumnSchema, Schema
+from .secret_views import columns_from_secrets
 
 _FORMS = re.compile(
     r"""\$(?:2[abxy]?|1|5|6|7|y|apr1|argon2(?:id|i|d)|scrypt|pbkdf2(?:-\w+)?|bcrypt-sha256)\$\S{10,}
@@ -133,7 +134,7 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in _texts(column))
         if copied or (is_view and column.name.lower() not in own and _is_unnamed_secret(column)):
             found.add((table.name, column.name))
-    return found
+    return found | columns_from_secrets(schema, found)
 
 
 def is_iban(text: str) -> bool:

@@ -219,6 +219,32 @@ def test_a_secret_that_few_rows_have_is_found() -> None:
     assert secret_columns(Schema("x", (TableSchema("t", (column,)),))) == {("t", "api_key")}
 
 
+@pytest.mark.parametrize(
+    ("definition", "secret"),
+    [
+        ("CREATE VIEW v AS SELECT id, name || ':' || password AS lg FROM users", {"lg"}),
+        ("CREATE VIEW v (id, lg) AS SELECT id, printf('%s/%s', name, u.password) FROM users AS u", {"lg"}),
+        ("CREATE VIEW v AS WITH x AS (SELECT id, upper(password) p FROM users) SELECT id, p || '!' lg FROM x", {"lg"}),
+        ("CREATE VIEW v AS SELECT id, name AS lg FROM users UNION SELECT 1, substr(password, 2) FROM users", {"lg"}),
+        ("CREATE VIEW v AS SELECT id, CASE WHEN password IS NULL THEN 'none' ELSE 'some' END AS lg FROM users", set()),
+        ("CREATE VIEW v AS SELECT id, name AS lg FROM users WHERE password <> ''", set()),
+        ("CREATE VIEW v AS SELECT id, name AS lg FROM users AS this cannot be (((read, password", {"lg"}),
+    ],
+)  # fmt: skip
+def test_a_view_that_writes_a_secret_beside_something_else_is_one(definition: str, secret: set[str]) -> None:
+    number = ColumnSchema("id", kind="number")
+    users = TableSchema("users", (number, ColumnSchema("name"), ColumnSchema("password", samples=("hunter22x",))))
+    view = TableSchema("v", (number, ColumnSchema("lg", samples=("a:b",))), kind="view", definition=definition)
+    above = TableSchema(
+        "w",
+        (ColumnSchema("x", samples=("a",)),),
+        kind="view",
+        definition="CREATE VIEW w AS SELECT trim(lg) AS x FROM v",
+    )
+    found = {column for table, column in secret_columns(Schema("s", (above, users, view), dialect="sqlite"))}
+    assert found == {"password"} | secret | ({"x"} if secret else set())
+
+
 def test_ibans_are_told_by_their_check_digits() -> None:
     assert is_iban("DE89370400440532013000")
     assert not is_iban("DE88370400440532013000")
@@ -232,6 +258,7 @@ def accounts(tmp_path: Path) -> Path:
             "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, api_token TEXT, account TEXT);"
             "CREATE TABLE calls (id INTEGER PRIMARY KEY, token TEXT REFERENCES users (api_token));"
             "CREATE VIEW holders (who, what) AS SELECT name, api_token FROM users;"
+            "CREATE VIEW logins AS SELECT name || ':' || api_token AS login FROM users;"
         )
         for number in range(9):
             key = f"CaNaRy{number}{hexadecimal(32)}"
@@ -249,6 +276,7 @@ def test_no_value_of_theirs_is_in_a_prompt(accounts: Path, tmp_path: Path) -> No
         "SELECT name, api_token FROM users",
         "SELECT * FROM users",
         "SELECT what FROM holders",
+        "SELECT login FROM logins",
         "SELECT token FROM calls WHERE token LIKE 'CaNaRy3%'",
     )
     for sql in statements:
@@ -270,15 +298,14 @@ def test_no_value_of_theirs_is_in_a_prompt(accounts: Path, tmp_path: Path) -> No
 
 
 def test_an_entry_lets_them_leave(accounts: Path) -> None:
-    rules = {
-        "columns": {"users.api_token": "values", "users.account": "values", "calls.*": "values", "holders": "values"}
-    }
+    rules = {"columns": dict.fromkeys(("users.api_token", "users.account", "calls.*", "holders", "logins"), "values")}
     with Database.open(accounts) as closed, Database.open(accounts, egress=rules) as opened:
         assert {*closed.leaving().levels} == {
             ("users", "api_token"),
             ("users", "account"),
             ("calls", "token"),
             ("holders", "what"),
+            ("logins", "login"),
         }
         assert not opened.leaving().levels
         assert "CaNaRy" in str(opened.schema())
