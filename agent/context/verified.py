@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VERIFIED, Verified, answered_by, by_standing, database_identity, foremost
+from ...tools.examples import VERIFIED, Verified, answered_by, database_identity, foremost, standing_of
 from ...tools.examples.verified import Spelt
 from ...tools.values import ValueIndex
 from ..advice import advisory
@@ -38,15 +38,21 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
         if store is None or not store.holds_own(identity):
             return None
         seen = store.seen_by(database)
-        found = seen.nearest("question", question, _LOOKED_THROUGH, identity, shared=False)
+        standings = seen.cached(
+            "standings", lambda: {standing_of(hit.example, database) for hit in seen.own(identity)}, identity
+        )
+        # Each is looked through by itself: however many answers people with narrower rights approve, they count only
+        # where those of equal or wider ones have none.
+        for standing in sorted(standings, reverse=True):
+            equal = store.seen_by(database, standing)
+            found = equal.nearest("question", question, _LOOKED_THROUGH, identity, shared=False)
+            own = [hit.example for hit in found if hit.example.source in VERIFIED]
+            leaves = [example for example in own if run.resources.outgoing.level(example.sql) == "values"]
+            may = foremost(leaves, database)
+            if answer := answered_by(question, may, schema, _spelling(run.resources.values)):
+                return answer
     except ExampleStoreError:
-        return None
-    own = [hit.example for hit in found if hit.example.source in VERIFIED]
-    leaves = [example for example in own if run.resources.outgoing.level(example.sql) == "values"]
-    # An answer of people with narrower rights counts where those of equal or wider ones have none.
-    for may in by_standing(foremost(leaves, database), database):
-        if answer := answered_by(question, may, schema, _spelling(run.resources.values)):
-            return answer
+        pass
     return None
 
 

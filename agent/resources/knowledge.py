@@ -145,9 +145,9 @@ class PersonKnowledge:
             return True
         if path is None:
             return False
-        named = [entry for entry in self._entries(path) if entry.name.lower() == name.lower()]
-        if not key or (named and all(entry.rights == key for entry in named)):
-            return KnowledgeWriter(path).remove(name)
+        # Only what was written under the same rights: what else is there must not be told.
+        if KnowledgeWriter(path).remove(name, key or None):
+            return True
         seen = self.now()
         if seen is not None and any(entry.name.lower() == name.lower() for entry in seen.entries):
             raise KnowledgeError(f"{name!r} was defined by people with other permissions: only they can remove it")

@@ -328,12 +328,15 @@ TEAM = "How big is the team?"
 
 @pytest.fixture
 def staff(tmp_path: Path) -> Iterator[SQLAgent]:
-    """An agent for ada, who may read everything, and for bo and cy, who may not read salaries."""
+    """An agent for ada, who may read everything, for bo and cy, who may not read salaries, and for dan."""
     path = tmp_path / "staff.db"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(STAFF)
     hidden = "deny = ['salaries']"
-    file = written(tmp_path / "p.toml", f"[users.ada]\n[users.bo]\n{hidden}\n[users.cy]\n{hidden}\n[users.'']\n")
+    people = (
+        f"[users.ada]\n[users.bo]\n{hidden}\n[users.cy]\n{hidden}\n[users.dan]\ndeny = ['salaries.id']\n[users.'']\n"
+    )
+    file = written(tmp_path / "p.toml", people)
     with SQLAgent(path, model=writes("SELECT 1"), permissions=file, examples=tmp_path / "store") as agent:
         yield agent
 
@@ -368,6 +371,25 @@ def test_a_narrower_persons_wording_of_a_question_does_not_answer_a_wider_person
     approved(staff, "bo", HEADS, reworded)
     assert (told(staff, "ada", reworded), told(staff, "bo", reworded)) == (PAY, HEADS)
     assert told(staff, "cy") == HEADS
+
+
+def test_any_number_of_narrower_answers_does_not_crowd_out_a_wider_persons(staff: SQLAgent) -> None:
+    approved(staff, "ada", PAY)
+    wordings = [f"How big is the team{'?' * number}" for number in range(2, 15)]
+    for number, wording in enumerate(wordings):
+        approved(staff, "bo", f"{HEADS} WHERE id > -{number}", wording)
+    assert told(staff, "ada") == PAY
+    assert told(staff, "ada", wordings[3]) == PAY
+    assert told(staff, "bo", wordings[3]) == f"{HEADS} WHERE id > -3"
+
+
+def test_a_repeated_answer_does_not_hide_the_wider_persons_own(staff: SQLAgent) -> None:
+    for _ in range(4):  # of several that read the same, any might be met first
+        approved(staff, "ada", HEADS)
+        approved(staff, "bo", HEADS)
+        approved(staff, "dan", NAMES)
+        assert told(staff, "ada") == HEADS
+        staff.for_user("ada").forget(TEAM)
 
 
 def test_a_narrower_person_can_read_a_wider_ones_query_and_not_replace_it(staff: SQLAgent) -> None:
@@ -461,11 +483,35 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     ada.note("heads = COUNT(employees.id)")
     with pytest.raises(KnowledgeError, match="other permissions"):
         bo.forget("heads")
+    ada.note("bonus pool = SUM(salaries.amount)")
+    for hidden_or_unknown in ("bonus pool", "severance pool"):
+        bo.note(hidden_or_unknown)
+        assert bo.forget(hidden_or_unknown), "that ada defined one of them is not told"
+    known = ada.resources.knowledge and ada.resources.knowledge.now()
+    assert known
+    assert "bonus pool" in [entry.name for entry in known.entries]
     assert "pay" in ada.note("pay means salaries").name
     assert bo.note("salaries means what ada says")
     known = bo.resources.knowledge and bo.resources.knowledge.now()
     assert known
     assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("Employees with pay ≥ 10", "Employees with pay ≤ 10"),
+        ("What is pay - costs per head?", "What is pay + costs per head?"),
+        ("Employees of grade A-", "Employees of grade A"),
+        ("Employees not in team (A or B) and C", "Employees not in team A or (B and C)"),
+        ("How many employees want a raise?", "How many employees need a raise?"),
+        ("Share of ½ day", "Share of ¼ day"),
+        ("Employees: A & B", "Employees: A | B"),
+    ],
+)
+def test_a_question_of_other_signs_is_another_one(staff: SQLAgent, question: str, other: str) -> None:
+    approved(staff, "ada", HEADS, question)
+    assert (told(staff, "ada", question.rstrip("?") + "!"), told(staff, "ada", other)) == (HEADS, "SELECT 1")
 
 
 def test_signs_and_names_keep_questions_apart(staff: SQLAgent) -> None:

@@ -19,7 +19,7 @@ from .masking import mask
 from .other_embeddings import ChromaEmbedding, OpenAIEmbedding, make_embedding
 from .payload import to_json
 from .query import ExampleQuery, Selector
-from .rights import VERIFIED, approval_of, by_standing, foremost, gives_way, may_remove, readable
+from .rights import VERIFIED, approval_of, foremost, gives_way, may_remove, readable, standing_of
 from .seeds import (
     DialogueTurn,
     SeedDialogue,
@@ -61,7 +61,6 @@ __all__ = [
     "Verify",
     "answered_by",
     "approval_of",
-    "by_standing",
     "contradiction",
     "database_identity",
     "default_location",
@@ -87,5 +86,6 @@ __all__ = [
     "seed_examples",
     "seed_programs",
     "seed_schemas",
+    "standing_of",
     "to_json",
 ]

@@ -12,6 +12,8 @@ from .approval import Approval, read_approval
 from .example import Example
 from .from_use import database_identity
 
+Standing = tuple[bool, bool]
+
 VERIFIED = ("approved", "verified")
 """Sources of examples that a person found right."""
 
@@ -68,12 +70,14 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
     return list(best.values())
 
 
-def by_standing(examples: Iterable[Example], database: Database) -> list[list[Example]]:
-    """Return approved answers in groups, as for `foremost`: those of equal rights, of wider ones, of narrower ones."""
-    groups: dict[tuple[bool, bool], list[Example]] = {}
-    for example in examples:
-        groups.setdefault(_weight(example, database)[:2], []).append(example)
-    return [groups[standing] for standing in sorted(groups, reverse=True)]
+def standing_of(example: Example, database: Database) -> Standing:
+    """Return how much an approved answer counts for whoever asks: the greater, the more.
+
+    One of equal rights counts most, then those of wider ones, then those of narrower ones.
+    """
+    made, now = _made(example, database), database.rights
+    wider = made.read_all_of(now)
+    return wider and now.read_all_of(made), wider
 
 
 def may_remove(example: Example, database: Database) -> bool:
@@ -103,9 +107,7 @@ def _made(example: Example, database: Database) -> Rights:
 
 
 def _weight(example: Example, database: Database) -> tuple[bool, bool, str]:
-    made, now = _made(example, database), database.rights
-    wider = made.read_all_of(now)
-    return wider and now.read_all_of(made), wider, example.added.isoformat() if example.added else ""
+    return *standing_of(example, database), example.added.isoformat() if example.added else ""
 
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:

@@ -20,7 +20,7 @@ from .embedding import Embedding, HashedEmbedding
 from .entry import SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
 from .example import Added, Example, Found, Index, Near, Refusal, Stats
 from .payload import from_json
-from .rights import readable
+from .rights import Standing, readable, standing_of
 from .rooms import BATCH, PAIRS, TABLES, Room, rebuild, write
 from .seen import seen_keys, seen_pairs
 
@@ -66,6 +66,7 @@ class ExampleStore:
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None
+        self._standing: Standing | None = None
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     @classmethod
@@ -82,10 +83,15 @@ class ExampleStore:
         chosen = embedding or HashedEmbedding()
         return cls(ChromaBackend(location, chosen.name), chosen)
 
-    def seen_by(self, database: Database) -> ExampleStore:
-        """Return this store with only those of a database's own examples that whoever opened it may read."""
+    def seen_by(self, database: Database, standing: Standing | None = None) -> ExampleStore:
+        """Return this store with only those of a database's own examples that whoever opened it may read.
+
+        Args:
+            database: As that person opened it.
+            standing: Only those that count so much (`standing_of`); None for all.
+        """
         seen = copy(self)
-        seen._reader = database
+        seen._reader, seen._standing = database, standing
         return seen
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
@@ -200,6 +206,10 @@ class ExampleStore:
             for hit in self._scan(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
+
+    def own(self, database: str) -> Iterator[Found]:
+        """Yield the examples that only a database's own questions may see; `database` is its `database_identity`."""
+        return self._scan(database)
 
     def visible(self, database: str = "") -> Iterator[Found]:
         """All examples that a database's question may see; `database` is its `database_identity`."""
@@ -330,10 +340,14 @@ class ExampleStore:
         if table is None or reader is None or room == SHARED:
             return table
         if name == PAIRS:
-            return seen_pairs(table, partial(readable, database=reader))
+            return seen_pairs(table, partial(self._may_see, reader))
         pairs = self._visible_table(room, PAIRS)
         names = next(names for index, names in _KEY_FIELDS.items() if TABLES[index] == name)
         return seen_keys(table, pairs, names) if pairs else None
+
+    def _may_see(self, reader: Database, example: Example) -> bool:
+        right = self._standing is None or standing_of(example, reader) == self._standing
+        return right and readable(example, reader) is not None
 
     def _scan(self, room: str) -> Iterator[Found]:
         pairs = self._visible_table(room, PAIRS)

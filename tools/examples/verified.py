@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -18,14 +21,18 @@ from .example import Example
 Spelt = Callable[[str, str, str], str | None]
 """How a column spells a text, `(table, column, text)`; None where it does not hold it."""
 
-_SMALL = "please can could you show give tell me us i want to see need know a an the"
-_POLITE = frozenset(_SMALL.split())
-"""What may stand before a question, or in it, without changing what is asked."""
+_POLITE = frozenset(
+    ["please", "can", "could", "you", "show", "give", "tell", "me", "us", "i", "want", "to", "see", "need", "know"]
+)
+"""What may stand before a question without changing what is asked."""
+_SMALL = frozenset(["please", "a", "an", "the"])
+"""What may stand anywhere in it."""
 
 _LONGEST, _SLOTS = 80, 4
 """Words of a question, and values in it, up to which values are changed."""
 
-_SIGNS = re.compile(r"[<>]=?|!?==?|[$€£¥%]|(?<=\w)[+#]+|(?<!\w)[+-](?=\d)")
+_TELLING = frozenset("&%#*@/\\‰!")
+"""Punctuation that is more than that, inside a question."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -73,8 +80,13 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
         spelt: What its columns hold.
     """
     asked, signs = _said(question), _signs(question)
-    candidates = [example for example in candidates if _signs(example.question) == signs]
-    same = [example for example in candidates if _forms(asked) == _forms(_said(example.question))]
+    kinds = [sign for sign, _ in signs]
+    candidates = [example for example in candidates if [sign for sign, _ in _signs(example.question)] == kinds]
+    same = [
+        example
+        for example in candidates
+        if _forms(asked) == _forms(_said(example.question)) and _signs(example.question) == signs
+    ]
     if same:
         literal = " ".join(question.split()).casefold()
         found = next((one for one in same if " ".join(one.question.split()).casefold() == literal), same[0])
@@ -87,7 +99,8 @@ def answered_by(question: str, candidates: Iterable[Example], schema: Schema, sp
 
 
 def _said(question: str) -> tuple[Word, ...]:
-    return tuple(word for word in words(question) if word.folded not in _POLITE or _is_name(word))
+    said = [word for word in words(question) if word.folded not in _SMALL or _is_name(word)]
+    return tuple(dropwhile(lambda word: word.folded in _POLITE and not _is_name(word), said))
 
 
 def _is_name(word: Word) -> bool:
@@ -95,9 +108,19 @@ def _is_name(word: Word) -> bool:
     return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
 
 
-def _signs(question: str) -> list[str]:
-    """Return what changes a question's meaning and is no word: comparisons, signs of numbers, units, `C++`."""
-    return _SIGNS.findall(question)
+def _signs(question: str) -> list[tuple[str, int]]:
+    """Return what changes a question's meaning and is no word, with how many words stand before it.
+
+    Such are operators, brackets, dashes, currencies and other symbols (`>=`, `C++`, `A-`), but no punctuation of
+    sentences.
+    """
+    question = question.rstrip("!").strip()
+    starts = [word.start for word in _said(question)]
+    return [
+        (sign, bisect(starts, place))
+        for place, sign in enumerate(question)
+        if sign in _TELLING or unicodedata.category(sign) in ("Ps", "Pe", "Pd", "Pc", "Sm", "Sc", "Sk", "So", "No")
+    ]
 
 
 def _forms(said: Sequence[Word]) -> tuple[str, ...]:

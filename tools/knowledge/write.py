@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,15 +50,19 @@ class KnowledgeWriter:
         self._changed(lambda content: _put(content, entry, stamped))
         return replace(entry, author=self._author, added=stamped["added"], source=self.path.name)
 
-    def remove(self, name: str) -> bool:
-        """Takes out the term or metric of that name, or the convention of that text; whether it was there.
+    def remove(self, name: str, rights: str | None = None) -> bool:
+        """Take out the term or metric of that name, or the convention of that text; whether it was there.
+
+        Args:
+            name: Its name or text.
+            rights: Only one that was written under these rights (`Rights.key`); None takes out whichever is first.
 
         Raises:
             KnowledgeError: The file is wrong, or cannot be written.
         """
         if not self.path.exists():
             return False
-        return self._changed(lambda content: _take_out(content, name))
+        return self._changed(lambda content: _take_out(content, name, rights))
 
     def _changed(self, change: Callable[[Any], bool]) -> bool:
         from ruamel.yaml import YAML
@@ -205,16 +209,20 @@ def _opened(parts: Any, name: str) -> Any:
     return parts[there]
 
 
-def _take_out(content: Any, name: str) -> bool:
+def _take_out(content: Any, name: str, rights: str | None) -> bool:
     wanted = _words(name)
+
+    def may_go(part: Any) -> bool:
+        return rights is None or rights == (part.get("rights", "") if isinstance(part, Mapping) else "")
+
     for kind in ("terms", "metrics"):
-        for known in list(content.get(kind) or {}):
-            if _words(known) == wanted:
+        for known, part in list((content.get(kind) or {}).items()):
+            if _words(known) == wanted and may_go(part):
                 del content[kind][known]
                 return True
     for kind, field in _TEXTS:
         for number, part in enumerate(content.get(kind) or []):
-            if _words(_text(part, field)) == wanted:
+            if _words(_text(part, field)) == wanted and may_go(part):
                 del content[kind][number]
                 return True
     return False
