@@ -64,7 +64,7 @@ class Row(BaseModel):
         description="All that its requests differ in from those of `base`, in the words of `differences` (named.py).",
     )
     seeds: int = Field(
-        default=1, ge=1, description="It is run so often, with `example_seed` 0, 1 ...; figures are means."
+        default=1, ge=1, description="It is run so often, with one `example_seed` after the other; figures are means."
     )
     combine: Combine | None = None
     point: Point | None = Field(

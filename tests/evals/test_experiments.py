@@ -75,6 +75,23 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["revision-chain", "zero-shot"]
 
 
+def test_a_row_whose_code_cannot_be_run_is_not_run_by_sql_alone(
+    benchmarks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("TABLETURN_SANDBOX", "kernels")
+    rows = (
+        row("code is run", preset="craft", settings={"k_question": 0, "feedback_code": True}),
+        row("code is written", preset="craft", settings={"k_question": 0}),
+    )
+    with OpenAIServer(reply) as server:
+        setup = Setup("openai:m", server.base_url, None, benchmarks, None, 1, (), 1)
+        run, written = measure(Experiment(title="t", dataset="spider", rows=rows), setup, tmp_path / "out", unheard)
+    assert "TABLETURN_SANDBOX is 'kernels'" in run.failed
+    assert not run.ours
+    assert written.questions == 1
+
+
 def test_an_unknown_experiment_says_what_there_is() -> None:
     with pytest.raises(SettingsError, match=r"no experiment is called 'table-9'; known: .*track-table-9"):
         read_experiment("table-9")
@@ -419,3 +436,19 @@ def test_repeats_give_mean_and_deviation_and_sets_are_combined(
     assert rows["mean"].ours["ex"] == rows["sets"].ours["ex"]
     assert rows["max"].ours["ex"] >= rows["mean"].ours["ex"]
     assert "ex" in rows["vote"].ours
+
+
+def test_in_each_repeat_votes_are_over_the_sets_that_are_run_alone(benchmarks: Path, tmp_path: Path) -> None:
+    drafts = tmp_path / "cosql.sql"
+    drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
+    rows = (row("single", settings={"m_votes": 1}, seeds=4), row("voted", settings={"m_votes": 4}))
+    setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 1, repeats=3)
+    measure(Experiment(title="t", dataset="cosql", rows=rows), setup, tmp_path / "out", unheard)
+
+    def seeds(name: str) -> list[int]:
+        runs = [json.loads(path.read_text())["settings"] for path in (tmp_path / "out" / name).glob("*/run.json")]
+        return sorted(run.get("example_seed", 0) for run in runs)
+
+    sets = [seed + number for seed in seeds("voted") for number in range(4)]
+    assert len(set(sets)) == 12
+    assert seeds("single") == sets
