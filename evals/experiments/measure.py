@@ -141,6 +141,7 @@ class Setup:
         split: Instead of the experiment's own.
         repeats: How often each row is run, each time with other seeds.
         models: Of rows that have another one, by the row's name.
+        annotator: The model that describes schemas; None for that of the row.
     """
 
     model: str | None
@@ -155,6 +156,7 @@ class Setup:
     split: str | None = None
     repeats: int = 1
     models: Mapping[str, str] = field(default_factory=dict[str, str])
+    annotator: str | None = None
 
     @property
     def replayed(self) -> bool:
@@ -309,6 +311,7 @@ class _Measuring:
             base_url=setup.base_url,
             baseline=row.baseline,
             embedding=setup.embedding,
+            annotator=setup.annotator,
         )
         if reason := _lacking_sandbox(run_settings(spec, dataset)):
             raise NotRun(reason)
@@ -320,7 +323,9 @@ class _Measuring:
                 seeded = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
                 out = folder / f"seed-{seed}" if setup.repeats > 1 or row.seeds > 1 else folder
                 with self._listen(row.name, len(asked.questions)) as listener:
-                    answered = run_evaluation(seeded, dataset, out, jobs=setup.jobs, listener=listener, asked=asked)
+                    answered = run_evaluation(
+                        seeded, dataset, out, jobs=setup.jobs, listener=listener, asked=asked, annotations=self._out
+                    )
                 if unasked := [record for record, _ in answered if not record.asked]:
                     told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
                     raise ModelError(told)

@@ -253,6 +253,29 @@ def test_a_row_has_a_model_of_its_own(
     assert "--model-for takes ROW=MODEL, not 'zero=openai:other'; rows that are run: 'revision" in wrong.stderr
 
 
+def test_an_experiment_describes_schemas_in_a_cache_of_its_own(
+    benchmarks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    bodies: list[dict[str, object]] = []
+
+    def describe(body: dict[str, object]) -> Behaviour:
+        bodies.append(body)
+        return says('{"1": "a thing"}') if "You document a database" in str(body["messages"]) else reply(body)
+
+    with OpenAIServer(describe) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        arguments = ["experiment", "track-table-3", "--model", "openai:m", "--annotator", "openai:describer"]
+        done = CliRunner().invoke(app, [*arguments, "--data", str(benchmarks), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "Schemas described by openai:describer." in done.stdout
+    describing = [body["model"] for body in bodies if "You document a database" in str(body["messages"])]
+    assert describing == ["describer", "describer"], "columns, then tables, once for all rows"
+    assert len(list((tmp_path / "out" / "track-table-3" / "annotations").iterdir())) == 1
+    assert not (tmp_path / "cache" / "annotations").exists()
+
+
 def test_examples_that_had_no_room_are_told(
     benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
