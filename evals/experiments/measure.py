@@ -250,6 +250,8 @@ class _Measuring:
         """Return the row's figures over the answers of each repeat."""
         if row.not_run:
             raise NotRun(row.not_run)
+        if row.other_model and row.name not in self._setup.models:
+            raise NotRun(f"it is of {row.other_model}: --model-for '{row.name}=MODEL' runs it")
         if row.combine is None:
             repeats = self._done[row.name] = self._run_row(row)
         elif row.combine.of in self._done:
