@@ -45,9 +45,10 @@ _DEAD_CONNECTIONS = 100
 
 @dataclass(frozen=True)
 class Ask(Generic[R]):
-    """Have the translator do a task."""
+    """Have the translator do a task, or another one."""
 
     task: Task[R]
+    translator: Translator | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +125,9 @@ class Translator(Protocol):
         ...
 
 
-def ask(task: Task[R]) -> Body[Done[R]]:
-    """The task, done."""
-    return (yield Ask(task))
+def ask(task: Task[R], translator: Translator | None = None) -> Body[Done[R]]:
+    """The task, done; by the body's own translator unless another one is named."""
+    return (yield Ask(task, translator))
 
 
 def do(function: Callable[[], R]) -> Body[R]:
@@ -220,14 +221,14 @@ class _Driver:
         if self._tally.cancellation is not None and self._tally.cancellation.cancelled:
             raise _cancelled()
         if isinstance(effect, Ask):
-            return await self._ask(effect.task)
+            return await self._ask(effect.task, effect.translator or self._translator)
         if isinstance(effect, Do):
             with spending(self._tally.allowance()):
                 return await self._way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
-    async def _ask(self, task: Task[R]) -> Done[R]:
-        """Has the translator do a task, all of its requests and retries together within the time for one task."""
+    async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
+        """Has a translator do a task, all of its requests and retries together within the time for one task."""
         allowance = self._tally.allowance()
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
@@ -246,7 +247,7 @@ class _Driver:
 
         with spending(allowance):
             try:
-                return await _drive(self._translator.perform(task), perform)
+                return await _drive(translator.perform(task), perform)
             except TurnCancelled:
                 allowance.call_off()
                 raise

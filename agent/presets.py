@@ -100,7 +100,7 @@ class Method(BaseModel):
         default=0,
         ge=0,
         le=1_000_000,
-        description="Seed of the random choice of examples, and of the clusterings that vote.",
+        description="Seed of the random choice of examples, and of the first of the clusterings that vote.",
     )
     prompt_style: Literal["full", "credit", "craft", "track", "revision"] = Field(
         default="full", description="Whose prompt form is used to ask for SQL."

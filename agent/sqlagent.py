@@ -57,6 +57,8 @@ class SQLAgent:
             `sentence:MODEL`.
         checkpointer: Any LangGraph checkpointer; None keeps conversations in memory.
         base_url: Base URL of an OpenAI-compatible server, for models given by name.
+        annotator: The model whose descriptions of the schema are used and completed if `annotate` is on, asked at its
+            provider's own address; None for `model`.
         sandbox: The limits of pandas code, and how strong the boundary around it must be; None for the default
             limits and the boundary that `TABLETURN_SANDBOX` names.
         allow: Tables and columns that may be read, as `Database.open` takes them; None for all.
@@ -95,6 +97,7 @@ class SQLAgent:
         audit: AuditTrail | str | Path | None = None,
         egress: Egress | Mapping[str, object] | None = None,
         knowledge: Path | str | None = None,
+        annotator: str | BaseChatModel | None = None,
     ) -> None:
         opened = open_resources(
             database,
@@ -109,6 +112,7 @@ class SQLAgent:
             audit=AuditTrail(audit) if isinstance(audit, str | Path) else audit,
             egress=egress,
             knowledge=knowledge,
+            annotator=annotator,
         )
         self._set_up(opened.resources, InMemorySaver() if checkpointer is None else checkpointer, opened.close)
 

@@ -8,6 +8,7 @@ import typer
 
 from ..agent.cli.options import (
     AllowOption,
+    AnnotatorOption,
     Asker,
     AuditOption,
     BaseUrlOption,
@@ -91,6 +92,7 @@ def serve(
     ] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     effort: EffortOption = None,
@@ -129,6 +131,7 @@ def serve(
         asker,
         audit,
         knowledge,
+        annotator=annotator,
     )
     limits = Limits(
         at_once=at_once,
@@ -156,6 +159,7 @@ def mcp(
     ] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     effort: EffortOption = None,
@@ -188,6 +192,7 @@ def mcp(
         asker,
         audit,
         knowledge,
+        annotator=annotator,
     )
     plan = Plan(choices, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
     run_stdio(plan) if http is None else run(plan)

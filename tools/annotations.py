@@ -6,6 +6,7 @@ are shown on one line and delimited, and never taken for an instruction.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import threading
@@ -17,6 +18,9 @@ from typing import cast
 from .database import ColumnSchema, Database, Schema, TableSchema
 from .folders import cache_folder
 from .whole_files import only_writer, write_whole
+
+_FOLDER = "annotations"
+_MODEL_DIGITS = 8
 
 ColumnName = tuple[str, str]
 """A table's and a column's name."""
@@ -79,12 +83,23 @@ def schema_key(schema: Schema) -> str:
     return hashlib.sha256(repr((tables, keys)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def annotations_key(database: Database) -> str:
-    """What a database's annotations are kept by: its schema, and the rights under which contents are shown to a model.
+def annotations_key(database: Database, model: str) -> str:
+    """What a model's annotations of a database are kept by: schema, rights, and the model with its address.
 
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
     """
+    return f"{_readers_key(database)}.{hashlib.sha256(model.encode()).hexdigest()[:_MODEL_DIGITS]}"
+
+
+def newest_annotations(database: Database) -> Annotations:
+    """Return what the model said that described a database last."""
+    name = f"{glob.escape(_readers_key(database))}.{'?' * _MODEL_DIGITS}.json"
+    files = sorted((cache_folder() / _FOLDER).glob(name), key=lambda path: path.stat().st_mtime)
+    return _read(files[-1]) if files else Annotations()
+
+
+def _readers_key(database: Database) -> str:
     return schema_key(database.schema()) + database.shared_session.key
 
 
@@ -99,12 +114,12 @@ class AnnotationStore:
         """Reads what is there; a damaged file counts as none.
 
         Args:
-            key: `annotations_key`, or `schema_key` where nothing is restricted.
+            key: `annotations_key`.
             folder: Another cache folder.
         """
         self._key = key
         self._folder = folder
-        self.path = (folder or cache_folder()) / "annotations" / f"{key}.json"
+        self.path = (folder or cache_folder()) / _FOLDER / f"{key}.json"
         self._lock = threading.Lock()
         self._held = _read(self.path)
 

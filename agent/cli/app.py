@@ -12,6 +12,7 @@ from . import annotate, doctor, examples, link, schema
 from . import knowledge as knowledge_commands
 from .options import (
     AllowOption,
+    AnnotatorOption,
     Asker,
     AuditOption,
     BaseUrlOption,
@@ -71,6 +72,7 @@ def ask(
     db: DbOption,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     effort: EffortOption = None,
@@ -114,8 +116,9 @@ def ask(
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
     choices = Choices(
-        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes
-    )
+        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge, notes,
+        annotator,
+    )  # fmt: skip
     source = context.get_parameter_source("form")
     if source is not None and source.name == "DEFAULT_MAP" and (as_json or output or dry_run):
         form = None  # a default gives way to what was asked for
@@ -128,6 +131,7 @@ def chat(
     db: DbOption,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     effort: EffortOption = None,
@@ -163,8 +167,9 @@ def chat(
     asker = Asker(allow, deny, permissions, user)
     db = located(db, schemas)
     choices = Choices(
-        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge
-    )
+        db, model, base_url, preset, settings, effort, examples, embedding, as_json, asker, audit, knowledge,
+        annotator=annotator,
+    )  # fmt: skip
     raise typer.Exit(converse(choices, thread, checkpoints, price))
 
 

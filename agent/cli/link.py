@@ -44,7 +44,7 @@ def link(
         float, typer.Option("--threshold", min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
     ] = 0.1,
     annotations: Annotated[
-        bool, typer.Option("--annotations", help="Link with the descriptions that `tableturn annotate` wrote.")
+        bool, typer.Option("--annotations", help="Link with the descriptions that a model wrote last.")
     ] = False,
     allow: AllowOption = None,
     deny: DenyOption = None,
@@ -57,7 +57,7 @@ def link(
     from functools import partial
     from time import perf_counter
 
-    from ...tools.annotations import AnnotationStore, annotations_key
+    from ...tools.annotations import newest_annotations
     from ...tools.errors import SettingsError
     from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
@@ -68,7 +68,7 @@ def link(
     with Asker(allow, deny, permissions, user).open(located(db, schemas)) as database:
         schema = database.schema()
         if annotations:
-            known = AnnotationStore(annotations_key(database)).read()
+            known = newest_annotations(database)
             if not (known.tables or known.columns):
                 raise SettingsError(
                     f"nothing describes this schema yet: run tableturn annotate --db {database.location} --model ..."

@@ -30,6 +30,14 @@ ModelOption = Annotated[
 BaseUrlOption = Annotated[
     str | None, typer.Option("--base-url", help="Base URL of an OpenAI-compatible server (vLLM, Ollama, llama.cpp).")
 ]
+AnnotatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotator",
+        help="If annotate is on: the model whose descriptions of the schema are used and completed, at its provider's "
+        "own address. Default: the model that answers.",
+    ),
+]
 PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit, craft, track or revision.")]
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="A TOML or JSON file of settings; they override the preset.")

@@ -50,6 +50,7 @@ class Choices:
     audit: Path | None
     knowledge: str | None = None
     notes: str = ""
+    annotator: str | None = None
 
 
 def ask_once(question: str, choices: Choices, output: Output) -> int:
@@ -102,6 +103,7 @@ def opened(choices: Choices, checkpointer: BaseCheckpointSaver[Any] | None) -> G
         user=choices.asker.user,
         audit=choices.audit,
         knowledge=choices.knowledge,
+        annotator=choices.annotator,
     ) as agent:
         if choices.model is None and agent.resources.translator(agent.settings).name == "offline":
             warn(f"tableturn: {OFFLINE_LINE}")

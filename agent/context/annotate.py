@@ -10,7 +10,7 @@ from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
 from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ..effects import Body, Tally, ask, do, run
+from ..effects import Body, Tally, Translator, ask, do, run
 from ..model.budget import left_of
 from ..resources import Resources, Run
 from ..settings import Settings
@@ -59,7 +59,9 @@ def annotate(this: Run) -> Body[list[str]]:
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
     try:
-        done = yield from describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
+        done = yield from describe(
+            schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=this.annotator()
+        )
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
     notes: list[str] = []
@@ -82,10 +84,12 @@ def describe_all(resources: Resources, settings: Settings) -> None:
     calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
     unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
     body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
-    run(body, Run(resources, settings, lambda _: None).translator(), Tally(left_of(unbounded, {})))
+    run(body, Run(resources, settings, lambda _: None).annotator(), Tally(left_of(unbounded, {})))
 
 
-def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int) -> Body[Described]:
+def describe(
+    schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int, annotator: Translator | None = None
+) -> Body[Described]:
     """Describes what is not described, as far as the calls reach; each reply is saved before the next is asked for.
 
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
@@ -96,6 +100,7 @@ def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_token
         store: Its annotations.
         calls: Tasks at most.
         prompt_tokens: Budget of one prompt.
+        annotator: Whom to ask, instead of who does the body's tasks.
 
     Raises:
         ModelError: The model cannot be asked; what was described so far is saved.
@@ -108,8 +113,8 @@ def describe(schema: Schema, store: AnnotationStore, *, calls: int, prompt_token
     )
     made = cut = unusable = 0
     while made < calls:
-        found = yield from _columns(schema, known, most.columns)
-        found = found or (yield from _tables(schema, known, most.tables))
+        found = yield from _columns(schema, known, most.columns, annotator)
+        found = found or (yield from _tables(schema, known, most.tables, annotator))
         if found is None:
             break
         if found.cut:
@@ -141,20 +146,20 @@ class _Found:
     cut: bool
 
 
-def _columns(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
+def _columns(schema: Schema, known: Annotations, most: int, annotator: Translator | None) -> Body[_Found | None]:
     missing = tuple(known.undescribed_columns(schema)[:most])
     if not missing:
         return None
-    phrases = yield from _phrases(AnnotateColumnsTask(missing, schema.dialect), len(missing))
+    phrases = yield from _phrases(AnnotateColumnsTask(missing, schema.dialect), len(missing), annotator)
     names = [(table.name, column.name) for table, column in missing]
     return _Found(Annotations(columns=_by_name(names, phrases)), None in phrases)
 
 
-def _tables(schema: Schema, known: Annotations, most: int) -> Body[_Found | None]:
+def _tables(schema: Schema, known: Annotations, most: int, annotator: Translator | None) -> Body[_Found | None]:
     missing = tuple(known.undescribed_tables(known.on(schema))[:most])
     if not missing:
         return None
-    phrases = yield from _phrases(AnnotateTablesTask(missing, schema.dialect), len(missing))
+    phrases = yield from _phrases(AnnotateTablesTask(missing, schema.dialect), len(missing), annotator)
     return _Found(Annotations(tables=_by_name([table.name for table in missing], phrases)), None in phrases)
 
 
@@ -162,10 +167,10 @@ def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
     return {name: phrase for name, phrase in zip(names, phrases, strict=True) if phrase is not None}
 
 
-def _phrases(task: AnnotateColumnsTask | AnnotateTablesTask, count: int) -> Body[Phrases]:
+def _phrases(task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None) -> Body[Phrases]:
     """The reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
     try:
-        done = yield from ask(task)
+        done = yield from ask(task, annotator)
     except ReplyError as error:
         return (None if error.kind == "cut" and count > 1 else "",) * count
     return done.reply

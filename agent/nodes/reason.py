@@ -31,7 +31,7 @@ def reason(state: AgentState, run: Run) -> Body[dict[str, Any]]:
     Code is run where its result is used; the paper only has it written. Where it cannot be, or no SQL comes of it,
     `generate` writes the SQL alone; a result of the code is kept.
     """
-    turn, is_run = turn_of(state), _is_run(run.settings)
+    turn, is_run = turn_of(state), runs_code(run.settings)
     limits, problem = (yield from do(lambda: _limits(run))) if is_run else (None, "")
     if is_run and limits is None:
         return {"notes": [problem], "next": "generate"}
@@ -61,10 +61,11 @@ def _without_code(turn: Turn, error: Exception, notes: list[str]) -> dict[str, A
     return {"turn": dump(turn), "notes": [*notes, why], "next": "generate"}
 
 
-def _is_run(settings: Settings) -> bool:
-    """Whether anything looks at what the code gives."""
+def runs_code(settings: Settings) -> bool:
+    """Whether code is asked for, and anything looks at what it gives."""
     shown = settings.reason == "code_blocks" and settings.show_code_result
-    return shown or settings.feedback_code or settings.gate or settings.final == "best"
+    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
+    return settings.reason != "off" and looked_at
 
 
 def _limits(run: Run) -> tuple[SandboxLimits | None, str]:

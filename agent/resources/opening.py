@@ -16,7 +16,7 @@ from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..model.chat import PromptedTranslator, TranslatorOptions
-from ..model.resolve import resolve_model
+from ..model.resolve import OFFLINE, resolve_model
 from ..settings import Settings
 from .examples import AgentExamples
 from .knowledge import KnowledgeSource, PersonKnowledge
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ...tools.examples import ExampleStore
     from ...tools.sandbox import SandboxLimits
     from ..audit import AuditTrail
-    from ..effects import Translator
     from ..offline import OfflineTranslator
 
 
@@ -56,11 +55,12 @@ def open_resources(
     audit: AuditTrail | None = None,
     egress: Egress | Mapping[str, object] | None = None,
     knowledge: Path | str | None = None,
+    annotator: str | BaseChatModel | None = None,
 ) -> Opened:
     """Opens everything; what fails closes what was opened before it.
 
     A database that is given open keeps its person and its policy, which `access` and the settings can only narrow;
-    `identity` names another person.
+    `identity` names another person. An `annotator` is asked at its provider's own address, not at `base_url`.
 
     Raises:
         SettingsError: `egress` is given for a database that is open already, under a policy of its own.
@@ -73,7 +73,9 @@ def open_resources(
     base = database.session if isinstance(database, Database) else own
     store = AgentExamples(examples, embedding, stack)
     known = KnowledgeSource(knowledge)
-    shared = _Shared(_translators(model, base_url), settings, store, sandbox, access or Access(), audit, known)
+    answering = _translators(model, base_url)
+    describing = answering if annotator is None else _translators(annotator, None)
+    shared = _Shared(answering, describing, settings, store, sandbox, access or Access(), audit, known)
     house = _House(shared, base.policy)
     stack.callback(house.close)
     try:
@@ -96,6 +98,7 @@ class _Shared:
 
     Attributes:
         translator: Asks a model; None where none is chosen.
+        annotator: Likewise, to describe the schema.
         settings: The agent's own.
         examples: The example store.
         sandbox: Limits and boundary of pandas code.
@@ -104,7 +107,8 @@ class _Shared:
         knowledge: The knowledge file.
     """
 
-    translator: Callable[[Settings], Translator | None]
+    translator: Callable[[Settings], PromptedTranslator | None]
+    annotator: Callable[[Settings], PromptedTranslator | None]
     settings: Settings
     examples: AgentExamples
     sandbox: SandboxLimits | None
@@ -132,8 +136,12 @@ class _Reading:
     offline: Callable[[], OfflineTranslator]
 
     @classmethod
-    def of(cls, database: Database, source: KnowledgeSource) -> _Reading:
-        values, knowledge = ValueIndex.open(database), PersonKnowledge(source, database)
+    def of(cls, database: Database, shared: _Shared) -> _Reading:
+        values, knowledge = ValueIndex.open(database), PersonKnowledge(shared.knowledge, database)
+
+        def annotator() -> str:
+            translator = shared.annotator(shared.settings)
+            return f"{translator.address} {translator.model}" if translator else OFFLINE
 
         @lru_cache(maxsize=1)
         def offline() -> OfflineTranslator:
@@ -141,7 +149,7 @@ class _Reading:
 
             return OfflineTranslator(database, values)
 
-        return cls(database, values, knowledge, Schemas(database, values, knowledge), offline)
+        return cls(database, values, knowledge, Schemas(database, values, annotator, knowledge), offline)
 
 
 class _House:
@@ -160,7 +168,7 @@ class _House:
     def furnish(self, database: Database) -> Resources:
         """The resources over a database under somebody's session."""
         shared = self._shared
-        reading = self._readings.get(database.shared_session, lambda: _Reading.of(database, shared.knowledge))
+        reading = self._readings.get(database.shared_session, lambda: _Reading.of(database, shared))
         knowledge = PersonKnowledge(shared.knowledge, database, reading.knowledge)
 
         def other(session: Session) -> Resources:
@@ -171,6 +179,7 @@ class _House:
             reading.values,
             Toolset(database, reading.values, shared.examples.store, shared.sandbox),
             lambda settings: shared.translator(settings) or reading.offline(),
+            lambda settings: shared.annotator(settings) or reading.offline(),
             shared.settings,
             reading.schemas,
             shared.examples,
@@ -186,7 +195,7 @@ class _House:
         def open_reading() -> _Reading:
             opened = database.for_user(wanted.identity, wanted.policy)
             self._databases.add(opened)
-            return _Reading.of(opened, self._shared.knowledge)
+            return _Reading.of(opened, self._shared)
 
         wanted = Database(database.engine, session).shared_session
         return Database(self._readings.get(wanted, open_reading).database.engine, session)
@@ -197,15 +206,17 @@ class _House:
             database.close()
 
 
-def _translators(model: str | BaseChatModel | None, base_url: str | None) -> Callable[[Settings], Translator | None]:
+def _translators(
+    model: str | BaseChatModel | None, base_url: str | None
+) -> Callable[[Settings], PromptedTranslator | None]:
     """The translator that asks a model, made once for a run's settings; None where no model is chosen."""
 
     @lru_cache(maxsize=32)
-    def made(options: TranslatorOptions, seconds: float, retries: int) -> Translator | None:
+    def made(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
         chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
-    def translator(settings: Settings) -> Translator | None:
+    def translator(settings: Settings) -> PromptedTranslator | None:
         options = TranslatorOptions(
             prompt_tokens=settings.prompt_tokens,
             max_output_tokens=settings.max_output_tokens,

@@ -38,6 +38,7 @@ class Resources:
         values: Its value index.
         tools: The tools that the tool nodes wrap.
         translator: Gives the translator for a run's settings.
+        annotator: Gives the translator that describes the schema, the same unless another model is named for that.
         settings: The agent's own; a run may override single fields.
         schemas: The database's schema and the linker for it.
         examples: Where few-shot examples come from and approved answers go.
@@ -51,6 +52,7 @@ class Resources:
     values: ValueIndex
     tools: Toolset
     translator: Callable[[Settings], Translator]
+    annotator: Callable[[Settings], Translator]
     settings: Settings
     schemas: Schemas
     examples: AgentExamples
@@ -138,8 +140,14 @@ class Run:
 
     def translator(self) -> Translator:
         """Who does this run's tasks; what the policy says is masked in whatever goes to a model."""
-        masks = self.resources.database.session.policy.egress.mask
-        return masking(self.resources.translator(self.settings), masks)
+        return self._masked(self.resources.translator)
+
+    def annotator(self) -> Translator:
+        """Who describes the schema."""
+        return self._masked(self.resources.annotator)
+
+    def _masked(self, translator: Callable[[Settings], Translator]) -> Translator:
+        return masking(translator(self.settings), self.resources.database.session.policy.egress.mask)
 
     def schema(self) -> Schema:
         """The schema as this run shows it; see `Schemas`."""

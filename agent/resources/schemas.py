@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
@@ -38,10 +40,27 @@ class Schemas:
     """Gives schemas and linkers, made once for each reading of the schema. May be used from several threads.
 
     Its methods read the schema, so call them within an effect.
+
+    Args:
+        database: Whose schema it is.
+        values: Its value index.
+        annotator: Gives the name and address of the model that describes it.
+        knowledge: What words mean for it.
+
+    Attributes:
+        folder: Another cache folder for descriptions.
     """
 
-    def __init__(self, database: Database, values: ValueIndex, knowledge: PersonKnowledge | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        values: ValueIndex,
+        annotator: Callable[[], str],
+        knowledge: PersonKnowledge | None = None,
+    ) -> None:
+        self.folder: Path | None = None
         self._database = database
+        self._annotator = annotator
         self._knowledge = knowledge
         self._values = values
         self._made: dict[bool, _Made] = {}
@@ -49,11 +68,12 @@ class Schemas:
         self._lock = threading.Lock()
 
     def annotations(self) -> AnnotationStore:
-        """What is described of the schema as it stands now."""
+        """What the annotator described of the schema as it stands now."""
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
-                self._stores = {schema.version: AnnotationStore(annotations_key(self._database))}
+                key = annotations_key(self._database, self._annotator())
+                self._stores = {schema.version: AnnotationStore(key, self.folder)}
             return self._stores[schema.version]
 
     def schema(self, annotated: bool) -> Schema:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
+from ...agent.cli.options import AnnotatorOption, BaseUrlOption, PresetOption, SettingsOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .moved import add_moved
@@ -62,6 +62,7 @@ def evaluate(
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     jobs: JobsOption = 4,
     engine: Annotated[str, typer.Option("--engine", help="Where to run: local, or ray (an extra).")] = "local",
     out: Annotated[Path, typer.Option("--out", help="Folder of the run; give the same one to resume.")] = Path(
@@ -101,7 +102,8 @@ def evaluate(
     fields = read_settings(settings) if settings else {}
     left_out = tuple(without or ())
     spec = RunSpec(
-        dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding
+        dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding,
+        annotator,
     )  # fmt: skip
     folders = [out] if repeats == 1 else [out / f"repeat-{number}" for number in range(1, repeats + 1)]
     try:

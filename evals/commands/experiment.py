@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption
+from ...agent.cli.options import AnnotatorOption, BaseUrlOption
 from ...tools.terminal import say, warn
 from .options import (
     DataOption,
@@ -30,6 +30,7 @@ def experiment(
         typer.Option("--model-for", help="ROW=MODEL: another model for the row with this name; repeatable."),
     ] = None,
     base_url: BaseUrlOption = None,
+    annotator: AnnotatorOption = None,
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
     suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, for measuring TS.")] = None,
@@ -67,7 +68,7 @@ def experiment(
     chosen = read_experiment(name)
     setup = Setup(
         model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats,
-        chosen.models(model_for or ()),
+        chosen.models(model_for or ()), annotator,
     )  # fmt: skip
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))

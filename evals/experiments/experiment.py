@@ -40,13 +40,14 @@ class Point(BaseModel):
 class Row(BaseModel):
     """One line of a table: a run, and what the paper reports for it.
 
-    Figures are named by `ex`, `em` or `ts`; before it `im_` for interactions, `easy_` and so on for a level, `turn1_`
-    and so on for a turn (`turn5_` for all from the fifth on), `attempt2_ex` for EX had the second attempt been the
-    last. `trs` and `crs` are Track-SQL's redundancy scores at 0.5, `crs_all` over all tables; `em_ex`, `em_only`,
-    `ex_only` and `neither` the shares of questions right by both, by one alone or by none, `miss_select` and so on the
-    share of EM's errors in that clause (CREDIT-SQL figure 7). `table_weighted_p`, `column_macro_f1` and so on are
-    precision, recall and F1 of the linker (Track-SQL tables 10 and 11); `link_seconds` and `generate_seconds` what a
-    question took, `link_total_seconds` all of them, `link_13_columns_seconds` on databases of about so many columns.
+    Figures are named by `ex`, `em`, `ts`, or `valid` for the share of queries that run; before it `im_` for
+    interactions, `easy_` and so on for a level, `turn1_` and so on for a turn (`turn5_` for all from the fifth on),
+    `attempt2_ex` for EX had the second attempt been the last. `trs` and `crs` are Track-SQL's redundancy scores at 0.5,
+    `crs_all` over all tables; `em_ex`, `em_only`, `ex_only` and `neither` the shares of questions right by both, by one
+    alone or by none, `miss_select` and so on the share of EM's errors in that clause (CREDIT-SQL figure 7), `share`
+    that of a cause among all errors (SQL-CRAFT table 3). `table_weighted_p`, `column_macro_f1` and so on are precision,
+    recall and F1 of the linker (Track-SQL tables 10 and 11); `link_seconds` and `generate_seconds` what a question
+    took, `link_total_seconds` all of them, `link_13_columns_seconds` on databases of about so many columns.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,13 +59,18 @@ class Row(BaseModel):
     dataset: str | None = Field(default=None, description="Where it is not the experiment's own.")
     paper: dict[str, float] = Field(description="In percent; `..._seconds`, `..._hours` and `..._gb` in those.")
     not_run: str = Field(default="", description="Why nothing is run for it here: it takes a training of the paper's.")
+    other_model: str = Field(
+        default="",
+        description="The paper's model of this row, where it is another than the experiment's: it is run only with one "
+        "that `--model-for` names.",
+    )
     base: str | None = Field(default=None, description="The row that it is compared with; none for the method itself.")
     changes: tuple[str, ...] = Field(
         default=(),
         description="All that its requests differ in from those of `base`, in the words of `differences` (named.py).",
     )
     seeds: int = Field(
-        default=1, ge=1, description="It is run so often, with `example_seed` 0, 1 ...; figures are means."
+        default=1, ge=1, description="It is run so often, with one `example_seed` after the other; figures are means."
     )
     combine: Combine | None = None
     point: Point | None = Field(

@@ -53,7 +53,7 @@ class Answered:
         """
         verdicts = _judge(self.asked, self.answered)
         official = summarize(verdicts)
-        ours = _named(official, "ex") | _named(official, "em")
+        ours = _named(official, "ex") | _named(official, "em") | _named(official, "valid")
         ours |= {name: 100 * value for name, value in official.measures.items()}
         if suites is not None:
             suite = _named(summarize(_judge(self.asked.on(suites), self.answered)), "ex")

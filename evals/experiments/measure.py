@@ -12,14 +12,18 @@ from random import Random
 from statistics import fmean, stdev
 from typing import TypeAlias
 
+from ...agent import Settings
+from ...agent.nodes.reason import runs_code
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.examples.store import ENOUGH_SHARED
+from ...tools.sandbox import default_limits, sandbox_available
 from ..datasets import Dataset, Question, load_dataset
 from ..metrics.judging import ClauseJudge
 from ..official import OfficialDatabases
 from ..runner import Listener, RunSpec, run_evaluation
 from ..runner.model import REPLAY, is_replay
 from ..runner.results import run_results, write_results
+from ..runner.run import run_settings
 from .experiment import Experiment, How, Needs, Row
 from .figures import Answered, voted_by_em
 
@@ -107,6 +111,11 @@ Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
+_SEEDS_APART = 20
+"""How far the seeds of two repeats are apart: as many sets as CREDIT-SQL votes over. So all rows of one repeat choose
+among the same sets (figure 4), and no two repeats share one."""
+
+
 class NotRun(TableturnError):
     """Nothing of an experiment can be run, as what it runs on is not there.
 
@@ -132,6 +141,7 @@ class Setup:
         split: Instead of the experiment's own.
         repeats: How often each row is run, each time with other seeds.
         models: Of rows that have another one, by the row's name.
+        annotator: The model that describes schemas; None for that of the row.
     """
 
     model: str | None
@@ -146,6 +156,7 @@ class Setup:
     split: str | None = None
     repeats: int = 1
     models: Mapping[str, str] = field(default_factory=dict[str, str])
+    annotator: str | None = None
 
     @property
     def replayed(self) -> bool:
@@ -239,6 +250,8 @@ class _Measuring:
         """Return the row's figures over the answers of each repeat."""
         if row.not_run:
             raise NotRun(row.not_run)
+        if row.other_model and row.name not in self._setup.models:
+            raise NotRun(f"it is of {row.other_model}: --model-for '{row.name}=MODEL' runs it")
         if row.combine is None:
             repeats = self._done[row.name] = self._run_row(row)
         elif row.combine.of in self._done:
@@ -300,16 +313,21 @@ class _Measuring:
             base_url=setup.base_url,
             baseline=row.baseline,
             embedding=setup.embedding,
+            annotator=setup.annotator,
         )
+        if reason := _lacking_sandbox(run_settings(spec, dataset)):
+            raise NotRun(reason)
         folder = self._out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
         repeats: list[list[Answered]] = []
         for repeat in range(setup.repeats):
             repeats.append([])
-            for seed in range(repeat * row.seeds, (repeat + 1) * row.seeds):
+            for seed in range(repeat * _SEEDS_APART, repeat * _SEEDS_APART + row.seeds):
                 seeded = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
                 out = folder / f"seed-{seed}" if setup.repeats > 1 or row.seeds > 1 else folder
                 with self._listen(row.name, len(asked.questions)) as listener:
-                    answered = run_evaluation(seeded, dataset, out, jobs=setup.jobs, listener=listener, asked=asked)
+                    answered = run_evaluation(
+                        seeded, dataset, out, jobs=setup.jobs, listener=listener, asked=asked, annotations=self._out
+                    )
                 if unasked := [record for record, _ in answered if not record.asked]:
                     told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
                     raise ModelError(told)
@@ -322,6 +340,16 @@ class _Measuring:
 def _draw(dataset: Dataset, levels: Mapping[str, int], limit: int | None) -> Dataset:
     with OfficialDatabases(dataset.database) as databases:
         return drawn_by_level(dataset, ClauseJudge(dataset, databases).hardness, levels, limit)
+
+
+def _lacking_sandbox(settings: Settings) -> str:
+    """Return why code cannot be run that a row's settings have run; empty if it can, or none is."""
+    if not runs_code(settings):
+        return ""
+    try:
+        return sandbox_available(default_limits().boundary) or ""
+    except SettingsError as error:
+        return str(error)
 
 
 def _find_model(model: str | None, dataset: str) -> str | None:

@@ -27,6 +27,8 @@ def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> l
         mix = ", drawn with the paper's shares of the levels of difficulty" if experiment.levels else ""
         told.append(f"On {sets}{mix or first}.")
     told += [f"{row}: {model}." for row, model in setup.models.items()]
+    if setup.annotator:
+        told.append(f"Schemas described by {setup.annotator}.")
     if experiment.needs != "nothing" and setup.examples is not None and not setup.replayed:
         told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
     if setup.without:

@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -41,6 +42,8 @@ class AgentAnswering:
         history: What a turn sees of the turns before it.
         examples: An example store, opened once for all of them; None for the built-in examples.
         embedding: Of that store.
+        annotator: The model that describes schemas; None for `model`.
+        annotations: The cache folder of its descriptions; None for the user's own.
 
     Raises:
         ExampleStoreError: The store is not there, or was made with another embedding.
@@ -54,10 +57,14 @@ class AgentAnswering:
         history: History,
         examples: str | None = None,
         embedding: str = "hashed",
+        annotator: BaseChatModel | str | None = None,
+        annotations: Path | None = None,
     ) -> None:
         self._dataset = dataset
         self._model = model
         self._settings = settings
+        self._annotator = annotator
+        self._annotations = annotations
         self._history: History = history
         self._examples = open_existing(examples, embedding) if examples else None
         self._open: OrderedDict[str, SQLAgent] = OrderedDict()
@@ -145,8 +152,10 @@ class AgentAnswering:
             settings=self._settings,
             examples=self._examples,
             checkpointer=self._checkpoints,
+            annotator=self._annotator,
         )
-        if self._settings.annotate and self._model != "offline":
+        agent.resources.schemas.folder = self._annotations
+        if self._settings.annotate and (self._annotator or self._model) != "offline":
             with suppress(ModelError, NotUnderstood):  # each turn goes on with what is left, and says so
                 describe_all(agent.resources, self._settings)
         return agent

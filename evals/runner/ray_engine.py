@@ -35,7 +35,7 @@ except ImportError as error:
 
 
 @contextmanager
-def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generator[Answering]:
+def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answering]:
     """Answers on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
 
     Args:
@@ -43,6 +43,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
         dataset: Its split, whole.
         out: The run's folder, on this machine.
         jobs: Interactions at once; there are no more workers than that, nor than processors.
+        annotations: The cache folder of descriptions of schemas, on each node; None for the user's own.
 
     Raises:
         ModelError: The model cannot be set up.
@@ -63,7 +64,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generat
         cache = replies.remote((out / CACHE_FILE).absolute())
         worker = ray.remote(_Worker).options(scheduling_strategy="SPREAD")
         count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
-        answering = _WorkerPool([worker.remote(spec, dataset, cache) for _ in range(count)])
+        answering = _WorkerPool([worker.remote(spec, dataset, cache, annotations) for _ in range(count)])
         try:
             yield answering
         finally:
@@ -105,8 +106,8 @@ class _WorkerPool:
 class _Worker:
     """One process that answers, any number of interactions at once."""
 
-    def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any) -> None:
-        self._answering = make_answering(spec, dataset, _Replies(cache))
+    def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
+        self._answering = make_answering(spec, dataset, _Replies(cache), annotations)
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """See `Answering`."""

@@ -22,7 +22,7 @@ from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
 from .agents import AgentAnswering
-from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, run_model
+from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, run_model
 from .record import Answering, TurnRecord, not_asked
 from .results import RESULTS_FILE, read_results
 from .spec import RunSpec, check_folder, write_spec
@@ -115,19 +115,25 @@ def _whole_lines(path: Path) -> bytes:
 
 
 @contextmanager
-def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int) -> Generator[Answering]:
+def _local_engine(
+    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
+) -> Generator[Answering]:
     """Answer in this process, with replies kept in the run's folder."""
-    with closing(ReplyCache(out / CACHE_FILE)) as cache, closing(make_answering(spec, dataset, cache)) as answering:
+    with (
+        closing(ReplyCache(out / CACHE_FILE)) as cache,
+        closing(make_answering(spec, dataset, cache, annotations)) as answering,
+    ):
         yield answering
 
 
-def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answering:
+def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
     """Who answers a run's questions.
 
     Args:
         spec: The run.
         dataset: Its split, whole.
         cache: Keeps the model's replies.
+        annotations: The cache folder of descriptions of schemas; None for the user's own.
 
     Raises:
         ModelError: The model cannot be set up, or a baseline has none to ask.
@@ -142,7 +148,10 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> Answeri
         raise ModelError(f"the baseline {spec.baseline} asks a chat model: pass --model")
     if module is not None:
         return module.make(dataset, model, settings, spec.history)
-    return AgentAnswering(dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding)
+    annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
+    return AgentAnswering(
+        dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
+    )
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
@@ -207,6 +216,7 @@ def run_evaluation(
     engine: Engine = "local",
     asked: Dataset | None = None,
     judging: Judging | None = None,
+    annotations: Path | None = None,
 ) -> list[tuple[TurnRecord, Verdict]]:
     """Answers every question of a dataset, or those that are still to do.
 
@@ -219,6 +229,7 @@ def run_evaluation(
         engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
         asked: The part that is asked, where `spec` alone does not say.
         judging: Who judges, closed at the end; None for strict judging.
+        annotations: The cache folder of descriptions of schemas; None for the user's own.
 
     Returns:
         Records with verdicts, in the dataset's order. Questions that the model could not be asked (`asked` is
@@ -237,7 +248,7 @@ def run_evaluation(
     answer_with = _local_engine
     if engine == "ray":
         from .ray_engine import ray_engine as answer_with
-    with Journal(out / JOURNAL_FILE) as journal, answer_with(spec, dataset, out, jobs) as answering:
+    with Journal(out / JOURNAL_FILE) as journal, answer_with(spec, dataset, out, jobs, annotations) as answering:
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
         done = completed(_Run(asked, answering, journal, judging or _Strictly(dataset), listener).answer_all(jobs))

@@ -38,6 +38,7 @@ class RunSpec:
         base_url: The address of an OpenAI-compatible server.
         embedding: The embedding of the example store.
         baseline: The name of the baseline that answers instead of the agent, such as `zero-shot`; None for the agent.
+        annotator: The model that describes schemas, where the settings have them described; None for `model`.
     """
 
     dataset: str
@@ -52,6 +53,7 @@ class RunSpec:
     base_url: str | None = None
     baseline: str | None = None
     embedding: str = "hashed"
+    annotator: str | None = None
 
 
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:

@@ -99,6 +99,19 @@ def schema(cryptic: Path) -> Schema:
         return database.schema()
 
 
+def kept_by(model: ScriptedModel, path: Path) -> AnnotationStore:
+    """What an agent with that model has of the descriptions of a database."""
+    with SQLAgent(path, model=model, settings={"examples": "none"}) as agent:
+        return agent.resources.schemas.annotations()
+
+
+class Named(ScriptedModel):
+    """A model with a name and an address of its own."""
+
+    model_name: str = "small"
+    base_url: str = ""
+
+
 def test_linking_gets_better(schema: Schema) -> None:
     store = AnnotationStore(schema_key(schema))
     assert work(describes(), schema, store) == 0
@@ -214,8 +227,32 @@ def test_link_says_that_nothing_is_described(cryptic: Path) -> None:
     assert "run tableturn annotate" in done.stderr
 
 
+def test_each_model_has_descriptions_of_its_own(cryptic: Path) -> None:
+    def ask(model: ScriptedModel, annotator: ScriptedModel | None = None) -> None:
+        settings = {"annotate": True, "examples": "none", "rephrase": "never"}
+        with SQLAgent(cryptic, model=model, settings=settings, annotator=annotator) as agent:
+            agent.ask("Which cities do customers live in?")
+
+    def script(prompt: str) -> Reply:
+        return phrases(prompt) if "You document a database" in prompt else "```sql\nSELECT c3 FROM t1\n```"
+
+    large, small, elsewhere, other = (
+        Named(script=script, model_name=name, base_url=url)
+        for name, url in (("large", ""), ("small", ""), ("large", "http://127.0.0.1:9"), ("large", ""))
+    )
+    ask(small, annotator=large)
+    assert [prompt.task for prompt in large.prompts] == ["annotate_columns", "annotate_tables"]
+    assert not any(prompt.task.startswith("annotate") for prompt in small.prompts)
+    assert any("home city" in prompt for prompt in small.prompts)
+    for model, asks in ((other, False), (small, True), (elsewhere, True)):
+        ask(model)
+        assert any(prompt.task.startswith("annotate") for prompt in model.prompts) is asks
+
+
 def test_link_reads_the_descriptions(cryptic: Path, schema: Schema) -> None:
-    work(describes(), schema, AnnotationStore(schema_key(schema)))
+    thing = Named(script=lambda _: '{"1": "a thing"}')
+    work(thing, schema, kept_by(thing, cryptic))
+    work(describes(), schema, kept_by(describes(), cryptic))
 
     def first(*more: str) -> str:
         done = CliRunner().invoke(app, ["link", "items in stock", "--db", str(cryptic), "--json", *more])
@@ -269,9 +306,9 @@ def test_descriptions_are_for_who_may_read_what_they_were_made_from(cryptic: Pat
     keys: list[str] = []
     for policy in policies:
         with Database.open(cryptic, **policy) as database:
-            keys.append(annotations_key(database))
+            keys.append(annotations_key(database, "m"))
             with database.for_user(Identity("ada")) as hers:
-                assert annotations_key(hers) == keys[-1], "a file has the same rows for everybody"
+                assert annotations_key(hers, "m") == keys[-1], "a file has the same rows for everybody"
     assert len(set(keys)) == len(policies)
 
 
@@ -294,8 +331,8 @@ def test_descriptions_outlive_what_does_not_change_names_types_or_keys(cryptic: 
 def test_describing_again_takes_nothing_away_before_it_is_done(
     cryptic: Path, schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work(describes(), schema, AnnotationStore(schema_key(schema)))
-    known = AnnotationStore(schema_key(schema)).read()
+    work(describes(), schema, kept_by(describes(), cryptic))
+    known = kept_by(describes(), cryptic).read()
     again: list[Reply] = [ConnectionError("gone")]
 
     def script(prompt: str) -> Reply:
@@ -307,10 +344,10 @@ def test_describing_again_takes_nothing_away_before_it_is_done(
     monkeypatch.setattr("tableturn.agent.resources.opening.resolve_model", resolve)
     command = ["annotate", "--db", str(cryptic), "--model", "any", "--again", "--json"]
     assert CliRunner().invoke(app, command).exit_code
-    assert AnnotationStore(schema_key(schema)).read() == known
+    assert kept_by(describes(), cryptic).read() == known
     assert json.loads(CliRunner().invoke(app, [*command, "--calls", "1"]).stdout)["left"] == 3
-    assert AnnotationStore(schema_key(schema)).read() == known
+    assert kept_by(describes(), cryptic).read() == known
     done = json.loads(CliRunner().invoke(app, command).stdout)
     assert (done["left"], done["calls"]) == (0, 1), "it goes on where it was"
-    assert AnnotationStore(schema_key(schema)).read().columns["t1", "c3"] == "town"
-    assert not AnnotationStore(schema_key(schema)).afresh().path.exists()
+    assert kept_by(describes(), cryptic).read().columns["t1", "c3"] == "town"
+    assert not kept_by(describes(), cryptic).afresh().path.exists()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -149,6 +149,8 @@ def _requests(settings: str, dialogues: bool) -> Turns:
 _BLOCK = re.compile(r"^<([a-z-]+)>\n(.*?)\n?^</\1>", re.MULTILINE | re.DOTALL)
 _SQL_LINE = re.compile(r"^SQL: .*$", re.MULTILINE)
 _EXAMPLES = frozenset(["example", "examples", "approved"])
+_DRAFTING = frozenset(["generate", "reason", "sql_from_code"])
+"""Tasks that rows ask instead of each other for a first query: the blocks that they share are compared too."""
 
 
 def find_misnamed(names: Iterable[str]) -> dict[str, str]:
@@ -156,6 +158,12 @@ def find_misnamed(names: Iterable[str]) -> dict[str, str]:
     experiments = {name: read_experiment(name) for name in names}
     rows = ((name, experiment, row) for name, experiment in experiments.items() for row in experiment.rows)
     return {f"{name}: {row.name}": why for name, experiment, row in rows if (why := as_named(row, experiment))}
+
+
+def count_compared(names: Iterable[str]) -> int:
+    """Return how many rows of experiments have a base whose requests theirs are compared with."""
+    rows = (row for name in names for row in read_experiment(name).rows)
+    return sum(row.combine is None and row.base is not None and row.changes != ("program",) for row in rows)
 
 
 def as_named(row: Row, experiment: Experiment) -> str:
@@ -198,6 +206,21 @@ def _of_turn(base: Sequence[Request], row: Sequence[Request]) -> Iterator[str]:
                 yield f"request {task}"
             else:
                 yield from _of_request(other, one)
+    tasks, base_tasks = ({one.task for one in requests} & _DRAFTING for requests in (row, base))
+    for one, other in product(row, base):
+        alone = (one.task in tasks - base_tasks, other.task in base_tasks - tasks)
+        if any(alone) and {one.task, other.task} <= _DRAFTING:
+            yield from _of_shared(_blocks(other.user), _blocks(one.user))
+
+
+def _of_shared(before: dict[str, list[str]], after: dict[str, list[str]]) -> Iterator[str]:
+    """What differs in the blocks that two requests both have."""
+    for name in before.keys() & after.keys() - _EXAMPLES:
+        if before[name] != after[name]:
+            yield name
+    demonstrations = [_demonstrations(blocks) for blocks in (before, after)]
+    if all(demonstrations):
+        yield from _of_examples(*demonstrations)
 
 
 def _of_request(base: Request, row: Request) -> Iterator[str]:

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,13 @@ from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import Example, ExampleStore
 from typer.testing import CliRunner
 
+from ..docs.pages import ROOT
 from ..support.openai_server import Behaviour, OpenAIServer, says
 from .conftest import QUESTIONS, make_database
-from .rows import Request, as_named, differences, find_misnamed, requests_of
+from .rows import Request, as_named, count_compared, differences, find_misnamed, requests_of
 
 FIGURE = re.compile(
-    r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts)|attempt\d_ex|trs|crs|crs_all|soft_f1|r_ves"
+    r"((im|easy|medium|hard|extra|turn[1-5])_)?(ex|em|ts|valid)|share|attempt\d_ex|trs|crs|crs_all|soft_f1|r_ves"
     r"|em_ex|em_only|ex_only|neither|miss_\w+|(table|column)_(weighted|macro)_(p|r|f1)"
 )
 MEASURED = re.compile(r"(link|generate)_((total_|batch_|\d+_columns_)?seconds|hours|gb)")
@@ -61,7 +63,7 @@ def listening(row: str, total: int) -> Generator[Listener]:
 
 def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_path: Path) -> None:
     predictions = tmp_path / "drafts.sql"
-    predictions.write_text("\n".join([*(sql for _, sql in QUESTIONS[:3]), "SELECT 0"]))
+    predictions.write_text("\n".join([*(sql for _, sql in QUESTIONS[:3]), "SELECT none FROM nowhere"]))
     original = spider_root / "spider" / "database" / "league" / "league.sqlite"
     build_suite(original, [sql for _, sql in QUESTIONS], tmp_path / "suites")
     # Recorded predictions need no example store.
@@ -69,10 +71,27 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     rows = measure(read_experiment("revision-table-1"), setup, tmp_path / "out", listening)
     assert [row.name for row in rows] == ["revision chain", "zero-shot"]
     for row in rows:
-        assert row.ours["ex"] == row.ours["em"] == row.ours["ts"] == 75.0
+        assert row.ours["ex"] == row.ours["em"] == row.ours["ts"] == row.ours["valid"] == 75.0
         assert row.ours["medium_ex"] == 0.0
-    assert rows[0].paper == {"ex": 85.0, "ts": 83.2}
+    assert rows[0].paper == {"ex": 85.0, "ts": 83.2, "valid": 98.6}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["revision-chain", "zero-shot"]
+
+
+def test_a_row_whose_code_cannot_be_run_is_not_run_by_sql_alone(
+    benchmarks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("TABLETURN_SANDBOX", "kernels")
+    rows = (
+        row("code is run", preset="craft", settings={"k_question": 0, "feedback_code": True}),
+        row("code is written", preset="craft", settings={"k_question": 0}),
+    )
+    with OpenAIServer(reply) as server:
+        setup = Setup("openai:m", server.base_url, None, benchmarks, None, 1, (), 1)
+        run, written = measure(Experiment(title="t", dataset="spider", rows=rows), setup, tmp_path / "out", unheard)
+    assert "TABLETURN_SANDBOX is 'kernels'" in run.failed
+    assert not run.ours
+    assert written.questions == 1
 
 
 def test_an_unknown_experiment_says_what_there_is() -> None:
@@ -125,6 +144,15 @@ def test_differences_are_told_by_where_they_are() -> None:
     assert differences(base, ((asked(sql="select 1"),),)) == {"example SQL"}
     assert differences(base, ((asked(system="Say."), asked()),)) == {"system", "request generate"}
     assert differences(base, ((asked(more="Be quick."),),)) == {"text"}
+    other = replace(asked(schema="t(b)"), task="reason")
+    assert differences(base, ((other,),)) == {"request generate", "request reason", "schema"}
+
+
+def test_the_page_says_how_many_rows_are_compared() -> None:
+    names = experiment_names()
+    rows = sum(len(read_experiment(name).rows) for name in names)
+    told = f"{count_compared(names)} of the {rows} rows"
+    assert told in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 
 
 def test_the_demonstrations_of_credit_are_as_many_in_each_ablation() -> None:
@@ -194,7 +222,7 @@ def test_every_experiment_ends_or_says_why_it_is_not_run(
     assert "examples from none" not in done.output.lower()
     if "bird" in name:
         assert "not run: dataset 'bird'" in done.output
-    elif name == "track-table-14":
+    elif name in ("craft-table-3", "track-table-12", "track-table-14"):
         assert "not run: " in done.output
     else:
         assert (tmp_path / "out" / name / "page.html").is_file()
@@ -234,6 +262,40 @@ def test_a_row_has_a_model_of_its_own(
     wrong = CliRunner().invoke(app, [*arguments, "--model-for", "zero=openai:other"])
     assert wrong.exit_code == 2
     assert "--model-for takes ROW=MODEL, not 'zero=openai:other'; rows that are run: 'revision" in wrong.stderr
+
+
+def test_a_row_of_another_model_is_run_with_that_alone(benchmarks: Path, tmp_path: Path) -> None:
+    drafts = tmp_path / "cosql.sql"
+    drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
+    model = f"replay:{drafts}"
+    rows = [row("method"), *(row(name, other_model="gpt-4", base="method") for name in ("given", "not given"))]
+    setup = Setup(model, None, None, benchmarks, None, None, (), 1, models={"given": model})
+    measured = measure(Experiment(title="t", dataset="cosql", rows=tuple(rows)), setup, tmp_path / "out", unheard)
+    assert [one.questions for one in measured] == [2, 2, 0]
+    assert measured[2].failed == "it is of gpt-4: --model-for 'not given=MODEL' runs it"
+
+
+def test_an_experiment_describes_schemas_in_a_cache_of_its_own(
+    benchmarks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLETURN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    bodies: list[dict[str, object]] = []
+
+    def describe(body: dict[str, object]) -> Behaviour:
+        bodies.append(body)
+        return says('{"1": "a thing"}') if "You document a database" in str(body["messages"]) else reply(body)
+
+    with OpenAIServer(describe) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        arguments = ["experiment", "track-table-3", "--model", "openai:m", "--annotator", "openai:describer"]
+        done = CliRunner().invoke(app, [*arguments, "--data", str(benchmarks), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "Schemas described by openai:describer." in done.stdout
+    describing = [body["model"] for body in bodies if "You document a database" in str(body["messages"])]
+    assert describing == ["describer", "describer"], "columns, then tables, once for all rows"
+    assert len(list((tmp_path / "out" / "track-table-3" / "annotations").iterdir())) == 1
+    assert not (tmp_path / "cache" / "annotations").exists()
 
 
 def test_examples_that_had_no_room_are_told(
@@ -353,8 +415,10 @@ def test_mini_dev_runs_where_its_databases_are(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*command, "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--json"])
     assert done.exit_code == 0, done.output
     rows = json.loads(done.stdout)["rows"]
-    assert [row["dataset"] for row in rows] == ["bird mini_dev"] * 4
-    assert all(row["ours"]["ex"] == 100.0 and row["ours"]["r_ves"] > 0 for row in rows)
+    assert [row["dataset"] for row in rows] == ["bird mini_dev"] * 4 + [""] * 4
+    assert all(row["ours"]["ex"] == 100.0 and row["ours"]["r_ves"] > 0 for row in rows[:4])
+    told = "it is of GPT-3.5-Turbo: --model-for 'PoT, GPT-3.5=MODEL' runs it"
+    assert rows[5]["failed"] == told
 
 
 def test_a_papers_numbers_keep_their_decimals() -> None:
@@ -382,9 +446,10 @@ def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(be
         experiment = read_experiment(name)
         setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 2)
         rows = measure(experiment, setup, tmp_path / name, unheard)
-        assert all(one.replayed and one.ours["ex"] == 100.0 for one in rows)
+        ran = [one for one in rows if not one.failed]
+        assert all(one.replayed and one.ours["ex"] == 100.0 for one in ran)
         page = write_page(name, experiment, setup, rows, tmp_path / name).read_text(encoding="utf-8")
-        assert page.count("(replayed)") == len(rows)
+        assert page.count("(replayed)") == len(ran)
         assert ("the plumbing only" in page) == (name != "track-table-1"), "its rows are of two sets"
         assert "Replayed: recorded predictions" in " ".join(remarks(experiment, setup, rows))
 
@@ -419,3 +484,19 @@ def test_repeats_give_mean_and_deviation_and_sets_are_combined(
     assert rows["mean"].ours["ex"] == rows["sets"].ours["ex"]
     assert rows["max"].ours["ex"] >= rows["mean"].ours["ex"]
     assert "ex" in rows["vote"].ours
+
+
+def test_in_each_repeat_votes_are_over_the_sets_that_are_run_alone(benchmarks: Path, tmp_path: Path) -> None:
+    drafts = tmp_path / "cosql.sql"
+    drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
+    rows = (row("single", settings={"m_votes": 1}, seeds=4), row("voted", settings={"m_votes": 4}))
+    setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 1, repeats=3)
+    measure(Experiment(title="t", dataset="cosql", rows=rows), setup, tmp_path / "out", unheard)
+
+    def seeds(name: str) -> list[int]:
+        runs = [json.loads(path.read_text())["settings"] for path in (tmp_path / "out" / name).glob("*/run.json")]
+        return sorted(run.get("example_seed", 0) for run in runs)
+
+    sets = [seed + number for seed in seeds("voted") for number in range(4)]
+    assert len(set(sets)) == 12
+    assert seeds("single") == sets

@@ -63,7 +63,7 @@ def diverse(vectors: Matrix, n: int, seed: int, method: Method = "kmeans") -> li
 
 
 def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
-    """The n rows chosen most often in `rounds` samples with different seeds, most chosen first.
+    """The n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
 
     Of equally often chosen rows, the first. Agglomerative clustering is the same for every seed.
     """
@@ -71,7 +71,7 @@ def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method:
     clusters = _clusters(few, n, method)
     counts: Counter[int] = Counter()
     for trial in range(1 if method == "agglomerative" else rounds):
-        counts.update(_sample(few, n, clusters(seed * rounds + trial)))
+        counts.update(_sample(few, n, clusters(seed + trial)))
     ranked = sorted(counts, key=lambda row: (-counts[row], row))
     return ranked[:n]
 

@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.evals.rows import find_misnamed
+from tests.evals.rows import count_compared, find_misnamed
 
 from ....agent.context.repository import complete, rephrase_all, simplify_all
 from ....agent.model.chat import PromptedTranslator
@@ -49,7 +49,8 @@ def run(options: BenchOptions) -> dict[str, object]:
         "ended": len(ended),
         "skipped": len(skipped),
         "rows": rows,
-        "rows_as_named": rows - len(unnamed),
+        "rows_compared": count_compared(experiment_names()),
+        "rows_not_as_named": len(unnamed),
         "not_run": skipped,
         "failed": failed,
         "not_as_named": unnamed,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ....agent.cli.options import AnnotatorOption
 from ....tools.terminal import say
 from ...commands.options import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption
 
@@ -24,6 +25,7 @@ def export_sft(
     perturb: Annotated[
         float, typer.Option("--perturb", min=0, max=1, help="Share of records with a shuffled, padded schema.")
     ] = 0.15,
+    annotator: AnnotatorOption = None,
     parts: Annotated[
         list[str] | None,
         typer.Option("--without-part", help="Leave out sese, acid or sace, as an ablation does; repeatable."),
@@ -36,7 +38,7 @@ def export_sft(
     from ...datasets import load_dataset
     from ..training.export_sft import export
 
-    count = export(load_dataset(dataset, split, data).first(limit), out, perturb, tuple(parts or ()))
+    count = export(load_dataset(dataset, split, data).first(limit), out, perturb, tuple(parts or ()), annotator)
     say(f"{out}: {count} turns")
 
 

@@ -47,7 +47,13 @@ PERTURBED = 0.15
 T = TypeVar("T")
 
 
-def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: Collection[str] = ()) -> int:
+def export(
+    dataset: Dataset,
+    out: Path,
+    perturbed: float = PERTURBED,
+    without: Collection[str] = (),
+    annotator: str | None = None,
+) -> int:
     """Writes a dataset's turns as JSONL, one object a line; the same data gives the same file.
 
     Args:
@@ -57,6 +63,7 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: C
         perturbed: The share of records whose schema is shuffled and gets an item that does not belong.
         without: Parts left out, of `PARTS`, so that each row of an ablation has a model of its own; without the schema
             extractor and the context extractor it is the paper's plain fine-tuning.
+        annotator: The model whose descriptions of schemas are shown, as far as there are any; it is not asked.
 
     Returns:
         How many turns were written.
@@ -75,7 +82,9 @@ def export(dataset: Dataset, out: Path, perturbed: float = PERTURBED, without: C
         @cache
         def open_place(path: Path) -> Resources | None:
             try:
-                found = open_resources(path, model="offline", settings=settings, examples=None, base_url=None)
+                found = open_resources(
+                    path, model="offline", settings=settings, examples=None, base_url=None, annotator=annotator
+                )
             except DatabaseUnavailable:
                 return None
             opened.callback(found.close)

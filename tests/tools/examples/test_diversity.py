@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from itertools import combinations, product
 from typing import Any, cast
 
@@ -35,6 +36,11 @@ def test_one_of_each_blob_is_chosen(method: Method) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_votes_are_the_same_for_the_same_seed(method: Method) -> None:
     assert voted(blobs(), 6, 4, 7, method) == voted(blobs(), 6, 4, 7, method)
+
+
+def test_votes_are_over_the_samples_of_one_seed_after_the_other() -> None:
+    counts = Counter(row for seed in (20, 21, 22) for row in diverse(blobs(), 6, seed))
+    assert voted(blobs(), 6, 3, 20) == sorted(counts, key=lambda row: (-counts[row], row))[:6]
 
 
 def test_the_row_nearest_to_a_centroid_stands_for_a_cluster() -> None:
