@@ -26,8 +26,8 @@ from ..official import (
     read_foreign_key_maps,
     suite_files,
 )
+from ..official.exact_match import Query
 from ..official.execution import Rows
-from ..official.matching import Query
 from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
 
 

@@ -7,14 +7,19 @@ docstring there says so.
 
 from __future__ import annotations
 
-from .execution import MANIFEST, Execution, OfficialDatabases, execute_both, suite_files
-from .matching import Hardness, differing_clauses, exact_set_match, hardness
-from .parsing import Names, Unparsed, parse, read_foreign_key_maps
+from .exact_match import (
+    Names,
+    Unparsed,
+    differing_clauses,
+    exact_set_match,
+    hardness,
+    parse,
+    read_foreign_key_maps,
+)
+from .execution import MANIFEST, OfficialDatabases, execute_both, suite_files
 
 __all__ = [
     "MANIFEST",
-    "Execution",
-    "Hardness",
     "Names",
     "OfficialDatabases",
     "Unparsed",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.evals.official import Names, Unparsed, exact_set_match, hardness, parse
-from tableturn.evals.official.parsing import tokenize
+from tableturn.evals.official.exact_match import tokenize
 
 NAMES = Names({"club": ("id", "title", "town"), "player": ("id", "club_id", "name", "goals", "fee")})
 KEYS = {"player.club_id": "club.id", "club.id": "club.id"}

@@ -14,7 +14,7 @@ from tableturn.evals.official import (
     parse,
     read_foreign_key_maps,
 )
-from tableturn.evals.official.parsing import Unparsed
+from tableturn.evals.official.exact_match import Unparsed
 
 from tests.corpus.golds import compare
 
