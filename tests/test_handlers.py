@@ -69,8 +69,8 @@ LISTED = {
     "evals/adjudication/ruling.py:read_rulings": FILE,
     "evals/lab/bench/stored.py:ReplyFile.__init__": FILE,
     "evals/datasets/load.py:Layout.questions": FILE,
-    "evals/impact/history.py:_of_trail": FILE,
-    "evals/impact/history.py:_of_folder": FILE,
+    "evals/impact/history.py:read_history": FILE,
+    "evals/impact/history.py:_read_folder": FILE,
     "evals/datasets/plain.py:read_predictions": FILE,
     "evals/official/exact_match.py:read_foreign_key_maps": FILE,
     "evals/report/page.py:write_report": FILE,
@@ -79,7 +79,6 @@ LISTED = {
     "evals/runner/results.py:read_results": FILE,
     "evals/lab/suite/generate.py:run_query": "sqlite3's errors, one of them for a text with NUL",
     "evals/lab/training/lora.py:_tokens": f"a model's template: {FOREIGN}",
-    "evals/trial/draft.py:read_log": FILE,
 }
 
 

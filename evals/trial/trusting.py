@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from ...agent import SQLAgent
 from ...agent.answers.trust import fingerprints
@@ -18,34 +18,24 @@ from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ...tools.values.text_words import words
 from ..adjudication.ruling import now
+from ..datasets.plain import Text
 from ..metrics.statistics import bounded
 from ..records import parse_record
 from ..runner import Listener
 from .question import TrialQuestion, read_trial
 from .run import TrialOptions, ask_questions
 
-APPROVED = ("approved", "verified")
-
 _AS_ASKED = ("conventions", "today")
 """Settings that evaluations change, and that a bound must be set with as people will ask."""
 
-_WITHOUT_ANSWERS: Mapping[str, Any] = {"verified": False, "own_examples": 0}
-"""What an approved answer would give away about its own question."""
-
 
 class Label(BaseModel):
-    """An answer that somebody judged.
+    """An answer that somebody judged; the question is to be understood by itself."""
 
-    Attributes:
-        question: As asked, to be understood by itself.
-        sql: The query of the answer.
-        right: Whether it is right.
-    """
+    model_config = ConfigDict(frozen=True)
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    question: str = Field(min_length=1, pattern=r"\S")
-    sql: str = Field(min_length=1, pattern=r"\S")
+    question: Text
+    sql: Text
     right: bool
 
 
@@ -86,7 +76,8 @@ def fit_bound(
         settings, (identity, model, prints) = agent.settings, _state(agent)
         questions, inverted = _approved(agent) if labels is None else read_labels(labels)
     as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
-    fields = {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"}
+    # An approved answer would give away what is right for its own question.
+    fields = {**as_asked, **options.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = ask_questions(questions, replace(options, settings=fields), out, listener)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
@@ -110,24 +101,23 @@ def _state(agent: SQLAgent) -> tuple[str, str, Any]:
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
     """Return confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
 
-    The same query for the same question counts once, and as wrong where any label says so: a bound takes labels that
+    The same query for the same question counts once, and as wrong if any label says so: a bound takes labels that
     are independent of each other.
     """
     found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
-    tries = [
-        (question["id"] in inverted, attempt) for question in results["by_question"] for attempt in question["tries"]
-    ]
-    for wrong, attempt in tries:
-        said: tuple[str, ...] = ()
-        for turn in attempt["turns"]:
-            said = (*said, _same(turn["question"]))
-            if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
-                continue
-            if wrong and not turn["passed"]:
-                continue
-            key = (said, " ".join(turn["sql"].casefold().split()))
-            if key not in found or wrong or not turn["passed"]:
-                found[key] = (turn["confidence"], turn["passed"] and not wrong)
+    for question in results["by_question"]:
+        wrong = question["id"] in inverted
+        for attempt in question["tries"]:
+            said: tuple[str, ...] = ()
+            for turn in attempt["turns"]:
+                said = (*said, _same(turn["question"]))
+                if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
+                    continue
+                if wrong and not turn["passed"]:
+                    continue
+                key = (said, " ".join(turn["sql"].casefold().split()))
+                if key not in found or wrong or not turn["passed"]:
+                    found[key] = (turn["confidence"], turn["passed"] and not wrong)
     return list(found.values())
 
 
@@ -151,13 +141,13 @@ def read_labels(path: Path) -> Labelled:
 
 
 def labelled(labels: Sequence[Label]) -> Labelled:
-    """Return judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
-    by_rightness: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
+    """Return judged answers as questions: what is right is accepted; if nothing is, what is wrong stands for it."""
+    accepted: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
     for label in labels:
         question = spelled.setdefault(_same(label.question), " ".join(label.question.split()))
-        by_rightness[label.right].setdefault(question, []).append(label.sql)
-    accepted, refused = by_rightness[True], by_rightness[False]
+        (accepted if label.right else refused).setdefault(question, []).append(label.sql)
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
     questions = [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})
@@ -174,7 +164,9 @@ def _approved(agent: SQLAgent) -> Labelled:
     kept = [
         Label(question=example.question, sql=example.sql, right=True)
         for example in own
-        if example.owner == identity and example.source in APPROVED and readable(example, database) is not None
+        if example.owner == identity
+        and example.source in ("approved", "verified")
+        and readable(example, database) is not None
     ]
     if not kept:
         raise SettingsError(
