@@ -161,16 +161,11 @@ def judge_name(model: str) -> str:
 
 @dataclass
 class JudgingEnd:
-    """How judging ended.
+    """How judging ended."""
 
-    Attributes:
-        calls: Requests made.
-        left: Cases that the budget of calls had no room for.
-        failed: Cases that could not be asked, with the reason.
-    """
-
-    calls: int = 0
-    left: int = 0
+    calls: int = 0  # requests made
+    left: int = 0  # cases that the budget of calls had no room for
+    # Cases that could not be asked, with the reason.
     failed: list[tuple[Case, str]] = field(default_factory=list[tuple[Case, str]])
 
 
@@ -258,21 +253,14 @@ def _agreed(one: Opinion, other: Opinion) -> Opinion:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge's verdicts beside people's on the same answers.
+    """A judge's verdicts beside people's on the same answers."""
 
-    Attributes:
-        n: Answers that both judged.
-        agreed: Those with the same verdict.
-        kappa: Cohen's: agreement beyond chance, 1 for all; None if both have one and the same verdict throughout.
-        wrong_found: Share of what people call wrong that the judge calls wrong; None if there is none.
-        right_kept: Likewise of what people call right.
-    """
-
-    n: int
-    agreed: int
+    n: int  # answers that both judged
+    agreed: int  # those with the same verdict
+    # Cohen's: agreement beyond chance, 1 for all; None if both have one and the same verdict throughout.
     kappa: float | None
-    wrong_found: float | None
-    right_kept: float | None
+    wrong_found: float | None  # share of what people call wrong that the judge calls wrong; None if there is none
+    right_kept: float | None  # likewise of what people call right
 
     @property
     def told(self) -> str:

@@ -100,23 +100,15 @@ def rulings_beside(folder: Path, given: Path | None) -> list[Ruling]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An answer by verdict.
+    """An answer by verdict."""
 
-    Attributes:
-        verdict: None if gold and answer disagree and nobody has judged: never guessed.
-        basis: What it rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing.
-        why: The ruling's reason; empty if gold decides.
-        kind: The ruling's.
-        proposal: What a judge proposes if nobody has decided; it counts for nothing.
-        gold_proposal: Likewise of the gold query.
-    """
-
-    verdict: Word | None
+    verdict: Word | None  # none if gold and answer disagree and nobody has judged: never guessed
+    # What it rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing.
     basis: Literal["gold", "ruling", "result", "none"]
-    why: str = ""
-    kind: str = ""
-    proposal: Ruling | None = None
-    gold_proposal: Ruling | None = None
+    why: str = ""  # the ruling's reason; empty if gold decides
+    kind: str = ""  # the ruling's
+    proposal: Ruling | None = None  # what a judge proposes if nobody has decided; it counts for nothing
+    gold_proposal: Ruling | None = None  # likewise of the gold query
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept and shown of it."""
@@ -313,17 +305,11 @@ def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Itera
 
 @dataclass(frozen=True)
 class Taken:
-    """What becomes of decisions.
+    """What becomes of decisions."""
 
-    Attributes:
-        rulings: Those to add to the verdict file.
-        known: How many it has as the last word on their queries.
-        refused: Why others cannot be taken, in a line each.
-    """
-
-    rulings: Sequence[Ruling]
-    known: int
-    refused: Sequence[str]
+    rulings: Sequence[Ruling]  # those to add to the verdict file
+    known: int  # how many it has as the last word on their queries
+    refused: Sequence[str]  # why others cannot be taken, in a line each
 
 
 def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:

@@ -13,8 +13,7 @@ from ...tools.database import Database
 from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryError
 from ..metrics import StrictJudge
-from ..metrics.expected import GOLD_LIMITS
-from ..official import OfficialDatabases
+from ..metrics.judging import UNFIT
 from ..official.execution import holds_rows, is_sqlite, open_read_only, sqlite_tables
 from .load import LAYOUTS, load_dataset
 from .question import Dataset
@@ -38,19 +37,14 @@ PUBLISHED: Mapping[tuple[str, str], tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with a split.
+    """Something wrong with a split."""
 
-    Attributes:
-        kind: `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it runs, but strict judging refuses it:
-            it writes, gives too many rows, or another result each time) or `count`.
-        where: The database, or the question's id.
-        questions: How many questions it touches.
-    """
-
+    # `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it runs, but gives too many rows, or another
+    # result each time) or `count`.
     kind: str
-    where: str
+    where: str  # the database, or the question's id
     message: str
-    questions: int = 1
+    questions: int = 1  # how many questions it touches
 
 
 @dataclass(frozen=True)
@@ -88,10 +82,14 @@ def check_dataset(dataset: Dataset) -> SplitReport:
     if counts != published:
         message = f"{counts[0]} interactions with {counts[1]} questions, published: {published[0]} with {published[1]}"
         findings.append(Finding("count", dataset.split, message, abs(counts[1] - published[1])))
-    unusable = list(_check_databases(dataset))
+    findings += _check_databases(dataset)
     # An empty database still runs every query; a missing one runs none, which would only repeat the finding.
-    missing = {finding.where for finding in unusable if finding.kind == "missing_database"}
-    findings += [*unusable, *_check_golds(dataset, missing)]
+    missing = {finding.where for finding in findings if finding.kind == "missing_database"}
+    with StrictJudge(dataset) as judge:
+        for question in dataset.questions:
+            if question.database not in missing and (why := judge.unfit(question)):
+                kind = "gold_unfit" if why.startswith(UNFIT) else "gold_fails"
+                findings.append(Finding(kind, question.id, why))
     databases = len({question.database for question in dataset.questions})
     return SplitReport(dataset.name, dataset.split, *counts, databases, tuple(findings))
 
@@ -120,23 +118,3 @@ def _check_databases(dataset: Dataset) -> Iterator[Finding]:
         else:
             if empty:
                 yield Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)
-
-
-def _check_golds(dataset: Dataset, missing: set[str]) -> Iterator[Finding]:
-    with OfficialDatabases(dataset.database) as databases, StrictJudge(dataset) as judge:
-        for question in dataset.questions:
-            if question.database in missing:
-                continue
-            place, fails = dataset.place(question.database), False
-            for gold in question.golds:
-                try:
-                    if isinstance(place, Path) and is_sqlite(place):
-                        databases.gold_rows(place, gold)
-                    else:
-                        with Database.open(place) as database:
-                            database.execute(gold, GOLD_LIMITS)
-                except QueryError as error:
-                    fails = True
-                    yield Finding("gold_fails", question.id, str(error))
-            if not fails and (why := judge.unfit(question)):
-                yield Finding("gold_unfit", question.id, why)

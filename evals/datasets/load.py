@@ -20,25 +20,15 @@ _SPIDER = ("spider", "spider_data")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a published dataset keeps its files, and what it calls its fields.
+    """Where a published dataset keeps its files, and what it calls its fields."""
 
-    Attributes:
-        folders: Names that its folder goes by; the first that exists counts.
-        splits: Files by split, relative to the folder; the first that exists counts.
-        text: The field of a question's text.
-        sql: The field of its gold query.
-        databases: Folders of databases within the folder.
-        tables: Files of schemas within the folder.
-        shared: Whether Spider's databases and schemas serve it too.
-    """
-
-    folders: tuple[str, ...]
-    splits: Mapping[str, tuple[str, ...]]
-    text: str = "question"
-    sql: str = "query"
-    databases: tuple[str, ...] = ("database", "test_database")
-    tables: tuple[str, ...] = ("tables.json",)
-    shared: bool = True
+    folders: tuple[str, ...]  # names that its folder goes by; the first that exists counts
+    splits: Mapping[str, tuple[str, ...]]  # files by split, relative to the folder; the first that exists counts
+    text: str = "question"  # the field of a question's text
+    sql: str = "query"  # the field of its gold query
+    databases: tuple[str, ...] = ("database", "test_database")  # folders of databases within the folder
+    tables: tuple[str, ...] = ("tables.json",)  # files of schemas within the folder
+    shared: bool = True  # whether Spider's databases and schemas serve it too
 
     def file(self, split: str, root: Path) -> Path | None:
         """Return the file of a split; None if there is none."""

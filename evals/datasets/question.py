@@ -18,69 +18,43 @@ Outcome = Literal["answer", "decline", "ask_back"]
 
 @dataclass(frozen=True)
 class Expects:
-    """What a question expects besides, or instead of, a query.
+    """What a question expects besides, or instead of, a query."""
 
-    Attributes:
-        outcome: What is right to do.
-        meant: What its asker means, in words: said where the agent asks back, or the choice nearest to it is taken.
-    """
-
-    outcome: Outcome = "answer"
+    outcome: Outcome = "answer"  # what is right to do
+    # What its asker means, in words: said where the agent asks back, or the choice nearest to it is taken.
     meant: str = ""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question (one turn of an interaction).
+    """One question (one turn of an interaction)."""
 
-    Attributes:
-        id: Unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12.
-        database: The name of its database.
-        text: As asked; in an interaction it may need the turns before.
-        golds: Accepted SQL, the published one first; empty only where `expects` says what is right instead.
-        interaction: What it is a turn of; a single question is an interaction of its own.
-        turn: From 1.
-        evidence: A hint that comes with the question (BIRD); empty without.
-        level: The dataset's own difficulty (BIRD); empty where Spider's levels hold.
-        disputed: Why the published gold is doubtful; empty where it isn't.
-        expects: Where declining or asking back may be right; None where a query is, and nobody can be asked.
-        repeat: Which of several tries at the same question this is; None for the only one.
-    """
-
-    id: str
-    database: str
-    text: str
+    id: str  # unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12
+    database: str  # the name of its database
+    text: str  # as asked; in an interaction it may need the turns before
+    # Accepted SQL, the published one first; empty only where `expects` says what is right instead.
     golds: tuple[str, ...]
-    interaction: str
-    turn: int = 1
-    evidence: str = ""
-    level: str = ""
-    disputed: str = ""
+    interaction: str  # what it is a turn of; a single question is an interaction of its own
+    turn: int = 1  # from 1
+    evidence: str = ""  # a hint that comes with the question (BIRD); empty without
+    level: str = ""  # the dataset's own difficulty (BIRD); empty where Spider's levels hold
+    disputed: str = ""  # why the published gold is doubtful; empty where it isn't
+    # Where declining or asking back may be right; None where a query is, and nobody can be asked.
     expects: Expects | None = None
-    repeat: int | None = None
+    repeat: int | None = None  # which of several tries at the same question this is; None for the only one
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Questions of one split, in their published order.
+    """Questions of one split, in their published order."""
 
-    Attributes:
-        name: As on the command line.
-        split: Likewise.
-        questions: Turns of one interaction are neighbours.
-        databases: Folders in which `NAME/NAME.sqlite` is looked for, in this order.
-        tables: Spider's tables.json files, from which EM takes foreign keys.
-        root: The folder that it was loaded from; None for a file of one's own.
-        moved: Whether `databases` are others than the questions name (`on`).
-    """
-
-    name: str
-    split: str
-    questions: tuple[Question, ...]
-    databases: tuple[Path, ...]
-    tables: tuple[Path, ...] = ()
-    root: Path | None = None
-    moved: bool = False
+    name: str  # as on the command line
+    split: str  # likewise
+    questions: tuple[Question, ...]  # turns of one interaction are neighbours
+    databases: tuple[Path, ...]  # folders in which `NAME/NAME.sqlite` is looked for, in this order
+    tables: tuple[Path, ...] = ()  # Spider's tables.json files, from which EM takes foreign keys
+    root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
+    moved: bool = False  # whether `databases` are others than the questions name (`on`)
 
     def database(self, name: str) -> Path:
         """Return the file of a database.

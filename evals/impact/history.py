@@ -30,30 +30,18 @@ class Held:
 
 @dataclass(frozen=True)
 class PastAnswer:
-    """One answer that somebody was given; what is unknown is empty.
+    """One answer that somebody was given; what is unknown is empty."""
 
-    Attributes:
-        question: As asked; empty if a log holds the SQL alone.
-        sql: Its query; empty if there was none.
-        source: Where it is kept: a file's name, with the record's number, or the store's identifier.
-        user: Who asked.
-        thread: In which conversation.
-        status: How it ended, in the words of `Answer.status`.
-        held: What it showed; None if that was not kept.
-        database: Which was asked: where a trial or run found it, else as the audit trail names it.
-        id: Its question's in a trial or run, by which it is found in another one.
-    """
-
-    question: str
-    sql: str
-    source: str
-    user: str = ""
+    question: str  # as asked; empty if a log holds the SQL alone
+    sql: str  # its query; empty if there was none
+    source: str  # where it is kept: a file's name, with the record's number, or the store's identifier
+    user: str = ""  # who asked
     time: str = ""
-    thread: str = ""
-    status: str = ""
-    held: Held | None = None
-    database: str = ""
-    id: str = ""
+    thread: str = ""  # in which conversation
+    status: str = ""  # how it ended, in the words of `Answer.status`
+    held: Held | None = None  # what it showed; None if that was not kept
+    database: str = ""  # which was asked: where a trial or run found it, else as the audit trail names it
+    id: str = ""  # its question's in a trial or run, by which it is found in another one
 
 
 def read_history(path: Path, dialect: str = "sqlite") -> list[PastAnswer]:
@@ -163,17 +151,11 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
 
 @dataclass(frozen=True)
 class Side:
-    """A state.
+    """A state."""
 
-    Attributes:
-        database: A path or URL; empty for a run that asked several databases.
-        knowledge: The entries of its knowledge file; none without one.
-        answers: What was answered in it; None for a database alone.
-    """
-
-    database: str
-    knowledge: tuple[Entry, ...]
-    answers: tuple[PastAnswer, ...] | None = None
+    database: str  # a path or URL; empty for a run that asked several databases
+    knowledge: tuple[Entry, ...]  # the entries of its knowledge file; none without one
+    answers: tuple[PastAnswer, ...] | None = None  # what was answered in it; None for a database alone
 
     @property
     def only(self) -> str:

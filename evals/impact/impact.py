@@ -46,25 +46,15 @@ _COMMON = frozenset(stems("the a an of in on for to and or is are was were with 
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one past answer.
+    """What becomes of one past answer."""
 
-    Attributes:
-        past: The answer.
-        kind: See `ChangeKind`.
-        why: In one line; empty if nothing changes.
-        before: What it showed, or shows on the old state, first rows; None if that is unknown.
-        after: Likewise on the new state; None if it has no rows there.
-        carried: For `renamed`, the query with the new names; if a model was asked, the query that it wrote.
-        by_model: Whether a model was asked.
-    """
-
-    past: PastAnswer
+    past: PastAnswer  # the answer
     kind: ChangeKind
-    why: str = ""
-    before: Held | None = None
-    after: Held | None = None
-    carried: str = ""
-    by_model: bool = False
+    why: str = ""  # in one line; empty if nothing changes
+    before: Held | None = None  # what it showed, or shows on the old state, first rows; None if that is unknown
+    after: Held | None = None  # likewise on the new state; None if it has no rows there
+    carried: str = ""  # for `renamed`, the query with the new names; if a model was asked, the query that it wrote
+    by_model: bool = False  # whether a model was asked
 
     @property
     def changes(self) -> bool:

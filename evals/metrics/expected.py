@@ -37,19 +37,12 @@ class Unfit(QueryError):
 
 @dataclass(frozen=True)
 class Ordering:
-    """How a gold query orders.
+    """How a gold query orders."""
 
-    Attributes:
-        ordered: Whether its outermost level has an ORDER BY; one in a subquery or a window says nothing.
-        with_keys: The query with its sort keys as further output columns; empty if they cannot be added.
-        keys: How many were added.
-        unlimited: `with_keys` without the limit; empty if there is none, or rows are skipped before it.
-    """
-
-    ordered: bool
-    with_keys: str = ""
-    keys: int = 0
-    unlimited: str = ""
+    ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
+    with_keys: str = ""  # the query with its sort keys as further output columns; empty if they cannot be added
+    keys: int = 0  # how many were added
+    unlimited: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
 
 
 def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
@@ -86,18 +79,12 @@ def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
 
 @dataclass(frozen=True)
 class Expected:
-    """An accepted query's result.
+    """An accepted query's result."""
 
-    Attributes:
-        table: Its rows.
-        order: Whether and by what they are ordered.
-        ties: A label for each row, its sort keys; None if they are unknown.
-        cut: All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
-    """
-
-    table: Table
-    order: Ordering
-    ties: Sequence[_Row] | None = None
+    table: Table  # its rows
+    order: Ordering  # whether and by what they are ordered
+    ties: Sequence[_Row] | None = None  # a label for each row, its sort keys; None if they are unknown
+    # All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
     cut: Sequence[_Row] = ()
 
     def allows(self, table: Table) -> bool:

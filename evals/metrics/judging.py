@@ -33,31 +33,19 @@ from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judged prediction.
+    """A judged prediction."""
 
-    Attributes:
-        question: What was asked.
-        sql: The prediction.
-        ex: Whether it gives the gold's result; None if the gold cannot be judged by.
-        em: Whether it matches the gold clause by clause; None if that cannot be judged.
-        valid: Whether it runs.
-        hardness: Spider's level, or the dataset's own; empty if the gold has none.
-        error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
-        measures: Further measures of the dataset's own, by name.
-        asked: Whether there was a prediction, or room for one: False if the model could not be asked.
-        broken: Whether the question of a trial is at fault: none of its own queries runs.
-    """
-
-    question: Question
-    sql: str
-    ex: bool | None = None
-    em: bool | None = None
-    valid: bool = False
-    hardness: str = ""
-    error: str = ""
+    question: Question  # what was asked
+    sql: str  # the prediction
+    ex: bool | None = None  # whether it gives the gold's result; None if the gold cannot be judged by
+    em: bool | None = None  # whether it matches the gold clause by clause; None if that cannot be judged
+    valid: bool = False  # whether it runs
+    hardness: str = ""  # Spider's level, or the dataset's own; empty if the gold has none
+    error: str = ""  # why a prediction does not run, or why the gold cannot be judged by; empty otherwise
+    # Further measures of the dataset's own, by name.
     measures: Mapping[str, float] = field(default_factory=dict[str, float])
-    asked: bool = True
-    broken: bool = False
+    asked: bool = True  # whether there was a prediction, or room for one: False if the model could not be asked
+    broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
     def unasked(self, why: str) -> Verdict:
         """Return the verdict without an outcome: the model could not be asked."""
@@ -128,6 +116,9 @@ class ClauseJudge:
             return None
 
 
+UNFIT = "the gold query cannot be judged by"
+
+
 class StrictJudge(Closing):
     """Judges by every accepted gold, on every database of the question's schema.
 
@@ -164,7 +155,7 @@ class StrictJudge(Closing):
         except QueryError as error:
             return replace(verdict, error=str(error))
         if not same and sql in question.golds:
-            return replace(verdict, ex=None, valid=True, error=f"{_UNFIT}: {OTHER_RESULT}")
+            return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
         return replace(verdict, ex=same, valid=True)
 
     def unfit(self, question: Question) -> str:
@@ -186,7 +177,7 @@ class StrictJudge(Closing):
             files = suite_files(place, question.database) if isinstance(place, Path) else [place]
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except Unfit as error:
-            return f"{_UNFIT}: {error}"
+            return f"{UNFIT}: {error}"
         except (QueryError, DatabaseUnavailable) as error:
             return f"the gold query does not run: {question.disputed or error}"
 
@@ -198,9 +189,6 @@ class StrictJudge(Closing):
 
     def _run_gold(self, file: str | Path, sql: str) -> Expected:
         return expected(self._databases.at(file), sql)
-
-
-_UNFIT = "the gold query cannot be judged by"
 
 
 class BirdJudge(Closing):

@@ -26,15 +26,11 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Judged:
-    """One question's outcome, as statistics see it.
+    """One question's outcome, as statistics see it."""
 
-    Attributes:
-        cluster: What its outcome may depend on: the interaction, or the database for single questions.
-        unit: Questions of one unit, such as an interaction, are won or lost together; empty: the question is alone.
-    """
-
-    cluster: str
+    cluster: str  # what its outcome may depend on: the interaction, or the database for single questions
     right: bool
+    # Questions of one unit, such as an interaction, are won or lost together; empty: the question is alone.
     unit: str = ""
 
 
@@ -48,25 +44,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on the same questions.
+    """Two runs on the same questions."""
 
-    Attributes:
-        only_first: Questions that only the first run has right.
-        only_second: Likewise.
-        difference: The second's share less the first's.
-        interval: Of the difference, by paired bootstrap.
-        p: Exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together.
-        n: Questions compared.
-        detectable: The least difference that so many questions would show as a rule (`detectable`); None also if
-            the turns of too few interactions are counted together.
-    """
-
-    only_first: int
-    only_second: int
-    difference: float
-    interval: Interval | None
-    p: float
-    n: int
+    only_first: int  # questions that only the first run has right
+    only_second: int  # likewise
+    difference: float  # the second's share less the first's
+    interval: Interval | None  # of the difference, by paired bootstrap
+    p: float  # exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together
+    n: int  # questions compared
+    # The least difference that so many questions would show as a rule (`detectable`); None also if the turns of too few
+    # interactions are counted together.
     detectable: float | None
 
     def told(self, first: str, second: str) -> str:
@@ -99,13 +86,21 @@ def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Compar
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
+    # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
+    # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
+    sums = _sums(list(zip(units, changes, strict=True)))[0]
+    spread = np.ones(1)
+    for size in np.abs(sums[sums != 0]):
+        spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
+    total, middle = abs(sums.sum()), len(spread) // 2
+    inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
     enough = detectable(len(set(units)), 1.0) is not None
     return Comparison(
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
         _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
-        _mcnemar(list(zip(units, changes, strict=True))),
+        float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
     )
@@ -139,21 +134,6 @@ def detectable(n: int, discordant: float) -> float | None:
     if lacking(1.0) > 0:
         return None
     return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
-
-
-def _mcnemar(differences: Sequence[tuple[str, int]]) -> float:
-    """Return the exact probability of as large a sum, were each unit's difference as likely to have the other sign.
-
-    With one question per unit that is McNemar's exact test.
-    """
-    sums = _sums(differences)[0]
-    # Coefficients of the product of (x^-size + x^size) / 2: the distribution of the sum.
-    spread = np.ones(1)
-    for size in np.abs(sums[sums != 0]):
-        spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
-    total, middle = abs(sums.sum()), len(spread) // 2
-    inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
-    return float(np.clip(1.0 - inside, 0.0, 1.0))
 
 
 def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
@@ -196,23 +176,14 @@ def wilson(successes: float, n: int) -> Interval | None:
 
 @dataclass(frozen=True)
 class Level:
-    """What labels show.
+    """What labels show."""
 
-    Attributes:
-        level: The least confidence of answers that may be trusted; None if labels show none.
-        labels: All of them.
-        wrong: Those that are wrong.
-        trusted: Labels of that confidence or more.
-        trusted_wrong: Those of them that are wrong.
-        missing: The least number of further labels that could show a level, all of them right; 0 if there is one.
-    """
-
-    level: float | None
-    labels: int
-    wrong: int
-    trusted: int = 0
-    trusted_wrong: int = 0
-    missing: int = 0
+    level: float | None  # the least confidence of answers that may be trusted; None if labels show none
+    labels: int  # all of them
+    wrong: int  # those that are wrong
+    trusted: int = 0  # labels of that confidence or more
+    trusted_wrong: int = 0  # those of them that are wrong
+    missing: int = 0  # the least number of further labels that could show a level, all of them right; 0 if there is one
 
 
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:

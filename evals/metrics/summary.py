@@ -123,23 +123,14 @@ def percent(share: float | None) -> str:
 
 @dataclass(frozen=True)
 class Repeats:
-    """Execution accuracy over repeated runs.
+    """Execution accuracy over repeated runs."""
 
-    Attributes:
-        ex: Of each run.
-        mean: Over the runs.
-        deviation: Standard deviation between runs; None for one run.
-        always: Questions that every run has right.
-        never: Questions that no run has right.
-        unstable: Ids of questions that some runs have right and others wrong.
-    """
-
-    ex: tuple[float, ...]
-    mean: float | None
-    deviation: float | None
-    always: int
-    never: int
-    unstable: tuple[str, ...]
+    ex: tuple[float, ...]  # of each run
+    mean: float | None  # over the runs
+    deviation: float | None  # standard deviation between runs; None for one run
+    always: int  # questions that every run has right
+    never: int  # questions that no run has right
+    unstable: tuple[str, ...]  # ids of questions that some runs have right and others wrong
 
     @property
     def told(self) -> str:

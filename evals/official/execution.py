@@ -161,9 +161,9 @@ class OfficialDatabases(Closing):
         self._open: dict[Path, sqlite3.Connection] = {}
         self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
         self.names = cache(self._read_names)
-        self.files = cache(self._find_files)
 
-    def _find_files(self, database: str) -> list[Path]:
+    def files(self, database: str) -> list[Path]:
+        """Return the databases of a schema (`suite_files`)."""
         return suite_files(self._locate(database), database)
 
     def _read_names(self, database: str) -> Names:

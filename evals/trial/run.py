@@ -50,33 +50,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What a trial asks, of what.
+    """What a trial asks, of what."""
 
-    Attributes:
-        database: A path, or a URL.
-        questions: The question file.
-        model: As for `tableturn ask`.
-        base_url: Of an OpenAI-compatible server.
-        preset: The agent's.
-        settings: Fields that differ from the preset.
-        examples: An example store.
-        tries: How often each question is asked.
-        jobs: Conversations at once.
-        price: Dollars a million prompt and completion tokens; None leaves money out.
-        gate: The least share of questions that must pass; None for no gate.
-    """
-
-    database: str
-    questions: Path
-    model: str | None = None
-    base_url: str | None = None
-    preset: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    examples: str | None = None
-    tries: int = 1
-    jobs: int = 4
-    price: tuple[float, float] | None = None
-    gate: float | None = None
+    database: str  # a path, or a URL
+    questions: Path  # the question file
+    model: str | None = None  # as for `tableturn ask`
+    base_url: str | None = None  # of an OpenAI-compatible server
+    preset: str | None = None  # the agent's
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])  # fields that differ from the preset
+    examples: str | None = None  # an example store
+    tries: int = 1  # how often each question is asked
+    jobs: int = 4  # conversations at once
+    price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
+    gate: float | None = None  # the least share of questions that must pass; None for no gate
 
 
 def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ...agent import SQLAgent
 from ...agent.answers.trust import fingerprints
-from ...agent.model.trust import Bound, keep_bound
+from ...agent.model.trust import Bound, Fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
@@ -24,9 +24,6 @@ from ..records import parse_record
 from ..runner import Listener
 from .question import TrialQuestion, read_trial
 from .run import TrialOptions, ask_questions
-
-_AS_ASKED = ("conventions", "today")
-"""Settings that evaluations change, and that a bound must be set with as people will ask."""
 
 
 class Label(BaseModel):
@@ -72,10 +69,11 @@ def fit_bound(
         ModelError: The model cannot be set up.
         RunStopped: The model could not be asked several questions in a row.
     """
-    with _agent(options) as agent:
-        settings, (identity, model, prints) = agent.settings, _state(agent)
+    identity, model, prints = state_of(options)
+    with _open_agent(options) as agent:
         questions, inverted = _approved(agent) if labels is None else read_labels(labels)
-    as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
+        # Evaluations change these, and a bound must be set with them as people will ask.
+        as_asked = {name: getattr(agent.settings, name) for name in ("conventions", "today")}
     # An approved answer would give away what is right for its own question.
     fields = {**as_asked, **options.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = ask_questions(questions, replace(options, settings=fields), out, listener)
@@ -87,15 +85,21 @@ def fit_bound(
     return bound
 
 
-def state_of(options: TrialOptions) -> tuple[str, str, Any]:
+def state_of(options: TrialOptions) -> tuple[str, str, Fingerprints]:
     """Return the database's identity, the model's name, and the fingerprints as they are now."""
-    with _agent(options) as agent:
-        return _state(agent)
+    with _open_agent(options) as agent:
+        model = agent.resources.translator(agent.settings).model
+        return database_identity(agent.resources.database), model, fingerprints(agent.resources, agent.settings)
 
 
-def _state(agent: SQLAgent) -> tuple[str, str, Any]:
-    identity = database_identity(agent.resources.database)
-    return identity, agent.resources.translator(agent.settings).model, fingerprints(agent.resources, agent.settings)
+def _open_agent(options: TrialOptions) -> SQLAgent:
+    return SQLAgent(
+        options.database,
+        model=options.model,
+        settings=make_settings(options.settings, preset=options.preset),
+        examples=options.examples,
+        base_url=options.base_url,
+    )
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
@@ -174,13 +178,3 @@ def _approved(agent: SQLAgent) -> Labelled:
             "pass --labels with a trial's questions, or with lines of question, sql and right"
         )
     return labelled(kept)
-
-
-def _agent(options: TrialOptions) -> SQLAgent:
-    return SQLAgent(
-        options.database,
-        model=options.model,
-        settings=make_settings(options.settings, preset=options.preset),
-        examples=options.examples,
-        base_url=options.base_url,
-    )
