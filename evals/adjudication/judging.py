@@ -78,7 +78,10 @@ class Cases(Closing):
         before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
-        tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
+        data: list[tuple[str, str]] = []
+        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:_TABLES]:
+            rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT {_TABLE_ROWS}")
+            data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         return JudgeTask(
             question=question.text,
             history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
@@ -86,7 +89,7 @@ class Cases(Closing):
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
             evidence=question.evidence,
-            data=tuple((name, _preview(database, name)) for name in tables[:_TABLES]),
+            data=tuple(data),
         )
 
 
@@ -116,11 +119,6 @@ def _run(database: Database, sql: str) -> Table | QueryError:
         return database.execute(sql, _LIMITS)
     except QueryError as error:
         return error
-
-
-def _preview(database: Database, table: str) -> str:
-    rows = _run(database, f"SELECT * FROM {quoted(table, database.dialect)} LIMIT {_TABLE_ROWS}")
-    return "" if isinstance(rows, QueryError) else csv_text(rows.columns, rows.rows)
 
 
 def _regular(sql: str, database: Database) -> str:
@@ -178,10 +176,10 @@ def judge_cases(
     jobs: int,
     calls: int | None = None,
 ) -> JudgingEnd:
-    """Have cases judged.
+    """Have cases judged, those of one database together.
 
     Args:
-        cases: Those of one database together.
+        cases: What is judged.
         shown: Prepares them.
         judge: Whom to ask.
         listener: Told about each finding, in no order; what it has been told need not be asked again.

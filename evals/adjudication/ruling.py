@@ -145,14 +145,7 @@ class Adjudicator(Closing):
         return [ruling for ruling in self._known(question)[0].values() if ruling.verdict == "right"]
 
     def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
-        """Return an answer by verdict.
-
-        Args:
-            question: What was asked.
-            sql: The answer.
-            ex: Whether gold calls it right; None if gold cannot be judged by.
-            valid: Whether it runs; of no account if gold cannot be judged by.
-        """
+        """Return an answer by verdict; `ex` is whether gold calls it right, None if gold cannot be judged by."""
         accepted, proposed = self._known(question)
         form = self._form(question, sql) if accepted or proposed else ""
         if form in accepted:
@@ -313,12 +306,9 @@ class Taken:
 
 
 def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:
-    """Sort decisions.
+    """Sort decisions, in the order in which they were made, into those that are new, known, and not to be taken.
 
-    Args:
-        decisions: In the order in which they were made.
-        before: The verdict file's.
-        dataset: Whose questions they must be on, and on which what is called right must run; None for any.
+    They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
 
     def query(ruling: Ruling) -> tuple[str, ...]:

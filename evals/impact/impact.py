@@ -232,12 +232,7 @@ Ask = Callable[[PastAnswer], tuple[str, str]]
 
 
 def asking(agent: SQLAgent, history: Sequence[PastAnswer]) -> Ask:
-    """Ask an agent of the new state; a turn of a conversation sees the turns before it as they were answered.
-
-    Args:
-        agent: Whom to ask.
-        history: All past answers, those of a conversation in their order.
-    """
+    """Ask an agent of the new state; a turn of a conversation sees the turns of `history` before it, as answered."""
     # A conversation is a thread of a file or folder.
     threads = {id(past): (past.source.rpartition(":")[0], past.thread) for past in history if past.thread}
 

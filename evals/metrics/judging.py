@@ -9,25 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from ...tools.database.table import Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed
 from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question
-from ..official import (
-    OfficialDatabases,
-    Unparsed,
-    differing_clauses,
-    exact_set_match,
-    execute_both,
-    hardness,
-    parse,
-    read_foreign_key_maps,
-    suite_files,
-)
-from ..official.exact_match import Query
-from ..official.execution import Rows
+from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
+from ..official.execution import OfficialDatabases, Rows, execute_both, suite_files
 from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
 
 
@@ -50,14 +39,6 @@ class Verdict:
     def unasked(self, why: str) -> Verdict:
         """Return the verdict without an outcome: the model could not be asked."""
         return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
-
-
-class Judge(Protocol):
-    """Judges predictions, one at a time; use it as a context manager, so that databases are closed."""
-
-    def judge(self, question: Question, sql: str) -> Verdict:
-        """Judge one prediction; an empty one is wrong."""
-        ...
 
 
 class ClauseJudge:
@@ -88,7 +69,7 @@ class ClauseJudge:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
         query = self._read(question, sql.replace("value", "1"))
-        return any(exact_set_match(query, gold, foreign_keys) for gold in golds)
+        return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
 
     def differing(self, question: Question, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""

@@ -7,27 +7,6 @@ docstring there says so.
 
 from __future__ import annotations
 
-from .exact_match import (
-    Names,
-    Unparsed,
-    differing_clauses,
-    exact_set_match,
-    hardness,
-    parse,
-    read_foreign_key_maps,
-)
-from .execution import MANIFEST, OfficialDatabases, execute_both, suite_files
+from .execution import MANIFEST, OfficialDatabases
 
-__all__ = [
-    "MANIFEST",
-    "Names",
-    "OfficialDatabases",
-    "Unparsed",
-    "differing_clauses",
-    "exact_set_match",
-    "execute_both",
-    "hardness",
-    "parse",
-    "read_foreign_key_maps",
-    "suite_files",
-]
+__all__ = ["MANIFEST", "OfficialDatabases"]

@@ -60,11 +60,9 @@ def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
 
 
 def declared_keys(names: Names, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Do as `read_foreign_key_maps`, for a database that no tables.json describes.
+    """Return the column that each foreign-key column stands for, in a database that no tables.json describes.
 
-    Args:
-        names: The database's tables and columns, in its own order.
-        pairs: A referring column and the one that it refers to, as `table.column` in lower case each.
+    A pair is a referring column and the one that it refers to, as `table.column` in lower case each.
     """
     ids = [f"{table}.{column}" for table, columns in names.columns.items() for column in columns]
     place = {name: number for number, name in enumerate(ids)}
@@ -425,11 +423,6 @@ class _Reader:
 
 Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keywords", "from"]
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
-
-
-def exact_set_match(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> bool:
-    """Whether two queries have the same clauses, as `differing_clauses` compares them."""
-    return not differing_clauses(predicted, gold, foreign_keys)
 
 
 def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:

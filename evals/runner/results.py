@@ -24,7 +24,7 @@ from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, with_verdicts
 from ..datasets import Dataset
-from ..metrics import Judge, StrictJudge, as_json, official_judge, summarize
+from ..metrics import BirdJudge, OfficialJudge, StrictJudge, as_json, official_judge, summarize
 from ..metrics.judging import ClauseJudge, Verdict, error_class
 from ..metrics.redundancy import mean_redundancy
 from ..official import OfficialDatabases
@@ -238,7 +238,7 @@ def without_passwords(results: dict[str, Any]) -> dict[str, Any]:
     return {**results, **scores, "questions": questions}
 
 
-def _judge_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
+def _judge_again(judge: OfficialJudge | BirdJudge, record: TurnRecord, strict: Verdict) -> Verdict:
     """Return the verdict of another judge; none, again, where the model could not be asked."""
     verdict = judge.judge(strict.question, record.sql)
     return verdict if strict.asked else verdict.unasked(record.text)

@@ -54,8 +54,8 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
     schema = database.schema()
     drafts = [*_from_log(log, schema)] if log else []
     drafts += _from_knowledge(knowledge, schema) if knowledge else []
-    drafts += islice(filter(gives_rows, _from_schema(schema)), FROM_SCHEMA)
-    kept = {found["question"]: found for found in drafts if gives_rows(found)}
+    drafts = [*filter(gives_rows, drafts), *islice(filter(gives_rows, _from_schema(schema)), FROM_SCHEMA)]
+    kept = {found["question"]: found for found in drafts}
     question = "What will the weather be like tomorrow?"
     return [*kept.values(), {"question": question, "must": "decline", "note": "no table says: it must decline"}]
 

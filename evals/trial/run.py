@@ -372,19 +372,16 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
 def paired(before: Sequence[T], after: Sequence[T], *keys: Callable[[T], Hashable]) -> list[tuple[T, T]]:
     """Return what is in both, in the order of `before`, each thing once.
 
-    Args:
-        before: One list.
-        after: The other.
-        keys: What makes two things the same; a later key is for those that earlier ones leave over.
+    A key makes two things the same; a later key is for those that earlier ones leave over.
     """
-    found: dict[int, int] = {}
+    found: dict[int, T] = {}
+    left = list(after)
     for key in keys:
-        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        taken = set(found.values())
-        for place, thing in enumerate(after):
-            if place not in taken:
-                waiting[key(thing)].append(place)
+        waiting: dict[Hashable, deque[T]] = defaultdict(deque)
+        for thing in left:
+            waiting[key(thing)].append(thing)
         for place, thing in enumerate(before):
             if place not in found and waiting[key(thing)]:
                 found[place] = waiting[key(thing)].popleft()
-    return [(before[place], after[found[place]]) for place in sorted(found)]
+        left = [thing for things in waiting.values() for thing in things]
+    return [(before[place], found[place]) for place in sorted(found)]

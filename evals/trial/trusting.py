@@ -52,7 +52,7 @@ def fit_bound(
     path: Path,
     listener: Listener,
 ) -> Bound:
-    """Ask the labelled questions, set the bound, and keep it.
+    """Ask the labelled questions, set the bound, and keep it in a file of bounds.
 
     Args:
         options: Of whom; its questions are those of the labels.
@@ -64,10 +64,7 @@ def fit_bound(
         listener: Told about each answer.
 
     Raises:
-        SettingsError: There are no labels, or a file is wrong or cannot be written.
-        DatabaseUnavailable: The database cannot be used.
-        ModelError: The model cannot be set up.
-        RunStopped: The model could not be asked several questions in a row.
+        SettingsError: There are no labels, or some could not be asked.
     """
     identity, model, prints = state_of(options)
     with _open_agent(options) as agent:
