@@ -7,10 +7,10 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...agent.effects import Tally, Translator, arun, ask
 from ...agent.model.budget import TRIES, Budget, BudgetReached
@@ -42,13 +42,7 @@ _LIMITS = Limits(seconds=30.0, rows=1_000)
 
 @dataclass(frozen=True)
 class Case:
-    """An answer beside the gold query.
-
-    Attributes:
-        question: What was asked.
-        sql: The answer.
-        gold: What it is put beside.
-    """
+    """An answer beside the gold query."""
 
     question: Question
     sql: str
@@ -56,7 +50,7 @@ class Case:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What proposals on the answer are found by: the question's id, and the query."""
+        """The question's id and the query, by which proposals on the answer are found."""
         return self.question.id, self.sql
 
 
@@ -67,13 +61,10 @@ class Cases(Closing):
         self._dataset = dataset
         self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
         self._databases = OneOpen()
-
-    def close(self) -> None:
-        """See `Closing`."""
-        self._databases.close()
+        self.close = self._databases.close
 
     def task(self, case: Case) -> JudgeTask:
-        """What is put to a judge, the answer first.
+        """Return what is put to a judge, the answer first.
 
         Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
         that how it is written does not tell where it comes from.
@@ -87,7 +78,10 @@ class Cases(Closing):
         before = [(turn.text, next(iter(turn.golds), "")) for turn in self._turns.get(question.id, ())]
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
-        tables = sorted(requested(schema, answer_sql) | requested(schema, gold_sql))
+        data: list[tuple[str, str]] = []
+        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:_TABLES]:
+            rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT {_TABLE_ROWS}")
+            data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         return JudgeTask(
             question=question.text,
             history=tuple(PastTurn(text, sql=_regular(sql, database)) for text, sql in before),
@@ -95,7 +89,7 @@ class Cases(Closing):
             first=_exhibit(_regular(answer_sql, database), answer, gold),
             second=_exhibit(_regular(gold_sql, database), gold, answer),
             evidence=question.evidence,
-            data=tuple((name, _preview(database, name)) for name in tables[:_TABLES]),
+            data=tuple(data),
         )
 
 
@@ -127,11 +121,6 @@ def _run(database: Database, sql: str) -> Table | QueryError:
         return error
 
 
-def _preview(database: Database, table: str) -> str:
-    rows = _run(database, f"SELECT * FROM {quoted(table, database.dialect)} LIMIT {_TABLE_ROWS}")
-    return "" if isinstance(rows, QueryError) else csv_text(rows.columns, rows.rows)
-
-
 def _regular(sql: str, database: Database) -> str:
     try:
         return regularize(sql, database.schema())
@@ -148,13 +137,7 @@ _AFFORDABLE = Budget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """What a judge says of a case.
-
-    Attributes:
-        case: What was judged.
-        answer: On the answer; unclear where the two passes disagree.
-        gold: On the gold query, likewise.
-    """
+    """What a judge says of a case: on the answer and on the gold query, unclear if the two passes disagree."""
 
     case: Case
     answer: Opinion
@@ -169,37 +152,34 @@ class JudgedCase:
         return [Ruling.model_validate({**about, "sql": sql, **asdict(opinion), **told}) for sql, opinion in sides]
 
 
-Listener: TypeAlias = Callable[[JudgedCase], None]
-"""Told about each case as it is judged."""
-
-
-@dataclass
-class JudgingEnd:
-    """How judging ended.
-
-    Attributes:
-        calls: Requests made.
-        left: Cases that the budget of calls had no room for.
-        failed: Cases that could not be asked, with the reason.
-    """
-
-    calls: int = 0
-    left: int = 0
-    failed: list[tuple[Case, str]] = field(default_factory=list[tuple[Case, str]])
-
-
 def judge_name(model: str) -> str:
     """Return who a model's rulings are by."""
     return f"model {model}"
 
 
+@dataclass
+class JudgingEnd:
+    """How judging ended."""
+
+    calls: int = 0  # requests made
+    left: int = 0  # cases that the budget of calls had no room for
+    # Cases that could not be asked, with the reason.
+    failed: list[tuple[Case, str]] = field(default_factory=list[tuple[Case, str]])
+
+
 def judge_cases(
-    cases: Sequence[Case], shown: Cases, judge: Translator, listener: Listener, *, jobs: int, calls: int | None = None
+    cases: Sequence[Case],
+    shown: Cases,
+    judge: Translator,
+    listener: Callable[[JudgedCase], None],
+    *,
+    jobs: int,
+    calls: int | None = None,
 ) -> JudgingEnd:
-    """Have cases judged.
+    """Have cases judged, those of one database together.
 
     Args:
-        cases: Those of one database together.
+        cases: What is judged.
         shown: Prepares them.
         judge: Whom to ask.
         listener: Told about each finding, in no order; what it has been told need not be asked again.
@@ -209,76 +189,56 @@ def judge_cases(
     Raises:
         ModelError: `GIVE_UP_AFTER` cases in a row could not be asked.
     """
-    return completed(_Judging(shown, judge, listener, calls).all(cases, jobs))
+    end = JudgingEnd()
+    most = math.inf if calls is None else calls
+    waiting, failed_in_a_row = iter(cases), 0
 
-
-class _Judging:
-    def __init__(self, shown: Cases, judge: Translator, listener: Listener, calls: int | None) -> None:
-        self._shown = shown
-        self._judge = judge
-        self._listener = listener
-        self._free = math.inf if calls is None else calls
-        self._ended = JudgingEnd()
-        self._failed_in_a_row = 0
-
-    async def all(self, cases: Sequence[Case], jobs: int) -> JudgingEnd:
-        waiting = iter(cases)
-        # What a case takes is known when it is judged: with a limit there is one at a time.
-        workers = min(jobs if self._free == math.inf else 1, len(cases))
+    async def opinions(task: JudgeTask) -> Judgement:
+        tally = Tally(replace(_AFFORDABLE, calls=int(min(most - end.calls, _AFFORDABLE.calls))))
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(workers):
-                    group.create_task(self._work(waiting))
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
-        return self._ended
-
-    async def _work(self, cases: Iterator[Case]) -> None:
-        """Judge as one of the workers, who share the iterator."""
-        for case in cases:
-            if self._free < PASSES:
-                self._ended.left += 1
-                continue
-            try:
-                task = self._shown.task(case)
-                # Each query comes first once, which is fairer than chance.
-                first, second = [await self._asked(one) for one in (task, task.swapped())]
-            except (DatabaseUnavailable, ModelError) as error:
-                if isinstance(error, BudgetReached) and not self._free:
-                    self._ended.left += 1
-                else:
-                    self._fail(case, error)
-            else:
-                self._failed_in_a_row = 0
-                self._listener(
-                    JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first))
-                )
-
-    def _fail(self, case: Case, error: Exception) -> None:
-        """Stop if case after case fails."""
-        self._ended.failed.append((case, str(error)))
-        self._failed_in_a_row += 1
-        if self._failed_in_a_row == GIVE_UP_AFTER:
-            raise ModelError(
-                f"stopped after {self._ended.calls} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: "
-                f"{error}"
-            ) from error
-
-    async def _asked(self, task: JudgeTask) -> Judgement:
-        """Return opinions on both sides, unclear if the reply cannot be read.
-
-        Raises:
-            ModelError: The model cannot be asked, or not often enough.
-        """
-        tally = Tally(replace(_AFFORDABLE, calls=int(min(self._free, _AFFORDABLE.calls))))
-        try:
-            return (await arun(ask(task), self._judge, tally)).reply
+            return (await arun(ask(task), judge, tally)).reply
         except ReplyError as error:
             unread = Opinion("unclear", "", f"The judge's reply cannot be read: {error}")
             return Judgement(unread, unread)
         finally:
-            self._ended.calls += tally.usage.llm_calls
-            self._free -= tally.usage.llm_calls
+            end.calls += tally.usage.llm_calls
+
+    async def work() -> None:
+        nonlocal failed_in_a_row
+        for case in waiting:
+            if most - end.calls < PASSES:
+                end.left += 1
+                continue
+            try:
+                task = shown.task(case)
+                # Each query comes first once, which is fairer than chance.
+                first, second = [await opinions(one) for one in (task, task.swapped())]
+            except (DatabaseUnavailable, ModelError) as error:
+                if isinstance(error, BudgetReached) and end.calls >= most:
+                    end.left += 1
+                    continue
+                end.failed.append((case, str(error)))
+                failed_in_a_row += 1
+                if failed_in_a_row == GIVE_UP_AFTER:
+                    raise ModelError(
+                        f"stopped after {end.calls} requests, as {GIVE_UP_AFTER} cases in a row could not be judged: "
+                        f"{error}"
+                    ) from error
+            else:
+                failed_in_a_row = 0
+                listener(JudgedCase(case, _agreed(first.first, second.second), _agreed(first.second, second.first)))
+
+    async def work_together() -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                # What a case takes is known when it is judged: with a limit there is one at a time.
+                for _ in range(min(jobs if calls is None else 1, len(cases))):
+                    group.create_task(work())
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    completed(work_together())
+    return end
 
 
 def _agreed(one: Opinion, other: Opinion) -> Opinion:
@@ -291,25 +251,18 @@ def _agreed(one: Opinion, other: Opinion) -> Opinion:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge's verdicts beside people's on the same answers.
+    """A judge's verdicts beside people's on the same answers."""
 
-    Attributes:
-        n: Answers that both judged.
-        agreed: Those with the same verdict.
-        kappa: Cohen's: agreement beyond chance, 1 for all; None where both have one and the same verdict throughout.
-        wrong_found: Share of what people call wrong that the judge calls wrong; None where there is none.
-        right_kept: Likewise of what people call right.
-    """
-
-    n: int
-    agreed: int
+    n: int  # answers that both judged
+    agreed: int  # those with the same verdict
+    # Cohen's: agreement beyond chance, 1 for all; None if both have one and the same verdict throughout.
     kappa: float | None
-    wrong_found: float | None
-    right_kept: float | None
+    wrong_found: float | None  # share of what people call wrong that the judge calls wrong; None if there is none
+    right_kept: float | None  # likewise of what people call right
 
     @property
     def told(self) -> str:
-        """In one line."""
+        """The agreement in one line."""
         kappa = "-" if self.kappa is None else f"{self.kappa:.2f}"
         parts = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
         for name, share in (("wrong answers found", self.wrong_found), ("right answers kept", self.right_kept)):
@@ -318,35 +271,24 @@ class Agreement:
 
 
 def agreement(pairs: Sequence[tuple[Word, Word]]) -> Agreement:
-    """Compares verdicts: people's first, the judge's second."""
+    """Compare verdicts: people's first, the judge's second."""
     n = len(pairs)
     agreed = sum(given == judged for given, judged in pairs)
     given, judged = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
     chance = sum(given[word] * judged[word] for word in given) / n**2 if n else 1.0
     kappa = (agreed / n - chance) / (1 - chance) if chance < 1 else None
-    return Agreement(n, agreed, kappa, _found(pairs, "wrong"), _found(pairs, "right"))
-
-
-def _found(pairs: Sequence[tuple[Word, Word]], word: Word) -> float | None:
-    judged = [said for given, said in pairs if given == word]
-    return judged.count(word) / len(judged) if judged else None
+    found = {word: sum(pair == (word, word) for pair in pairs) / given[word] for word in given}
+    return Agreement(n, agreed, kappa, found.get("wrong"), found.get("right"))
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run with the rulings on it.
-
-    Attributes:
-        folder: The run's.
-        dataset: The whole split.
-        kept: Its results.json.
-        verdict_file: Where the rulings on it are, and further ones go.
-    """
+    """A finished run with the rulings on it."""
 
     folder: Path
-    dataset: Dataset
-    kept: dict[str, Any]
-    verdict_file: Path
+    dataset: Dataset  # the whole split
+    kept: dict[str, Any]  # its results.json
+    verdict_file: Path  # where the rulings on it are, and further ones go
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:

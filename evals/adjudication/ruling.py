@@ -34,44 +34,30 @@ _SAID = {"verdict", "kind", "why", "by"}
 
 
 class Ruling(BaseModel):
-    """What was said of a query; it stands for every query with the same result.
-
-    Attributes:
-        dataset: The dataset's name; empty for any.
-        id: The question's id; empty where its text tells it from others.
-        question: As asked.
-        sql: The query that is judged; an accepted one where the verdict is `right`. It may be the gold query itself.
-        gold: The question's gold query, which tells questions of the same words apart; empty for any.
-        verdict: `right` for an answer that whoever asked would accept, beside gold or against it.
-        kind: What is wrong with it, where something is.
-        why: A sentence.
-        by: A person, or `model NAME`.
-        at: When, as ISO 8601 has it.
-        accepted: False for a proposal, which counts for nothing until a person takes it over.
-    """
+    """What was said of a query; it stands for every query with the same result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    dataset: str = ""
-    id: str = ""
+    dataset: str = ""  # its name; empty for any
+    id: str = ""  # the question's; empty if its text tells it from others
     question: str = Field(min_length=1)
-    sql: str = Field(min_length=1)
-    gold: str = ""
-    verdict: Word
-    kind: Kind | Literal[""] = ""
+    sql: str = Field(min_length=1)  # the query that is judged, which may be the gold query itself
+    gold: str = ""  # the question's, which tells questions of the same words apart; empty for any
+    verdict: Word  # `right` for an answer that whoever asked would accept, beside gold or against it
+    kind: Kind | Literal[""] = ""  # what is wrong with it, if something is
     why: str = ""
-    by: str = ""
-    at: str = ""
-    accepted: bool = True
+    by: str = ""  # a person, or `model NAME`
+    at: str = ""  # when, in ISO 8601
+    accepted: bool = True  # False for a proposal, which counts for nothing until a person takes it over
 
 
 def now() -> str:
-    """The time, to the second, in UTC."""
+    """Return the time, to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def read_rulings(path: Path) -> list[Ruling]:
-    """Reads a verdict file, in its order: the last word on a query counts.
+    """Read a verdict file, in its order: the last word on a query counts.
 
     A last line that a killed process left half written is passed over, and the next one takes its place.
 
@@ -88,14 +74,13 @@ def read_rulings(path: Path) -> list[Ruling]:
     return [parse_record(Ruling, record, f"verdicts: {path}, record {n}") for n, record in enumerate(records, 1)]
 
 
-@lru_cache
+@lru_cache  # once, however often the file is read
 def _warn_torn(path: Path, torn: bytes) -> None:
-    """Says so once, however often the file is read."""
     warn(f"verdicts: {path}: its last line was left half written and is passed over: {torn.decode(errors='replace')}")
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
-    """Adds rulings at the end of a verdict file, which is made where there is none; what is there stays.
+    """Add rulings at the end of a verdict file, which is made if there is none.
 
     Raises:
         SettingsError: It cannot be written.
@@ -108,39 +93,22 @@ def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
 
 
 def rulings_beside(folder: Path, given: Path | None) -> list[Ruling]:
-    """The rulings of the given file, or of the one beside a run; none where there is none beside it."""
+    """Return the rulings of the given file, or of the one beside a run if there is one."""
     path = given or folder / VERDICTS_FILE
     return read_rulings(path) if given is not None or path.exists() else []
 
 
-Basis = Literal["gold", "ruling", "result", "none"]
-"""What an outcome rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing."""
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """An answer by verdict.
+    """An answer by verdict."""
 
-    Attributes:
-        verdict: None where gold and answer disagree and nobody has judged: never guessed.
-        basis: What it rests on.
-        why: The ruling's reason; empty where gold decides.
-        kind: The ruling's.
-        proposal: What a judge proposes where nobody has decided; it counts for nothing.
-        gold_proposal: Likewise of the gold query.
-    """
-
-    verdict: Word | None
-    basis: Basis
-    why: str = ""
-    kind: str = ""
-    proposal: Ruling | None = None
-    gold_proposal: Ruling | None = None
-
-    @classmethod
-    def by(cls, ruling: Ruling, basis: Basis) -> Outcome:
-        """Return what a person's ruling says."""
-        return cls(ruling.verdict, basis, ruling.why, ruling.kind)
+    verdict: Word | None  # none if gold and answer disagree and nobody has judged: never guessed
+    # What it rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing.
+    basis: Literal["gold", "ruling", "result", "none"]
+    why: str = ""  # the ruling's reason; empty if gold decides
+    kind: str = ""  # the ruling's
+    proposal: Ruling | None = None  # what a judge proposes if nobody has decided; it counts for nothing
+    gold_proposal: Ruling | None = None  # likewise of the gold query
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept and shown of it."""
@@ -158,6 +126,7 @@ class Adjudicator(Closing):
     def __init__(self, dataset: Dataset, rulings: Iterable[Ruling]) -> None:
         self._dataset = dataset
         self._judge = StrictJudge(dataset)
+        self.close = self._judge.close
         self._schema = cache(self._read_schema)
         self._rulings: dict[str, list[Ruling]] = {}
         for ruling in rulings:
@@ -166,10 +135,6 @@ class Adjudicator(Closing):
                 whole = {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
                 same = self._rulings.setdefault(_words(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
-
-    def close(self) -> None:
-        """See `Closing`."""
-        self._judge.close()
 
     def ruling(self, question: Question, sql: str) -> Ruling | None:
         """Return what a person said of this very query."""
@@ -180,25 +145,18 @@ class Adjudicator(Closing):
         return [ruling for ruling in self._known(question)[0].values() if ruling.verdict == "right"]
 
     def outcome(self, question: Question, sql: str, ex: bool | None, valid: bool) -> Outcome:
-        """Return an answer by verdict.
-
-        Args:
-            question: What was asked.
-            sql: The answer.
-            ex: Whether gold calls it right; None where gold cannot be judged by.
-            valid: Whether it runs; of no account where gold cannot be judged by.
-        """
+        """Return an answer by verdict; `ex` is whether gold calls it right, None if gold cannot be judged by."""
         accepted, proposed = self._known(question)
         form = self._form(question, sql) if accepted or proposed else ""
         if form in accepted:
-            return Outcome.by(accepted[form], "ruling")
+            said = accepted[form]
+            return Outcome(said.verdict, "ruling", said.why, said.kind)
         if not sql.strip() or (ex is False and not valid):
             return Outcome("wrong", "gold")
         alike = [ruling for key, ruling in accepted.items() if self._alike(question, sql, ex, key, ruling)]
-        words = {ruling.verdict for ruling in alike}
-        if len(words) == 1:
-            return Outcome.by(alike[-1], "result")
-        if ex and not words:
+        if len({ruling.verdict for ruling in alike}) == 1:
+            return Outcome(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
+        if ex and not alike:
             return Outcome("right", "gold")
         gold = self._form(question, question.golds[0]) if proposed else ""
         of_gold = None if gold in accepted else proposed.get(gold)
@@ -282,8 +240,7 @@ class VerdictScores:
 def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     """Return `VerdictScores`, in which an open outcome is never taken for anything, and each outcome by question id."""
     counts = Counter(outcome.verdict for outcome in outcomes.values())
-    right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
-    n, decided = len(outcomes), right + wrong
+    n, right, wrong, unjudged = len(outcomes), counts["right"], counts["wrong"], counts[None]
     scores = VerdictScores(
         n,
         right,
@@ -293,7 +250,7 @@ def score_outcomes(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         proposed=sum(found.verdict is None and found.proposal is not None for found in outcomes.values()),
         low=right / n if n else None,
         high=(n - wrong) / n if n else None,
-        ex=right / decided if decided and not unjudged else None,
+        ex=right / (right + wrong) if right + wrong and not unjudged else None,
     )
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
@@ -306,7 +263,7 @@ def show_ex(scores: Mapping[str, Any]) -> str:
 
 
 def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
-    """Tell both judgements in one line."""
+    """Return both judgements in one line."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
@@ -339,31 +296,19 @@ def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Itera
         }
 
 
-_LIMITS = Limits(seconds=30.0, rows=1)
-
-
 @dataclass(frozen=True)
 class Taken:
-    """What becomes of decisions.
+    """What becomes of decisions."""
 
-    Attributes:
-        rulings: Those to add to the verdict file.
-        known: How many it has as the last word on their queries.
-        refused: Why others cannot be taken, in a line each.
-    """
-
-    rulings: Sequence[Ruling]
-    known: int
-    refused: Sequence[str]
+    rulings: Sequence[Ruling]  # those to add to the verdict file
+    known: int  # how many it has as the last word on their queries
+    refused: Sequence[str]  # why others cannot be taken, in a line each
 
 
 def take(decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None) -> Taken:
-    """Sort decisions.
+    """Sort decisions, in the order in which they were made, into those that are new, known, and not to be taken.
 
-    Args:
-        decisions: In the order in which they were made.
-        before: The verdict file's.
-        dataset: Whose questions they must be on, and on which what is called right must run; None for any.
+    They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
 
     def query(ruling: Ruling) -> tuple[str, ...]:
@@ -392,11 +337,10 @@ def _unfit(ruling: Ruling, dataset: Dataset) -> str:
     question = next((question for question in dataset.questions if concerns(ruling, question)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
-    if ruling.verdict != "right":
-        return ""
-    with Database.open(dataset.place(question.database)) as database:
-        try:
-            database.execute(whole_operators(ruling.sql), _LIMITS)
-        except QueryError as error:
-            return f"its query cannot be right, as it does not run: {error}"
+    if ruling.verdict == "right":
+        with Database.open(dataset.place(question.database)) as database:
+            try:
+                database.execute(whole_operators(ruling.sql), Limits(seconds=30.0, rows=1))
+            except QueryError as error:
+                return f"its query cannot be right, as it does not run: {error}"
     return ""

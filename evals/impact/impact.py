@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, get_args
 
@@ -15,7 +14,7 @@ from sqlglot import exp
 
 from ...agent import SQLAgent
 from ...agent.records import plain_cell
-from ...tools.database import Database, Limits, Schema, Table, TableSchema
+from ...tools.database import Database, Limits, Schema, Table
 from ...tools.database.quoting import naming
 from ...tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ...tools.knowledge import Entry
@@ -29,7 +28,7 @@ from ...tools.values.text_words import stems
 from ..metrics.expected import Expected, Unfit, expected
 from ..runner.record import SHOWN_ROWS
 from ..trial.run import paired
-from .history import Held, PastAnswer, Side, concerning
+from .history import Held, PastAnswer, Side, answers_about
 
 ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unsettled"]
 """What becomes of a past answer.
@@ -42,31 +41,20 @@ ChangeKind = Literal["same", "error", "rows", "renamed", "broken_before", "unset
 
 _LIMITS = Limits(seconds=30.0, rows=200_000, result_bytes=200_000_000)
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
-
 _COMMON = frozenset(stems("the a an of in on for to and or is are was were with by from"))
 
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one past answer.
+    """What becomes of one past answer."""
 
-    Attributes:
-        past: The answer.
-        kind: See `ChangeKind`.
-        why: In one line; empty where nothing changes.
-        before: What it showed, or shows on the old state, first rows; None where that is unknown.
-        after: Likewise on the new state; None where it has no rows there.
-        carried: For `renamed`, the query with the new names; where a model was asked, the query that it wrote.
-        by_model: Whether a model was asked.
-    """
-
-    past: PastAnswer
+    past: PastAnswer  # the answer
     kind: ChangeKind
-    why: str = ""
-    before: Held | None = None
-    after: Held | None = None
-    carried: str = ""
-    by_model: bool = False
+    why: str = ""  # in one line; empty if nothing changes
+    before: Held | None = None  # what it showed, or shows on the old state, first rows; None if that is unknown
+    after: Held | None = None  # likewise on the new state; None if it has no rows there
+    carried: str = ""  # for `renamed`, the query with the new names; if a model was asked, the query that it wrote
+    by_model: bool = False  # whether a model was asked
 
     @property
     def changes(self) -> bool:
@@ -74,7 +62,7 @@ class Change:
         return self.kind in ("error", "rows", "renamed")
 
     def as_json(self) -> dict[str, Any]:
-        """The change as `--json` prints it."""
+        """Return the change as `--json` prints it."""
         found = asdict(self)
         past = {name: value for name, value in found.pop("past").items() if name != "held"}
         del found["by_model"]
@@ -85,7 +73,7 @@ class Replay:
     """Two states of a database, and of what is known about it.
 
     Args:
-        before: None where only what its answers showed is left of it.
+        before: None if only what its answers showed is left of it.
         after: The new state.
         knowledge_before: The entries of its knowledge file.
         knowledge_after: Likewise.
@@ -101,19 +89,24 @@ class Replay:
         self._before = before
         self._after = after
         old, new = ({entry.key: entry for entry in entries} for entries in (knowledge_before, knowledge_after))
-        self._redefined = [
-            entry
-            for entries, others in ((old, new), (new, old))
-            for key, entry in entries.items()
-            if key not in others or entry.line != others[key].line
-        ]
+        both = [key for key in old if key in new and old[key].line == new[key].line]
+        self._redefined = [entry for entries in (old, new) for key, entry in entries.items() if key not in both]
+        self._schemas = (before.schema(), after.schema()) if before else None
+        self._new_words = frozenset[str]()
+        if self._schemas:
+            was, now = (
+                {stem for table in schema.tables for part in (table, *table.columns) for stem in name_stems(part.name)}
+                for schema in self._schemas
+            )
+            self._new_words = frozenset(now - was - _COMMON)
 
     def settle(self, past: PastAnswer) -> Change:
         """Return what becomes of an answer."""
-        asked = stems(past.question)
+        asked = tuple(stems(past.question))
         for entry in self._redefined:
-            if any(_holds(asked, phrase) for phrase in entry.phrases):
-                return Change(past, "unsettled", f"what {entry.name!r} means has changed", past.held)
+            for phrase in map(tuple, entry.phrases):
+                if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
+                    return Change(past, "unsettled", f"what {entry.name!r} means has changed", past.held)
         if past.sql:
             return self._settle_query(past)
         # A question that was declined, asked back or failed: other tables or columns may answer it now.
@@ -130,8 +123,8 @@ class Replay:
             return Change(past, "broken_before", str(error))
         if old is None:
             return Change(past, "broken_before", "its rows were not kept, and the old database is not at hand")
-        first = old if isinstance(old, Held) else shown(old.table)
-        gone, table = self._name_gone(past.sql), None
+        first = old if isinstance(old, Held) else _hold(old.table)
+        gone, table = self._find_gone(past.sql), None
         try:
             table = self._after.execute(past.sql, _LIMITS)
         except (QueryTimeout, ResultTooLarge) as error:
@@ -140,134 +133,86 @@ class Replay:
             gone = gone or str(error)
         if table is None or gone:
             # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
-            return self._carry_over(past, old, Change(past, "error", gone, first))
+            lost = Change(past, "error", gone, first)
+            carried = _rewrite(past.sql, *self._schemas) if self._schemas else ""
+            try:
+                table = self._after.execute(carried, _LIMITS) if carried else None
+            except QueryError:
+                return lost
+            if table is None or not _gives(old, table):
+                return lost
+            return replace(lost, kind="renamed", after=_hold(table), carried=carried)
         if _gives(old, table):
-            return Change(past, "same", "", first, shown(table))
+            return Change(past, "same", "", first, _hold(table))
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the moment or on chance", first)
-        return Change(past, "rows", _tell_difference(first, table), first, shown(table))
+        counts = (first.row_count, len(table.rows), "rows"), (len(first.columns), len(table.columns), "columns")
+        why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
+        return Change(past, "rows", why, first, _hold(table))
 
-    def _carry_over(self, past: PastAnswer, old: Expected | Held, lost: Change) -> Change:
-        """Return `renamed` if the query gives the same rows under new names, else that it is lost."""
-        carried = self._renames.rewrite(past.sql) if self._renames else ""
+    def _find_gone(self, sql: str) -> str:
+        """Return in words what the query reads that the new state lacks; empty for nothing."""
         try:
-            table = self._after.execute(carried, _LIMITS) if carried else None
-        except QueryError:
-            return lost
-        if table is None or not _gives(old, table):
-            return lost
-        return replace(lost, kind="renamed", after=shown(table), carried=carried)
-
-    def _name_gone(self, sql: str) -> str:
-        """Name what the query reads that the new state lacks; empty for nothing."""
-        renames = self._renames
-        if renames is None:
-            return ""
-        try:
-            used = used_items(sql, renames.before)
+            if self._schemas is None:
+                return ""
+            used = used_items(sql, self._schemas[0])
         except SQLParseError:
             return ""
-        after = renames.after
+        after = self._schemas[1]
         tables = sorted(name for name in used.tables if after.table(name) is None)
-        parts = [f"the table {name} is gone{_maybe('now', renames.tables.get(name))}" for name in tables]
-        for table, column in sorted(used.columns):
-            if column == ALL_COLUMNS or table in tables or after.column(table, column) is not None:
-                continue
-            moved = [other.name for other in after.tables if other.column(column)]
-            now = _maybe("now", renames.columns.get((table, column)))
-            now = now or _maybe("now in", moved[0] if len(moved) == 1 else None)
-            parts.append(f"{table}.{column} is gone{now}")
-        return "; ".join(parts)
-
-    @cached_property
-    def _renames(self) -> _Renames | None:
-        return _Renames(self._before.schema(), self._after.schema()) if self._before else None
-
-    @cached_property
-    def _new_words(self) -> frozenset[str]:
-        """Stems of names that only the new state has."""
-        if self._renames is None:
-            return frozenset()
-        before, after = (frozenset(_name_stems(schema)) for schema in (self._renames.before, self._renames.after))
-        return after - before - _COMMON
+        columns = sorted(
+            f"{table}.{column}"
+            for table, column in used.columns
+            if column != ALL_COLUMNS and table not in tables and after.column(table, column) is None
+        )
+        return "; ".join([*(f"the table {name} is gone" for name in tables), *(f"{name} is gone" for name in columns)])
 
 
-def _holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether a phrase's words follow one another among some words."""
-    return any(tuple(words[start : start + len(phrase)]) == tuple(phrase) for start in range(len(words)))
+def _rewrite(sql: str, before: Schema, after: Schema) -> str:
+    """Return a query with the names that things seem to have now: a guess by form, to be confirmed by equal rows.
 
-
-def _name_stems(schema: Schema) -> Iterator[str]:
-    for table in schema.tables:
-        for name in (table.name, *(column.name for column in table.columns)):
-            yield from name_stems(name)
-
-
-def _maybe(word: str, name: str | None) -> str:
-    return f" ({word} {name}?)" if name else ""
-
-
-class _Renames:
-    """What seems to have been renamed between two schemas: a guess by form, to be confirmed by equal rows.
-
-    Attributes:
-        tables: New name by old name, both as declared.
-        columns: New name by table and column, as they were called before.
+    Empty if nothing that it reads was renamed, or it cannot be read.
     """
-
-    def __init__(self, before: Schema, after: Schema) -> None:
-        self.before = before
-        self.after = after
-        self.tables: dict[str, str] = {}
-        self.columns: dict[tuple[str, str], str] = {}
-        new = [table for table in after.tables if before.table(table.name) is None]
-        for table in before.tables:
-            now = after.table(table.name)
-            if now is None:
-                # A table that is gone is the only new one with the same columns.
-                alike = [other for other in new if _column_names(other) == _column_names(table)]
-                if len(alike) == 1:
-                    self.tables[table.name] = alike[0].name
-            else:
-                self.columns |= {(table.name, old): name for old, name in _renamed_columns(table, now)}
-
-    def rewrite(self, sql: str) -> str:
-        """Return a query with the new names; empty if nothing that it reads was renamed, or it cannot be read."""
-        try:
-            tree = parse(sql, self.before.dialect).tree.copy()
-        except SQLParseError:
-            return ""
-        found = resolve(tree, self.before)
-        renamed: list[tuple[exp.Expr, str]] = []
-        for reference in found.references:
-            table = reference.source.table if reference.source else None
-            if table and reference.kind == "column" and (table.name, reference.column) in self.columns:
-                renamed.append((reference.node, self.columns[table.name, reference.column]))
-        for source in (source for scope in found.scopes for source in scope.sources):
-            if source.table and source.table.name in self.tables and isinstance(source.node, exp.Table):
-                if not source.node.alias:
-                    source.node.set("alias", exp.TableAlias(this=source.node.this.copy()))
-                renamed.append((source.node, self.tables[source.table.name]))
-        for node, name in renamed:
-            node.set("this", exp.to_identifier(name, quoted=not naming(self.before.dialect).is_plain(name)))
-        return tree.sql(self.before.dialect) if renamed else ""
-
-
-def _renamed_columns(before: TableSchema, after: TableSchema) -> Iterator[tuple[str, str]]:
-    """Pair columns that are gone, in their order, with the new ones of the same type, if there are as many."""
-    gone = [column for column in before.columns if after.column(column.name) is None]
-    new = [column for column in after.columns if before.column(column.name) is None]
-    for kind in dict.fromkeys(column.type.lower() for column in gone):
-        pair = [[column.name for column in side if column.type.lower() == kind] for side in (gone, new)]
-        if len(pair[0]) == len(pair[1]):
-            yield from zip(*pair, strict=True)
+    tables: dict[str, str] = {}
+    columns: dict[tuple[str, str], str] = {}
+    for table in before.tables:
+        now = after.table(table.name)
+        if now is None:
+            # A table that is gone is the only new one with the same columns.
+            names = {column.name.lower() for column in table.columns}
+            new = [other for other in after.tables if before.table(other.name) is None]
+            alike = [other.name for other in new if {column.name.lower() for column in other.columns} == names]
+            if len(alike) == 1:
+                tables[table.name] = alike[0]
+            continue
+        # Columns that are gone are, in their order, the new ones of the same type, if there are as many.
+        gone = [column for column in table.columns if now.column(column.name) is None]
+        added = [column for column in now.columns if table.column(column.name) is None]
+        for kind in {column.type.lower() for column in gone}:
+            old, new = ([column.name for column in side if column.type.lower() == kind] for side in (gone, added))
+            if len(old) == len(new):
+                columns |= {(table.name, name): other for name, other in zip(old, new, strict=True)}
+    try:
+        tree = parse(sql, before.dialect).tree.copy()
+    except SQLParseError:
+        return ""
+    found = resolve(tree, before)
+    renamed: list[tuple[exp.Expr, str]] = []
+    for reference in found.references:
+        table = reference.source.table if reference.source else None
+        if table and reference.kind == "column" and (table.name, reference.column) in columns:
+            renamed.append((reference.node, columns[table.name, reference.column]))
+    for source in (source for scope in found.scopes for source in scope.sources):
+        if source.table and source.table.name in tables and isinstance(source.node, exp.Table):
+            if not source.node.alias:
+                source.node.set("alias", exp.TableAlias(this=source.node.this.copy()))
+            renamed.append((source.node, tables[source.table.name]))
+    for node, name in renamed:
+        node.set("this", exp.to_identifier(name, quoted=not naming(before.dialect).is_plain(name)))
+    return tree.sql(before.dialect) if renamed else ""
 
 
-def _column_names(table: TableSchema) -> frozenset[str]:
-    return frozenset(column.name.lower() for column in table.columns)
-
-
-def shown(table: Table) -> Held:
+def _hold(table: Table) -> Held:
     """Return a result as people are shown it."""
     rows = tuple(tuple(plain_cell(cell) for cell in row) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
@@ -282,26 +227,18 @@ def _gives(old: Expected | Held, table: Table) -> bool:
     return not Counter(old.rows) - Counter(tuple(plain_cell(cell) for cell in row) for row in table.rows)
 
 
-def _tell_difference(first: Held, table: Table) -> str:
-    counts = (first.row_count, len(table.rows), "rows"), (len(first.columns), len(table.columns), "columns")
-    return next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
-
-
 Ask = Callable[[PastAnswer], tuple[str, str]]
-"""Asks a model a past answer's question of the new state: its query, empty where there is none, and the status."""
+"""Asks a model a past answer's question of the new state: its query, empty if there is none, and the status."""
 
 
 def asking(agent: SQLAgent, history: Sequence[PastAnswer]) -> Ask:
-    """Ask an agent of the new state; a turn of a conversation sees the turns before it as they were answered.
-
-    Args:
-        agent: Whom to ask.
-        history: All past answers, those of a conversation in their order.
-    """
+    """Ask an agent of the new state; a turn of a conversation sees the turns of `history` before it, as answered."""
+    # A conversation is a thread of a file or folder.
+    threads = {id(past): (past.source.rpartition(":")[0], past.thread) for past in history if past.thread}
 
     def ask(past: PastAnswer) -> tuple[str, str]:
         conversation = agent.conversation()
-        turns = [other for other in history if past.thread and _conversation(other) == _conversation(past)]
+        turns = [other for other in history if past.thread and threads.get(id(other)) == threads.get(id(past))]
         before = turns[: turns.index(past)] if turns else []
         if earlier := [asdict(PastTurn(turn.question, turn.question, turn.sql)) for turn in before if turn.sql]:
             config: Any = {"configurable": {"thread_id": conversation.thread}}
@@ -312,18 +249,9 @@ def asking(agent: SQLAgent, history: Sequence[PastAnswer]) -> Ask:
     return ask
 
 
-def _conversation(past: PastAnswer) -> tuple[str, str]:
-    """Return the file or folder, and the thread in it."""
-    return past.source.rpartition(":")[0], past.thread
-
-
 @dataclass(frozen=True)
 class Impact:
-    """What a change does to past answers.
-
-    Attributes:
-        changes: One for each past answer, in their order.
-    """
+    """What a change does to past answers: one change for each, in their order."""
 
     changes: Sequence[Change]
 
@@ -341,7 +269,7 @@ class Impact:
         return sum(map(condition, self.changes)) / len(self.changes) if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
-        """Counts, what changes, and what only a model can settle."""
+        """Return counts, what changes, and what only a model can settle."""
         counts = Counter(change.kind for change in self.changes)
         return {
             "answers": len(self.changes),
@@ -356,7 +284,7 @@ class Impact:
 def impact(
     before: Side, after: Side, history: Sequence[PastAnswer], ask: Ask | None = None, *, again: bool = False
 ) -> Impact:
-    """Replays past answers.
+    """Replay past answers.
 
     Args:
         before: The old state. A trial or run brings its own answers, and what they showed counts, as its database may
@@ -384,7 +312,7 @@ def impact(
         if history:
             old = stack.enter_context(Database.open(old_place))
             replay = Replay(old, new, before.knowledge, after.knowledge)
-            changes += [replay.settle(past) for past in concerning(history, old)]
+            changes += [replay.settle(past) for past in answers_about(old, history)]
         if ask is not None:
             for place, change in enumerate(changes):
                 if change.kind == "unsettled" or (again and change.past.question):
@@ -403,7 +331,11 @@ def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[
     """
     keys: list[Callable[[PastAnswer], Hashable]] = [lambda past: (past.id, past.question)]
     if all(len({past.database for past in answers}) == 1 for answers in (before, after)):
-        said = {id(past): words for answers in (before, after) for past, words in _said_so_far(answers)}
+        said: dict[int, tuple[str, ...]] = {}
+        for answers in (before, after):
+            threads: dict[str, tuple[str, ...]] = {}
+            for past in answers:
+                said[id(past)] = threads[past.thread] = (*threads.get(past.thread, ()), past.question)
         keys.append(lambda past: said[id(past)])
     pairs = paired(before, after, *keys)
     if before and after and not pairs:
@@ -414,14 +346,6 @@ def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[
             database = stack.enter_context(Database.open(place)) if place and place == other else None
             changes += [_compare_pair(*pair, database) for pair in group]
     return changes
-
-
-def _said_so_far(answers: Sequence[PastAnswer]) -> Iterator[tuple[PastAnswer, tuple[str, ...]]]:
-    """Yield each answer with the questions of its conversation up to its own."""
-    said: dict[str, tuple[str, ...]] = {}
-    for past in answers:
-        said[past.thread] = (*said.get(past.thread, ()), past.question)
-        yield past, said[past.thread]
 
 
 def _compare_pair(past: PastAnswer, now: PastAnswer, database: Database | None) -> Change:
@@ -460,7 +384,7 @@ def _ask_again(change: Change, database: Database, ask: Ask) -> Change:
         return replace(found, kind="same", why="")
     why = f"asked again it is {status}"
     try:
-        held = shown(expected(database, sql).table) if sql else None
+        held = _hold(expected(database, sql).table) if sql else None
     except QueryError as error:
         held, why = None, str(error)
     if held is None:

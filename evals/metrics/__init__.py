@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ..datasets.plain import read_predictions
-from .judging import BirdJudge, Judge, OfficialJudge, StrictJudge, Verdict, official_judge
+from .judging import BirdJudge, OfficialJudge, StrictJudge, Verdict, official_judge
 from .summary import Scores, Summary, as_json, summarize
 
 __all__ = [
     "BirdJudge",
-    "Judge",
     "OfficialJudge",
     "Scores",
     "StrictJudge",

@@ -15,63 +15,6 @@ from ...tools.errors import QueryError, SQLParseError
 from ...tools.results import same_result
 from ...tools.sql.parse import parse
 
-
-@dataclass(frozen=True)
-class Ordering:
-    """How a gold query orders.
-
-    Attributes:
-        ordered: Whether its outermost level has an ORDER BY; one in a subquery or a window says nothing.
-        with_keys: The query with its sort keys as further output columns; empty where they cannot be added.
-        keys: How many were added.
-        unlimited: `with_keys` without the limit; empty where there is none, or rows are skipped before it.
-    """
-
-    ordered: bool
-    with_keys: str = ""
-    keys: int = 0
-    unlimited: str = ""
-
-
-def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
-    """Reads a gold query's order; one that sqlglot cannot read counts as unordered."""
-    try:
-        tree = parse(gold, dialect).tree
-    except SQLParseError:
-        return Ordering(False)
-    order = tree.args.get("order")
-    # An order that chance decides is none.
-    if not isinstance(order, exp.Order) or order.expressions[0].find(exp.Rand):
-        return Ordering(False)
-    # DISTINCT and compounds would have the keys take part in what they compare.
-    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
-        return Ordering(True)
-    keys = [_key(item, tree) for item in order.expressions]
-    if any(key is None for key in keys):
-        return Ordering(True)
-    keyed = tree.copy()
-    keyed.set("expressions", [*keyed.expressions, *(key.copy() for key in keys if key is not None)])
-    unlimited = keyed.copy()
-    unlimited.set("limit", None)
-    cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
-    return Ordering(True, keyed.sql(dialect), len(keys), unlimited.sql(dialect) if cut else "")
-
-
-def _key(item: exp.Expr, select: exp.Select) -> exp.Expr | None:
-    """What an ORDER BY item sorts by, as it may stand in the SELECT list; None for what cannot."""
-    key = item.this if isinstance(item, exp.Ordered) else item
-    if isinstance(key, exp.Literal) and key.is_int:
-        place = int(key.name)
-        columns = select.expressions
-        starred = any(column.is_star for column in columns)
-        return None if starred or not 1 <= place <= len(columns) else columns[place - 1].unalias()
-    if isinstance(key, exp.Column) and not key.table:
-        for column in select.expressions:
-            if isinstance(column, exp.Alias) and column.alias.lower() == key.name.lower():
-                return column.this
-    return key
-
-
 CANDIDATES = 1_000
 """Rows past the gold's that are looked at; of a tie with more of them, the others do not count as right."""
 
@@ -93,19 +36,55 @@ class Unfit(QueryError):
 
 
 @dataclass(frozen=True)
+class Ordering:
+    """How a gold query orders."""
+
+    ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
+    with_keys: str = ""  # the query with its sort keys as further output columns; empty if they cannot be added
+    keys: int = 0  # how many were added
+    unlimited: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
+
+
+def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
+    """Return how a gold query orders; one that sqlglot cannot read counts as unordered."""
+    try:
+        tree = parse(gold, dialect).tree
+    except SQLParseError:
+        return Ordering(False)
+    order = tree.args.get("order")
+    # An order that chance decides is none.
+    if not isinstance(order, exp.Order) or order.expressions[0].find(exp.Rand):
+        return Ordering(False)
+    # DISTINCT and compounds would have the keys take part in what they compare.
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
+        return Ordering(True)
+    columns = tree.expressions
+    named = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
+    keyed = tree.copy()
+    for item in order.expressions:
+        key = item.this if isinstance(item, exp.Ordered) else item
+        if isinstance(key, exp.Literal) and key.is_int:
+            place = int(key.name)
+            if not 1 <= place <= len(columns) or any(column.is_star for column in columns):
+                return Ordering(True)
+            key = columns[place - 1].unalias()
+        elif isinstance(key, exp.Column) and not key.table:
+            key = named.get(key.name.lower(), key)
+        keyed.append("expressions", key.copy())
+    unlimited = keyed.copy()
+    unlimited.set("limit", None)
+    cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
+    return Ordering(True, keyed.sql(dialect), len(order.expressions), unlimited.sql(dialect) if cut else "")
+
+
+@dataclass(frozen=True)
 class Expected:
-    """An accepted query's result.
+    """An accepted query's result."""
 
-    Attributes:
-        table: Its rows.
-        order: Whether and by what they are ordered.
-        ties: A label for each row, its sort keys; None if they are unknown.
-        cut: All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
-    """
-
-    table: Table
-    order: Ordering
-    ties: Sequence[_Row] | None = None
+    table: Table  # its rows
+    order: Ordering  # whether and by what they are ordered
+    ties: Sequence[_Row] | None = None  # a label for each row, its sort keys; None if they are unknown
+    # All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
     cut: Sequence[_Row] = ()
 
     def allows(self, table: Table) -> bool:
@@ -134,27 +113,21 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
     table = database.execute(sql, limits)
     if table.truncated:
         raise Unfit(f"a result of more than {limits.rows:,} rows is too large", "too_large")
-    found = _with_ties(database, Expected(table, ordering(sql, database.dialect)), limits)
+    order = ordering(sql, database.dialect)
+    found = Expected(table, order)
+    try:
+        keyed = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
+        if keyed and [row[: -order.keys] for row in keyed] == list(table.rows):
+            ties = [row[-order.keys :] for row in keyed]
+            cut: list[_Row] = []
+            if order.unlimited:
+                past = database.execute(order.unlimited, replace(limits, rows=len(ties) + CANDIDATES)).rows
+                cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
+            # The limit cuts through no tie if the gold has all of its rows.
+            found = Expected(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
+    except QueryError:
+        pass  # then ties are unknown
     for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
         if not found.allows(database.execute(sql, limits)):
             raise Unfit(OTHER_RESULT)
     return found
-
-
-def _with_ties(database: Database, found: Expected, limits: Limits) -> Expected:
-    order, rows = found.order, found.table.rows
-    if not order.with_keys or not rows:
-        return found
-    try:
-        keyed = database.execute(order.with_keys, limits).rows
-        if [row[: -order.keys] for row in keyed] != list(rows):
-            return found
-        ties = [row[-order.keys :] for row in keyed]
-        cut: list[_Row] = []
-        if order.unlimited:
-            past = database.execute(order.unlimited, replace(limits, rows=len(rows) + CANDIDATES)).rows
-            cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
-    except QueryError:
-        return found
-    # The limit cuts through no tie if the gold has all of its rows.
-    return replace(found, ties=ties, cut=cut if len(cut) > ties.count(ties[-1]) else ())

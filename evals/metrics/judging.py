@@ -5,71 +5,40 @@ from __future__ import annotations
 import sqlite3
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from ...tools.database.table import Limits, Table
+from ...tools.database.table import Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed
 from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question
-from ..official import (
-    OfficialDatabases,
-    Unparsed,
-    differing_clauses,
-    exact_set_match,
-    execute_both,
-    hardness,
-    parse,
-    read_foreign_key_maps,
-    suite_files,
-)
-from ..official.execution import Rows
-from ..official.matching import Query
+from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
+from ..official.execution import OfficialDatabases, Rows, execute_both, suite_files
 from .expected import GOLD_LIMITS, OTHER_RESULT, Expected, Unfit, expected
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judged prediction.
+    """A judged prediction."""
 
-    Attributes:
-        question: What was asked.
-        sql: The prediction.
-        ex: Whether it gives the gold's result; None where the gold cannot be judged by.
-        em: Whether it matches the gold clause by clause; None where that cannot be judged.
-        valid: Whether it runs.
-        hardness: Spider's level, or the dataset's own; empty where the gold has none.
-        error: Why a prediction does not run, or why the gold cannot be judged by; empty otherwise.
-        measures: Further measures of the dataset's own, by name.
-        asked: Whether there was a prediction, or room for one: False where the model could not be asked.
-        broken: Whether the question of a trial is at fault: none of its own queries runs.
-    """
-
-    question: Question
-    sql: str
-    ex: bool | None = None
-    em: bool | None = None
-    valid: bool = False
-    hardness: str = ""
-    error: str = ""
+    question: Question  # what was asked
+    sql: str  # the prediction
+    ex: bool | None = None  # whether it gives the gold's result; None if the gold cannot be judged by
+    em: bool | None = None  # whether it matches the gold clause by clause; None if that cannot be judged
+    valid: bool = False  # whether it runs
+    hardness: str = ""  # Spider's level, or the dataset's own; empty if the gold has none
+    error: str = ""  # why a prediction does not run, or why the gold cannot be judged by; empty otherwise
+    # Further measures of the dataset's own, by name.
     measures: Mapping[str, float] = field(default_factory=dict[str, float])
-    asked: bool = True
-    broken: bool = False
+    asked: bool = True  # whether there was a prediction, or room for one: False if the model could not be asked
+    broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
     def unasked(self, why: str) -> Verdict:
-        """The same without an outcome: the model could not be asked."""
+        """Return the verdict without an outcome: the model could not be asked."""
         return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", measures={}, asked=False)
-
-
-class Judge(Protocol):
-    """Judges predictions, one at a time; use it as a context manager, so that databases are closed."""
-
-    def judge(self, question: Question, sql: str) -> Verdict:
-        """Judges one prediction; an empty one is wrong."""
-        ...
 
 
 class ClauseJudge:
@@ -87,23 +56,20 @@ class ClauseJudge:
             self._foreign_keys.update(read_foreign_key_maps(path))
 
     def hardness(self, question: Question) -> str:
-        """The dataset's own level, else Spider's; empty where the gold cannot be read."""
+        """Return the dataset's own level, else Spider's; empty if the gold cannot be read."""
         gold = None if question.level else self._read(question, question.golds[0])
         return question.level or (hardness(gold) if gold else "")
 
-    def exact_match(self, question: Question, sql: str) -> bool | None:
-        """Return EM against the first gold; None if that, or its database, cannot be read."""
-        return self.any_exact_match(replace(question, golds=question.golds[:1]), sql)
-
-    def any_exact_match(self, question: Question, sql: str) -> bool | None:
-        """Return EM against each accepted gold: one that matches is enough; None if none of them can be judged by."""
+    def exact_match(self, question: Question, sql: str, *, any_gold: bool = False) -> bool | None:
+        """Return EM against the first gold, or against any that is accepted; None if that cannot be judged by."""
         foreign_keys = self._keys(question.database)
-        golds = [gold for text in question.golds if (gold := self._read(question, text)) is not None]
+        texts = question.golds if any_gold else question.golds[:1]
+        golds = [gold for text in texts if (gold := self._read(question, text)) is not None]
         if foreign_keys is None or not golds:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
         query = self._read(question, sql.replace("value", "1"))
-        return any(exact_set_match(query, gold, foreign_keys) for gold in golds)
+        return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
 
     def differing(self, question: Question, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold; none if that cannot be judged."""
@@ -131,16 +97,13 @@ class ClauseJudge:
             return None
 
 
-_KEPT_GOLDS = 32
-
-NO_GOLD = "no query answers it"
-"""Why a question that is to be declined has no verdict."""
+UNFIT = "the gold query cannot be judged by"
 
 
 class StrictJudge(Closing):
     """Judges by every accepted gold, on every database of the question's schema.
 
-    Rows are multisets, columns match jointly by content, order counts only where the gold's outermost level orders and
+    Rows are multisets, columns match jointly by content, order counts only if the gold's outermost level orders and
     then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
     alone; every query runs read-only and within limits. EM is the published exact set match: it has no stricter form.
     """
@@ -150,23 +113,22 @@ class StrictJudge(Closing):
         self._names = OfficialDatabases(dataset.database)
         self._clauses = ClauseJudge(dataset, self._names)
         self._databases = OneOpen()
-        self._gold = lru_cache(_KEPT_GOLDS)(self._run_gold)
+        self._gold = lru_cache(32)(self._run_gold)
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Close what is open."""
         self._names.close()
         self._databases.close()
 
     def judge(self, question: Question, sql: str) -> Verdict:
         """Judge one prediction."""
         if not question.golds:
-            return Verdict(question, sql, error=NO_GOLD)
-        verdict = Verdict(question, sql, hardness=self._clauses.hardness(question))
-        try:
-            golds = self._accepted(question)
-        except (QueryError, DatabaseUnavailable) as error:
-            return replace(verdict, error=_why(question, error))
-        verdict = replace(verdict, ex=False, em=self._clauses.any_exact_match(question, sql))
+            return Verdict(question, sql, error="no query answers it")  # it is to be declined
+        level = self._clauses.hardness(question)
+        golds = self._accepted(question)
+        if isinstance(golds, str):
+            return Verdict(question, sql, hardness=level, error=golds)
+        verdict = Verdict(question, sql, False, self._clauses.exact_match(question, sql, any_gold=True), hardness=level)
         if not sql.strip():
             return replace(verdict, error="no prediction")
         try:
@@ -174,50 +136,40 @@ class StrictJudge(Closing):
         except QueryError as error:
             return replace(verdict, error=str(error))
         if not same and sql in question.golds:
-            return replace(verdict, ex=None, valid=True, error=_why(question, Unfit(OTHER_RESULT)))
+            return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
         return replace(verdict, ex=same, valid=True)
 
     def unfit(self, question: Question) -> str:
         """Return why a question's golds cannot be judged by; empty if they can."""
-        try:
-            self._accepted(question)
-        except (QueryError, DatabaseUnavailable) as error:
-            return _why(question, error)
-        return ""
+        found = self._accepted(question)
+        return found if isinstance(found, str) else ""
 
     def gold_table(self, question: Question) -> Table | None:
-        """The first gold's result on the schema's first database; None where it does not run."""
+        """Return the first gold's result on the schema's first database; None if it does not run."""
         try:
             return self._gold(self._dataset.place(question.database), question.golds[0]).table
         except (QueryError, DatabaseUnavailable):
             return None
 
-    def _accepted(self, question: Question) -> dict[str | Path, list[Expected]]:
-        """The golds' results, by database of the question's schema.
-
-        Raises:
-            QueryError: One of them cannot be judged by.
-            DatabaseUnavailable: There is no such database.
-        """
-        place = self._dataset.place(question.database)
-        files = suite_files(place, question.database) if isinstance(place, Path) else [place]
-        return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
+    def _accepted(self, question: Question) -> dict[str | Path, list[Expected]] | str:
+        """Return the golds' results by database of the question's schema, or why they cannot be judged by."""
+        try:
+            place = self._dataset.place(question.database)
+            files = suite_files(place, question.database) if isinstance(place, Path) else [place]
+            return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
+        except Unfit as error:
+            return f"{UNFIT}: {error}"
+        except (QueryError, DatabaseUnavailable) as error:
+            return f"the gold query does not run: {question.disputed or error}"
 
     def _same(self, file: str | Path, sql: str, golds: list[Expected]) -> bool:
         # One row more than any gold has tells as much as all of them.
         most = max(len(gold.table.rows) for gold in golds)
-        limits = Limits(seconds=30.0, rows=most + 1, result_bytes=GOLD_LIMITS.result_bytes)
-        table = self._databases.at(file).execute(sql, limits)
+        table = self._databases.at(file).execute(sql, replace(GOLD_LIMITS, rows=most + 1))
         return any(gold.allows(table) for gold in golds)
 
     def _run_gold(self, file: str | Path, sql: str) -> Expected:
         return expected(self._databases.at(file), sql)
-
-
-def _why(question: Question, error: Exception) -> str:
-    if isinstance(error, Unfit):
-        return f"the gold query cannot be judged by: {error}"
-    return f"the gold query does not run: {question.disputed or error}"
 
 
 class BirdJudge(Closing):
@@ -232,13 +184,10 @@ class BirdJudge(Closing):
         self._dataset = dataset
         self._timings = timings
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
-
-    def close(self) -> None:
-        """See `Closing`."""
-        self._databases.close()
+        self.close = self._databases.close
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Judges one prediction; its measures are `soft_f1` and, where timed, `r_ves`."""
+        """Judge one prediction; its measures are `soft_f1` and, if timed, `r_ves`."""
         gold = question.golds[0]
         try:
             file = self._dataset.database(question.database)
@@ -256,7 +205,10 @@ class BirdJudge(Closing):
             measures["r_ves"] = 0.0
         if self._timings and right:
             ratios = [self._seconds(file, gold) / self._seconds(file, sql) for _ in range(self._timings)]
-            measures["r_ves"] = reward(_typical(ratios)) ** 0.5
+            # What lies within three standard deviations of the mean counts; all, if they don't vary.
+            middle, spread = statistics.fmean(ratios), statistics.pstdev(ratios)
+            typical = [ratio for ratio in ratios if abs(ratio - middle) < 3 * spread] or ratios
+            measures["r_ves"] = reward(statistics.fmean(typical)) ** 0.5
         return Verdict(question, sql, right, None, got is not None, question.level, error, measures)
 
     def _seconds(self, file: Path, sql: str) -> float:
@@ -266,7 +218,7 @@ class BirdJudge(Closing):
 
 
 def soft_f1(predicted: Rows, gold: Rows) -> float:
-    """F1 over cells: rows without repetitions are compared place by place, each as a set of its values."""
+    """Return F1 over cells: rows without repetitions are compared place by place, each as a set of its values."""
     if not predicted and not gold:
         return 1.0
     ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(gold))
@@ -281,43 +233,24 @@ def soft_f1(predicted: Rows, gold: Rows) -> float:
 
 
 def reward(ratio: float) -> float:
-    """R-VES's reward for a right prediction, by how many times faster than the gold it is."""
+    """Return R-VES's reward for a right prediction, by how many times faster than the gold it is."""
     steps = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5))
     return next((gain for least, gain in steps if ratio >= least), 0.25)
-
-
-def _typical(ratios: Sequence[float]) -> float:
-    """The mean of what lies within three standard deviations of the mean; all, where they don't vary."""
-    middle, spread = statistics.fmean(ratios), statistics.pstdev(ratios)
-    return statistics.fmean([ratio for ratio in ratios if abs(ratio - middle) < 3 * spread] or ratios)
-
-
-def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
-    """The judge that reproduces a dataset's published evaluator.
-
-    Args:
-        dataset: BIRD has its own; all others share the test-suite evaluator.
-        timings: For BIRD's R-VES; 0 leaves it out.
-    """
-    return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
 
 
 class OfficialJudge(Closing):
     """Judges by the first gold alone, with the official evaluator's faults.
 
-    Where the official tool stops (a gold that it cannot read or run), the verdict has no EX and says why.
+    If the official tool stops (at a gold that it cannot read or run), the verdict has no EX and says why.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         self._databases = OfficialDatabases(dataset.database)
         self._clauses = ClauseJudge(dataset, self._databases)
-
-    def close(self) -> None:
-        """See `Closing`."""
-        self._databases.close()
+        self.close = self._databases.close
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Judges one prediction."""
+        """Judge one prediction."""
         level = self._clauses.hardness(question)
         try:
             execution = execute_both(sql, question.golds[0], question.database, self._databases)
@@ -325,6 +258,11 @@ class OfficialJudge(Closing):
             return Verdict(question, sql, hardness=level, error=str(error))
         matched = self._clauses.exact_match(question, sql)
         return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
+
+
+def official_judge(dataset: Dataset, timings: int = 0) -> OfficialJudge | BirdJudge:
+    """Return the judge that reproduces a dataset's published evaluator: BIRD's own, or the test-suite evaluator."""
+    return BirdJudge(dataset, timings) if dataset.name == "bird" else OfficialJudge(dataset)
 
 
 ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imprecise", "logic"]
@@ -336,7 +274,7 @@ ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imp
 
 
 def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
-    """The category of a wrong answer; None for a right one."""
+    """Return the category of a wrong answer; None for a right one."""
     question, sql = verdict.question, verdict.sql
     if verdict.ex or not verdict.asked:
         return None
@@ -349,7 +287,7 @@ def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     if verdict.em:
         return "DB value"
     predicted, wanted = clauses.outputs(question, sql), clauses.outputs(question, question.golds[0])
-    if predicted is not None and wanted is not None and predicted > wanted:
-        others = set(clauses.differing(question, sql)) - {"select", "keywords"}
-        return "logic" if others else "imprecise"
-    return "logic"
+    if predicted is None or wanted is None or predicted <= wanted:
+        return "logic"
+    others = set(clauses.differing(question, sql)) - {"select", "keywords"}
+    return "logic" if others else "imprecise"

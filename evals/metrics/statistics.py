@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from math import sqrt
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -19,26 +20,17 @@ try:
 except ImportError as error:
     raise SettingsError("statistics of evaluations need scipy: pip install 'tableturn[evals]'") from error
 
-_RESAMPLES = 2_000
 SIGNIFICANT = 0.05
 """The usual bound on how often chance alone may look like a difference."""
-
-_POWER = 0.8
-"""How often a difference of the size that `detectable` gives is found."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One question's outcome, as statistics see it.
+    """One question's outcome, as statistics see it."""
 
-    Attributes:
-        cluster: What its outcome may depend on: the interaction, or the database for single questions.
-        right: The outcome.
-        unit: Questions of one unit, such as an interaction, are won or lost together; empty: the question is alone.
-    """
-
-    cluster: str
+    cluster: str  # what its outcome may depend on: the interaction, or the database for single questions
     right: bool
+    # Questions of one unit, such as an interaction, are won or lost together; empty: the question is alone.
     unit: str = ""
 
 
@@ -52,29 +44,20 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on the same questions.
+    """Two runs on the same questions."""
 
-    Attributes:
-        only_first: Questions that only the first run has right.
-        only_second: Likewise.
-        difference: The second's share less the first's.
-        interval: Of the difference, by paired bootstrap.
-        p: Exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together.
-        n: Questions compared.
-        detectable: The least difference that so many questions would show as a rule (`detectable`); None also where
-            the turns of too few interactions are counted together.
-    """
-
-    only_first: int
-    only_second: int
-    difference: float
-    interval: Interval | None
-    p: float
-    n: int
+    only_first: int  # questions that only the first run has right
+    only_second: int  # likewise
+    difference: float  # the second's share less the first's
+    interval: Interval | None  # of the difference, by paired bootstrap
+    p: float  # exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together
+    n: int  # questions compared
+    # The least difference that so many questions would show as a rule (`detectable`); None also if the turns of too few
+    # interactions are counted together.
     detectable: float | None
 
     def told(self, first: str, second: str) -> str:
-        """Say what the comparison of two runs of these names comes to, in one sentence."""
+        """Return what the comparison of two runs of these names comes to, in one sentence."""
         change, between = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
             between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
@@ -99,24 +82,32 @@ def interval(outcomes: Sequence[Judged]) -> Interval | None:
 
 
 def compare(first: Mapping[str, Judged], second: Mapping[str, Judged]) -> Comparison:
-    """Compare two runs, by question id in the dataset's order, by the questions that both judged."""
+    """Compare two runs, by question id, by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
+    # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
+    # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
+    sums = _sums(list(zip(units, changes, strict=True)))[0]
+    spread = np.ones(1)
+    for size in np.abs(sums[sums != 0]):
+        spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
+    total, middle = abs(sums.sum()), len(spread) // 2
+    inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
     enough = detectable(len(set(units)), 1.0) is not None
     return Comparison(
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
         _bootstrap([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
-        _mcnemar(list(zip(units, changes, strict=True))),
+        float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
     )
 
 
 def detectable(n: int, discordant: float) -> float | None:
-    """The least difference of shares that a paired comparison finds in four of five cases.
+    """Return the least difference of shares that a paired comparison finds in four of five cases.
 
     By the exact power of McNemar's exact test at 5%, each question being independent of the others.
 
@@ -125,7 +116,7 @@ def detectable(n: int, discordant: float) -> float | None:
         discordant: Share of the questions that just one of the two has right; a larger difference makes it as large.
 
     Returns:
-        From 0 to 1; None where so few questions can show no difference at all, however they are answered.
+        From 0 to 1; None if so few questions can show no difference at all, however they are answered.
 
     >>> round(detectable(6, 0.0), 2), round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
     (0.96, 0.13, 0.03)
@@ -135,29 +126,14 @@ def detectable(n: int, discordant: float) -> float | None:
     won = stats.binom.isf(SIGNIFICANT / 2, told_apart, 0.5) + 1
 
     def lacking(difference: float) -> float:
-        """By how much the power is less than wanted."""
+        # By how much the power is less than the usual one, which finds such a difference in four of five cases.
         share = max(discordant, difference)
         found = stats.binom.sf(won - 1, told_apart, (share + difference) / (2 * share))
-        return _POWER - float(stats.binom.pmf(told_apart, n, share) @ found)
+        return 0.8 - float(stats.binom.pmf(told_apart, n, share) @ found)
 
     if lacking(1.0) > 0:
         return None
     return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
-
-
-def _mcnemar(differences: Sequence[tuple[str, int]]) -> float:
-    """Return the exact probability of as large a sum, were each unit's difference as likely to have the other sign.
-
-    With one question per unit that is McNemar's exact test.
-    """
-    sums = _sums(differences)[0]
-    # Coefficients of the product of (x^-size + x^size) / 2: the distribution of the sum.
-    spread = np.ones(1)
-    for size in np.abs(sums[sums != 0]):
-        spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
-    total, middle = abs(sums.sum()), len(spread) // 2
-    inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
-    return float(np.clip(1.0 - inside, 0.0, 1.0))
 
 
 def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
@@ -169,15 +145,9 @@ def _bootstrap(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
     def share(hit: np.ndarray, size: np.ndarray, axis: int = -1) -> np.ndarray:
         return hit.sum(axis=axis) / size.sum(axis=axis)
 
-    found = stats.bootstrap(
-        (sums, sizes),
-        share,
-        paired=True,
-        vectorized=True,
-        n_resamples=_RESAMPLES,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
+    rng = np.random.default_rng(0)
+    how: Any = {"paired": True, "vectorized": True, "n_resamples": 2_000, "method": "percentile", "rng": rng}
+    found = stats.bootstrap((sums, sizes), share, **how).confidence_interval
     return Interval(float(found.low), float(found.high))
 
 
@@ -189,56 +159,31 @@ def _sums(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array(list(map(sum, groups.values())), int), np.array(list(map(len, groups.values())))
 
 
-_Z = 1.959963984540054
-"""The 97.5th percentile of the normal distribution."""
-
-
 def wilson(successes: float, n: int) -> Interval | None:
-    """Wilson's 95% interval of a share; it stays within 0 and 1 and is honest for 20 questions, also when all pass.
+    """Return Wilson's 95% interval of a share, honest for 20 questions, also when all pass; None if there are none.
 
-    Args:
-        successes: How many of them; a question that passes in some of its tries counts in part.
-        n: Questions.
-
-    Returns:
-        None where there is none.
+    Of a question that passes in some of its tries, that part is a success.
     """
     if n == 0:
         return None
+    z = 1.959963984540054  # the 97.5th percentile of the normal distribution
     share = successes / n
-    middle = share + _Z**2 / (2 * n)
-    half = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
-    scale = 1 + _Z**2 / n
+    middle = share + z**2 / (2 * n)
+    half = z * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    scale = 1 + z**2 / n
     return Interval(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
-
-
-START = 0.5
-"""The share of answers, the surest, at which the search starts.
-
-Among few a single wrong one, met by chance, would end it; by simulation of models that are wrong on 1 to 10 % a half
-does about as well as any other start.
-"""
 
 
 @dataclass(frozen=True)
 class Level:
-    """What labels show.
+    """What labels show."""
 
-    Attributes:
-        level: The least confidence of answers that may be trusted; None if labels show none.
-        labels: All of them.
-        wrong: Those that are wrong.
-        trusted: Labels of that confidence or more.
-        trusted_wrong: Those of them that are wrong.
-        missing: The least number of further labels that could show a level, all of them right; 0 if there is one.
-    """
-
-    level: float | None
-    labels: int
-    wrong: int
-    trusted: int = 0
-    trusted_wrong: int = 0
-    missing: int = 0
+    level: float | None  # the least confidence of answers that may be trusted; None if labels show none
+    labels: int  # all of them
+    wrong: int  # those that are wrong
+    trusted: int = 0  # labels of that confidence or more
+    trusted_wrong: int = 0  # those of them that are wrong
+    missing: int = 0  # the least number of further labels that could show a level, all of them right; 0 if there is one
 
 
 def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
@@ -258,31 +203,25 @@ def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: floa
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
     wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()
-    risk, found, total = 1 - certainty, 0, len(surest)
-    for size in _tested([sure for sure, _ in surest], alpha, risk):
-        if _tail(wrong[size], size, alpha) > risk:
+    risk, found, tested, total = 1 - certainty, 0, 0, len(surest)
+    # Among few a single wrong answer, met by chance, would end the search; by simulation of models that are wrong on 1
+    # to 10 % the surest half does about as well as any other start. Only sizes at which one more may be wrong than
+    # before are tested, and all answers: in between, a wrong answer would end what the next few right ones let go on.
+    sizes = [size for size in least_sizes(alpha, risk, total) if size >= total / 2]
+    for size in (*sizes, total) if sizes else ():
+        if size <= tested:
+            continue
+        # Answers of one confidence are trusted together or not at all.
+        tested = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
+        if _tail(wrong[tested], tested, alpha) > risk:
             break
-        found = size
+        found = tested
     if found:
         return Level(surest[found - 1][0], total, wrong[total], found, wrong[found])
     # Of the surest answers, so many as would do without a wrong one.
     enough = _next_size(0, 1, alpha, risk)
     size = _next_size(wrong[min(enough, total)], enough, alpha, risk)
     return Level(None, total, wrong[total], missing=max(size - min(total, enough), 1))
-
-
-def _tested(confidences: Sequence[float], alpha: float, risk: float) -> Iterator[int]:
-    """Yield how many answers each level that is tested has.
-
-    Only sizes at which one more may be wrong than before, and all answers: in between, a wrong answer would end the
-    search that the next few right ones would have let go on.
-    """
-    total, last = len(confidences), 0
-    sizes = [size for size in least_sizes(alpha, risk, total) if size >= START * total]
-    for size in (*sizes, total) if sizes else ():
-        if size > last:
-            last = next((n for n in range(size, total) if confidences[n] < confidences[size - 1]), total)
-            yield last
 
 
 def least_sizes(alpha: float, risk: float, most: int) -> list[int]:

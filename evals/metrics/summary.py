@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -62,31 +63,47 @@ _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra
 
 
 def summarize(verdicts: Sequence[Verdict]) -> Summary:
-    """Scores over verdicts, the turns of each interaction being neighbours."""
-    by_level = _grouped(verdicts, lambda verdict: verdict.hardness or "unknown")
+    """Return scores over verdicts, the turns of each interaction being neighbours."""
+
+    def grouped(key: Callable[[Verdict], str]) -> dict[str, Scores]:
+        return {name: score(list(group)) for name, group in groupby(sorted(verdicts, key=key), key=key)}
+
+    by_level = grouped(lambda verdict: verdict.hardness or "unknown")
     order = dict.fromkeys([level for level in _LEVELS if level in by_level]) | dict.fromkeys(by_level)
+    interactions: list[Verdict] = []
+    for _, group in groupby(verdicts, lambda verdict: verdict.question.interaction):
+        turns = list(group)
+        # An interaction has no outcome if one of its turns has none.
+        outcomes = ([turn.ex for turn in turns], [turn.em for turn in turns])
+        ex, em = (None if None in found else all(found) for found in outcomes)
+        interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
+    measures: dict[str, list[float]] = defaultdict(list)
+    for verdict in verdicts:
+        for name, value in verdict.measures.items():
+            measures[name].append(value)
     return Summary(
         all=score(verdicts),
-        interactions=score([_merge(list(turns)) for _, turns in groupby(verdicts, lambda v: v.question.interaction)]),
+        interactions=score(interactions),
         by_hardness={level: by_level[level] for level in order},
-        by_turn=_grouped(verdicts, lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
-        by_database=_grouped(verdicts, lambda verdict: verdict.question.database),
+        by_turn=grouped(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
+        by_database=grouped(lambda verdict: verdict.question.database),
         unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
         not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
-        measures=_means(verdicts),
+        measures={name: fmean(values) for name, values in measures.items()},
     )
 
 
 def score(verdicts: Sequence[Verdict]) -> Scores:
-    """Scores over questions."""
-    return Scores(
-        n=len(verdicts),
-        ex=_share(verdict.ex for verdict in verdicts),
-        em=_share(verdict.em for verdict in verdicts),
-        valid=_share(verdict.valid for verdict in verdicts if verdict.ex is not None),
-        judged=sum(verdict.ex is not None for verdict in verdicts),
-    )
+    """Return scores over questions."""
+
+    def share(outcomes: Iterable[bool | None]) -> float | None:
+        known = [outcome for outcome in outcomes if outcome is not None]
+        return sum(known) / len(known) if known else None
+
+    judged = [verdict for verdict in verdicts if verdict.ex is not None]
+    ex, em = share(verdict.ex for verdict in judged), share(verdict.em for verdict in verdicts)
+    return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in judged), len(judged))
 
 
 def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
@@ -99,31 +116,6 @@ def as_json(summary: Summary, verdicts: Sequence[Verdict]) -> dict[str, object]:
     return {**fields.pop("all"), **fields.pop("measures"), **fields, "per_question": per_question}
 
 
-def _merge(turns: Sequence[Verdict]) -> Verdict:
-    """Return the verdicts on an interaction's turns as one: without an outcome if one of them has none."""
-
-    def every(outcomes: list[bool | None]) -> bool | None:
-        return None if None in outcomes else all(outcomes)
-
-    ex, em = every([verdict.ex for verdict in turns]), every([verdict.em for verdict in turns])
-    return replace(turns[0], ex=ex, em=em, valid=all(verdict.valid for verdict in turns))
-
-
-def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    names = dict.fromkeys(name for verdict in verdicts for name in verdict.measures)
-    return {name: fmean(verdict.measures[name] for verdict in verdicts if name in verdict.measures) for name in names}
-
-
-def _grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict[str, Scores]:
-    ordered = sorted(verdicts, key=key)
-    return {name: score(list(group)) for name, group in groupby(ordered, key=key)}
-
-
-def _share(outcomes: Iterable[bool | None]) -> float | None:
-    known = [outcome for outcome in outcomes if outcome is not None]
-    return sum(known) / len(known) if known else None
-
-
 def percent(share: float | None) -> str:
     """Return a share in percent; a dash for None."""
     return "-" if share is None else f"{100 * share:.1f}"
@@ -131,27 +123,18 @@ def percent(share: float | None) -> str:
 
 @dataclass(frozen=True)
 class Repeats:
-    """Execution accuracy over repeated runs.
+    """Execution accuracy over repeated runs."""
 
-    Attributes:
-        ex: Of each run.
-        mean: Over the runs.
-        deviation: Standard deviation between runs; None for one run.
-        always: Questions that every run has right.
-        never: Questions that no run has right.
-        unstable: Ids of questions that some runs have right and others wrong.
-    """
-
-    ex: tuple[float, ...]
-    mean: float | None
-    deviation: float | None
-    always: int
-    never: int
-    unstable: tuple[str, ...]
+    ex: tuple[float, ...]  # of each run
+    mean: float | None  # over the runs
+    deviation: float | None  # standard deviation between runs; None for one run
+    always: int  # questions that every run has right
+    never: int  # questions that no run has right
+    unstable: tuple[str, ...]  # ids of questions that some runs have right and others wrong
 
     @property
     def told(self) -> str:
-        """In one line."""
+        """The scores in one line."""
         if self.mean is None:
             return "no question was judged"
         spread = "" if self.deviation is None else f", deviation {100 * self.deviation:.1f}"
@@ -160,22 +143,13 @@ class Repeats:
 
 
 def repeats(runs: Sequence[Mapping[str, bool]]) -> Repeats:
-    """Sums up runs.
-
-    Args:
-        runs: Of each, whether a question was answered rightly, by id; without those that have no verdict.
-    """
-    shares = tuple(fmean(run.values()) for run in runs if run)
+    """Return scores over runs, each of which says by id whether a question was answered rightly, if it was judged."""
+    ex = tuple(fmean(run.values()) for run in runs if run)
     common = [name for name in (runs[0] if runs else ()) if all(name in run for run in runs)]
     right = {name: sum(run[name] for run in runs) for name in common}
-    return Repeats(
-        ex=shares,
-        mean=fmean(shares) if shares else None,
-        deviation=stdev(shares) if len(shares) > 1 else None,
-        always=sum(count == len(runs) for count in right.values()),
-        never=sum(count == 0 for count in right.values()),
-        unstable=tuple(name for name, count in right.items() if 0 < count < len(runs)),
-    )
+    unstable = tuple(name for name, count in right.items() if 0 < count < len(runs))
+    always, never = (sum(count == wanted for count in right.values()) for wanted in (len(runs), 0))
+    return Repeats(ex, fmean(ex) if ex else None, stdev(ex) if len(ex) > 1 else None, always, never, unstable)
 
 
 @dataclass(frozen=True)
@@ -212,26 +186,19 @@ class Standing:
 
 
 def standings(records: Sequence[Record]) -> list[Standing]:
-    """Return one a model and database, by name."""
-    by_name: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        by_name.setdefault((record.model, record.database), []).append(record)
-    return [
-        Standing(
-            *name,
-            len(found),
-            sum(record.n for record in found),
-            _total((record.right_gold, record.n) for record in found),
-            _total((record.right_verdict, record.n) for record in found),
-            sum(record.calls for record in found),
-            sum(record.prompt_tokens for record in found),
-            max(record.time for record in found),
-        )
-        for name, found in sorted(by_name.items())
-    ]
+    """Return one standing per model and database, by name."""
 
+    def total(outcomes: Iterable[tuple[int | None, int]]) -> Share | None:
+        known = [(right, n) for right, n in outcomes if right is not None]
+        return Share(sum(right for right, _ in known), sum(n for _, n in known)) if known else None
 
-def _total(outcomes: Iterable[tuple[int | None, int]]) -> Share | None:
-    """Return what was right of what was judged in a way; None if nothing was."""
-    known = [Share(right, n) for right, n in outcomes if right is not None]
-    return Share(sum(one.right for one in known), sum(one.judged for one in known)) if known else None
+    found: list[Standing] = []
+    names = sorted({(record.model, record.database) for record in records})
+    for model, database in names:
+        own = [record for record in records if (record.model, record.database) == (model, database)]
+        by_gold = total((record.right_gold, record.n) for record in own)
+        by_verdict = total((record.right_verdict, record.n) for record in own)
+        n, calls, tokens = (sum(getattr(one, name) for one in own) for name in ("n", "calls", "prompt_tokens"))
+        last = max(record.time for record in own)
+        found.append(Standing(model, database, len(own), n, by_gold, by_verdict, calls, tokens, last))
+    return found

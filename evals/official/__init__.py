@@ -7,22 +7,6 @@ docstring there says so.
 
 from __future__ import annotations
 
-from .execution import MANIFEST, Execution, OfficialDatabases, execute_both, suite_files
-from .matching import Hardness, differing_clauses, exact_set_match, hardness
-from .parsing import Names, Unparsed, parse, read_foreign_key_maps
+from .execution import MANIFEST, OfficialDatabases
 
-__all__ = [
-    "MANIFEST",
-    "Execution",
-    "Hardness",
-    "Names",
-    "OfficialDatabases",
-    "Unparsed",
-    "differing_clauses",
-    "exact_set_match",
-    "execute_both",
-    "hardness",
-    "parse",
-    "read_foreign_key_maps",
-    "suite_files",
-]
+__all__ = ["MANIFEST", "OfficialDatabases"]

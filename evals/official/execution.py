@@ -12,18 +12,16 @@ import re
 import sqlite3
 import sys
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results.columns import Work, columns_match
 from ..closing import Closing
-from .parsing import Names, declared_keys
+from .exact_match import Names, declared_keys
 
 MANIFEST = "suite.json"
 """What `suite build` leaves in the folder of a suite: which files there are its own."""
@@ -35,21 +33,19 @@ _LEXEME = re.compile(
     r"""--[^\n]*|/\*.*?\*/|'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`[^`]*`|;|\bdistinct\b""", re.IGNORECASE | re.DOTALL
 )
 _THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
-_NOT_UTF8 = "Could not decode to UTF-8"
-_WRITES = ("attempt to write a readonly database", "not authorized")
+# Columns, the tables that they refer to and the columns there: the primary key's if none is named.
 _DECLARED_KEYS = """
     SELECT "from", "table", coalesce("to", (SELECT name FROM pragma_table_info("table") WHERE pk = seq + 1))
     FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
 """
-"""Columns, the tables that they refer to and the columns there: where none is named, the primary key's."""
 
 _KEPT_GOLDS = 64
-_KEPT_OPEN = 32
+_MOST_OPEN = 32
 _STEPS_BETWEEN_CHECKS = 20_000
 
 
 def without_distinct(sql: str) -> str:
-    """The first statement of a text with every DISTINCT struck out."""
+    """Return the first statement of a text with every DISTINCT struck out."""
     parts: list[str] = []
     end = 0
     for found in _LEXEME.finditer(sql):
@@ -63,60 +59,39 @@ def without_distinct(sql: str) -> str:
 
 
 def whole_operators(sql: str) -> str:
-    """CoSQL's gold writes `> =`; SQLite reads `>=`."""
+    """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
     for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
         sql = sql.replace(split, whole)
     return sql
 
 
-def _prepared(sql: str) -> str:
-    return without_distinct(whole_operators(sql))
-
-
-@dataclass(frozen=True)
-class Execution:
-    """What came of running a prediction beside the gold.
-
-    Attributes:
-        same: Whether the results are the same on every database.
-        error: Why the prediction does not run; empty where it does.
-    """
+class Execution(NamedTuple):
+    """Whether the results are the same on every database, and why a prediction does not run."""
 
     same: bool
     error: str = ""
 
 
 def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
-    """Runs two queries on every database of a schema and compares their results.
-
-    Args:
-        predicted: As the system gave it.
-        gold: The annotated query.
-        database: The schema's name.
-        databases: Where to run.
+    """Run two queries on every database of a schema and compare their results.
 
     Raises:
         QueryFailed: The gold does not run.
         DatabaseUnavailable: There is no such database.
     """
-    prediction = _prepared(predicted.replace("value", "1"))
-    reference = _prepared(gold)
+    prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
     for file in databases.files(database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
         expected = databases.gold_rows(file, reference)
         if found.same and prediction != reference:
-            found = _beside(expected, file, prediction, reference, databases)
+            try:
+                got = databases.rows(file, prediction, at_most=len(expected) + 1)
+            except (sqlite3.Error, ValueError, OverflowError) as error:
+                found = Execution(False, str(error))
+            else:
+                found = Execution(same_rows(expected, got, ordered="order by" in reference.lower()))
     return found
-
-
-def _beside(expected: Rows, file: Path, prediction: str, reference: str, databases: OfficialDatabases) -> Execution:
-    """One database's outcome."""
-    try:
-        got = databases.rows(file, prediction, at_most=len(expected) + 1)
-    except (sqlite3.Error, ValueError, OverflowError) as error:
-        return Execution(False, str(error))
-    return Execution(same_rows(expected, got, ordered="order by" in reference.lower()))
 
 
 def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
@@ -133,18 +108,33 @@ def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
     if gold == predicted and repr(gold) == repr(predicted):
         return True
     if len(gold[0]) > 1:
-        left, right = [list(map(_sorted_row, rows)) for rows in (gold, predicted)]
+        left, right = (
+            [tuple(sorted(row, key=lambda value: str(value) + str(type(value)))) for row in rows]
+            for rows in (gold, predicted)
+        )
         if (left != right) if ordered else (set(left) != set(right)):
             return False
     return some_column_order(gold, predicted, ordered=ordered)
 
 
-def _sorted_row(row: tuple[object, ...]) -> tuple[object, ...]:
-    return tuple(sorted(row, key=lambda value: str(value) + str(type(value))))
+def some_column_order(
+    left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
+) -> bool:
+    """Whether permuting the columns of `right` gives `left`, as a list of rows or, if not `ordered`, as a multiset.
+
+    Both have the same number of rows, at least one, and of columns.
+    """
+    labels: dict[Hashable, int] = {}
+    ours, theirs = (
+        [tuple(labels.setdefault(cell, len(labels)) for cell in column) for column in zip(*rows, strict=True)]
+        for rows in (left, right)
+    )
+    groups = tuple(range(len(left))) if ordered else (0,) * len(left)
+    return columns_match(ours, theirs, groups, Work(sys.maxsize))
 
 
 def suite_files(main: Path, name: str) -> list[Path]:
-    """The databases of a schema: where it has a folder of its name, every `.sqlite` file there (a test suite).
+    """Return the databases of a schema: if it has a folder of its name, every `.sqlite` file there (a test suite).
 
     Args:
         main: The schema's first database.
@@ -153,7 +143,7 @@ def suite_files(main: Path, name: str) -> list[Path]:
     folder = main.parent
     if folder.name != name and not (folder.name == main.stem and (folder / MANIFEST).is_file()):
         return [main]
-    return sorted(path for path in main.parent.iterdir() if ".sqlite" in path.name and path.is_file())
+    return sorted(path for path in folder.iterdir() if ".sqlite" in path.name and path.is_file())
 
 
 class OfficialDatabases(Closing):
@@ -168,42 +158,32 @@ class OfficialDatabases(Closing):
         self._locate = locate
         self._seconds = seconds
         self._deadline = float("inf")
-        self._open: OrderedDict[Path, sqlite3.Connection] = OrderedDict()
+        self._open: dict[Path, sqlite3.Connection] = {}
         self._kept_rows = lru_cache(_KEPT_GOLDS)(self.rows)
-        self._names: dict[str, Names] = {}
-        self._files: dict[str, list[Path]] = {}
+        self.names = cache(self._read_names)
 
     def files(self, database: str) -> list[Path]:
-        """The databases of a schema (`suite_files`).
+        """Return the databases of a schema (`suite_files`)."""
+        return suite_files(self._locate(database), database)
 
-        Raises:
-            DatabaseUnavailable: There is none.
-        """
-        if database not in self._files:
-            self._files[database] = suite_files(self._locate(database), database)
-        return self._files[database]
-
-    def names(self, database: str) -> Names:
-        """Tables' and columns' names, from the database that is called like its folder."""
-        if database not in self._names:
-            connection = self._connection(self._locate(database))
-            connection.text_factory = lenient_text
-            try:
-                connection.execute("SELECT 1 FROM sqlite_master").close()
-            except sqlite3.Error as error:
-                raise DatabaseUnavailable(f"{self._locate(database)} cannot be used: {error}") from error
-            tables = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            columns = "SELECT name FROM pragma_table_info(?)"
-            found = {
-                name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
-                for name in tables
-            }
-            connection.text_factory = str
-            self._names[database] = Names(found)
-        return self._names[database]
+    def _read_names(self, database: str) -> Names:
+        """Return the names of tables and columns, from the database that is called like its folder."""
+        connection = self._connection(self._locate(database))
+        connection.text_factory = lenient_text
+        try:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        except sqlite3.Error as error:
+            raise DatabaseUnavailable(f"{self._locate(database)} cannot be used: {error}") from error
+        columns = "SELECT name FROM pragma_table_info(?)"
+        found = {
+            name.lower(): tuple(str(row[0]).lower() for row in connection.execute(columns, (name,)))
+            for (name,) in tables
+        }
+        connection.text_factory = str
+        return Names(found)
 
     def foreign_keys(self, database: str) -> dict[str, str]:
-        """The column that each foreign-key column stands for, by the keys that the database itself declares.
+        """Return the column that each foreign-key column stands for, by the keys that the database itself declares.
 
         Raises:
             DatabaseUnavailable: There is no such database, or it cannot be used.
@@ -218,7 +198,7 @@ class OfficialDatabases(Closing):
         return declared_keys(names, pairs)
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
-        """All rows of a gold query; the last few golds' rows are kept.
+        """Return all rows of a gold query; the last few golds' rows are kept.
 
         Raises:
             QueryFailed: It does not run.
@@ -229,7 +209,7 @@ class OfficialDatabases(Closing):
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
     def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
-        """Rows of one statement, `at_most` that many; none for a statement that would write.
+        """Return rows of one statement, `at_most` that many; none for a statement that would write.
 
         Raises:
             sqlite3.Error: It does not run, or not in time.
@@ -243,9 +223,9 @@ class OfficialDatabases(Closing):
             # Python 3.11's name for more than one statement.
             raise sqlite3.ProgrammingError(str(error)) from error
         except sqlite3.Error as error:
-            if any(reason in str(error) for reason in _WRITES):
+            if any(reason in str(error) for reason in ("attempt to write a readonly database", "not authorized")):
                 return []
-            if _NOT_UTF8 in str(error) and connection.text_factory is str:
+            if "Could not decode to UTF-8" in str(error) and connection.text_factory is str:
                 connection.text_factory = lenient_text
                 return self.rows(file, sql, at_most)
             raise
@@ -254,61 +234,38 @@ class OfficialDatabases(Closing):
                 connection.rollback()
 
     def _connection(self, file: Path) -> sqlite3.Connection:
-        """A few stay open, enough for a schema's suite: questions come database by database."""
-        if file in self._open:
-            self._open.move_to_end(file)
-            return self._open[file]
-        connection = open_read_only(file)
-        connection.set_authorizer(_no_other_files)
-        connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
-        self._open[file] = connection
-        if len(self._open) > _KEPT_OPEN:
-            self._open.popitem(last=False)[1].close()
-        return connection
+        if file not in self._open:
+            # Enough for a schema's suite stay open: questions come database by database.
+            if len(self._open) == _MOST_OPEN:
+                self.close()
+            connection = open_read_only(file)
+            connection.set_authorizer(_deny_other_files)
+            connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS_BETWEEN_CHECKS)
+            self._open[file] = connection
+        return self._open[file]
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Close what is open."""
         for connection in self._open.values():
             connection.close()
         self._open.clear()
 
 
-def _no_other_files(action: int, *_: object) -> int:
+def _deny_other_files(action: int, *_: object) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
-
-
-def some_column_order(
-    left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
-) -> bool:
-    """Whether permuting the columns of `right` gives `left`, as a list of rows or, if not `ordered`, as a multiset.
-
-    Args:
-        left: At least one row.
-        right: As many rows, as wide as those of `left`.
-        ordered: Whether the order of rows counts.
-    """
-    labels: dict[Hashable, int] = {}
-    ours, theirs = (
-        [tuple(labels.setdefault(cell, len(labels)) for cell in column) for column in zip(*rows, strict=True)]
-        for rows in (left, right)
-    )
-    groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return columns_match(ours, theirs, groups, Work(sys.maxsize))
-
-
-_MAGIC = b"SQLite format 3\0"
 
 
 def is_sqlite(place: str | Path) -> bool:
     """Whether a place is an SQLite file, or a file that holds nothing yet, rather than another engine's database."""
     if isinstance(place, str):
         return False
+    magic = b"SQLite format 3\0"
     with place.open("rb") as file:
-        return file.read(len(_MAGIC)) in (_MAGIC, b"")
+        return file.read(len(magic)) in (magic, b"")
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write to the file, for any thread; text that is not UTF-8 is an error as it comes."""
+    """Return a connection that cannot write to the file, for any thread; text that is not UTF-8 is an error."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
 
@@ -319,10 +276,10 @@ def sqlite_tables(connection: sqlite3.Connection, schema: str = "main") -> list[
 
 
 def holds_rows(connection: sqlite3.Connection, table: str) -> bool:
-    """Return whether a table has a row."""
+    """Whether a table has a row."""
     return connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchone() is not None
 
 
 def lenient_text(text: bytes) -> str:
-    """A text factory for databases with text that is not UTF-8: what cannot be read is left out."""
+    """Return text from a database, without what is not UTF-8."""
     return text.decode(errors="ignore")

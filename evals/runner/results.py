@@ -24,9 +24,9 @@ from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, with_verdicts
 from ..datasets import Dataset
-from ..metrics import Judge, StrictJudge, as_json, official_judge, summarize
+from ..metrics import BirdJudge, OfficialJudge, StrictJudge, as_json, official_judge, summarize
 from ..metrics.judging import ClauseJudge, Verdict, error_class
-from ..metrics.redundancy import mean_redundancy, turn_redundancy
+from ..metrics.redundancy import mean_redundancy
 from ..official import OfficialDatabases
 from .model import is_replay
 from .record import SHOWN_ROWS, TurnRecord
@@ -238,7 +238,7 @@ def without_passwords(results: dict[str, Any]) -> dict[str, Any]:
     return {**results, **scores, "questions": questions}
 
 
-def _judge_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
+def _judge_again(judge: OfficialJudge | BirdJudge, record: TurnRecord, strict: Verdict) -> Verdict:
     """Return the verdict of another judge; none, again, where the model could not be asked."""
     verdict = judge.judge(strict.question, record.sql)
     return verdict if strict.asked else verdict.unasked(record.text)
@@ -246,11 +246,8 @@ def _judge_again(judge: Judge, record: TurnRecord, strict: Verdict) -> Verdict:
 
 def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, float]:
     """TRS@0.5 and CRS@0.5 over the turns in which schema items were linked; empty where none were."""
-    found = (
-        turn_redundancy(verdict.question.golds[0], schema, record.linked)
-        for record, verdict, schema in with_schemas(dataset, answered)
-    )
-    return mean_redundancy([turn for turn in found if turn])
+    linked = with_schemas(dataset, answered)
+    return mean_redundancy((verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked)
 
 
 def with_schemas(

@@ -25,19 +25,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ...tools.database import Cell
+from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
 from ...tools.sql.name_stems import name_stems
+from ..datasets.plain import Queries, Text, check_ids
 from ..records import parse_record
 
 ABOUT = 0.05
@@ -55,23 +54,11 @@ _COUNT = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Range:
-    """Numbers from `low` to `high`, both included."""
-
-    low: float
-    high: float
-
-    def holds(self, number: float) -> bool:
-        """Whether a number is one of them."""
-        return self.low <= number <= self.high
-
-
-def read_value(value: object) -> Range | str:
-    """Return what a `value` accepts: numbers near one, or a text.
+def read_value(value: object) -> tuple[float, float] | str:
+    """Return what a `value` accepts: numbers from one to another, or a text.
 
     >>> read_value("about 12,400")
-    Range(low=11780.0, high=13020.0)
+    (11780.0, 13020.0)
 
     Raises:
         ValueError: It is neither.
@@ -85,18 +72,26 @@ def read_value(value: object) -> Range | str:
     found = _VALUE.fullmatch(text)
     if found is None:
         return text
-    number, tolerance = _number(found["number"]), _rounding(found["number"])
+    number = _read_number(found["number"])
     if found["width"]:
-        tolerance = _number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
+        tolerance = _read_number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
     elif found["about"]:
         tolerance = ABOUT * abs(number)
+    else:
+        # Half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12.
+        decimals = len(found["number"].partition(".")[2])
+        tolerance = 0.5 * 10**-decimals * (1 + 1e-9) if decimals else 1e-6 * max(1.0, abs(number))
     if tolerance < 0:
         raise ValueError(f"a value is within so much or more, not within {found['width']}")
-    return Range(number - tolerance, number + tolerance)
+    return number - tolerance, number + tolerance
 
 
-def read_count(rows: object) -> Range:
-    """Return how many rows `rows` accepts.
+def _read_number(text: str) -> float:
+    return float(re.sub(r"[,_ ]", "", text))
+
+
+def read_count(rows: object) -> tuple[float, float]:
+    """Return the least and the greatest number of rows that `rows` accepts.
 
     Raises:
         ValueError: It says nothing of the kind.
@@ -108,58 +103,12 @@ def read_count(rows: object) -> Range:
     if low > high:
         raise ValueError(f"no number of rows is {low} to {high}: write {high} to {low}")
     bound = (found["bound"] or "").lower()
-    return Range(0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high)
+    return 0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high
 
 
-def holds_value(accepted: Range | str, rows: Sequence[Sequence[Cell]]) -> bool:
-    """Whether a result is a single row in which a cell is the accepted value."""
-    return len(rows) == 1 and any(_is_value(cell, accepted) for cell in rows[0])
-
-
-def _is_value(cell: Cell, accepted: Range | str) -> bool:
-    if isinstance(accepted, str):
-        return isinstance(cell, str) and cell.casefold().split() == accepted.casefold().split()
-    try:
-        number = float(cell.replace(",", "")) if isinstance(cell, str) else cell
-    except ValueError:
-        return False
-    return isinstance(number, int | float) and accepted.holds(number)
-
-
-def holds_count(accepted: Range, rows: int, more: bool) -> bool:
-    """Whether so many rows are right; `more` if the result had more than were fetched."""
-    return accepted.holds(math.inf if more else rows)
-
-
-def missing_columns(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return the wanted columns that a result lacks; each needs one of its own whose name has all of its words."""
-    left = [set(name_stems(column)) for column in columns]
-    missing: list[str] = []
-    for name in sorted(wanted, key=lambda name: -len(set(name_stems(name)))):
-        words = set(name_stems(name))
-        found = [column for column in left if words <= column]
-        if found:
-            left.remove(words if words in found else found[0])
-        else:
-            missing.append(name)
-    return missing
-
-
-def _number(text: str) -> float:
-    return float(re.sub(r"[,_ ]", "", text))
-
-
-def _rounding(text: str) -> float:
-    """Return half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12."""
-    decimals = len(text.partition(".")[2])
-    return 0.5 * 10**-decimals * (1 + 1e-9) if decimals else 1e-6 * max(1.0, abs(_number(text)))
-
-
-SQL = Annotated[str, Field(min_length=1, pattern=r"\S")]
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+def count_rows(table: Table) -> str:
+    """Return in words how many rows a result has."""
+    return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
 
 
 def _readable_by(read: Callable[[object], object]) -> BeforeValidator:
@@ -175,12 +124,8 @@ class TrialTurn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    question: str = Field(min_length=1, pattern=r"\S", description="As a person would ask it.")
-    sql: Annotated[
-        list[SQL],
-        BeforeValidator(_as_list, json_schema_input_type=SQL | list[SQL]),
-        Field(description="A query, or several: the rows of any are accepted."),
-    ] = []
+    question: Annotated[Text, Field(description="As a person would ask it.")]
+    sql: Annotated[Queries, Field(description="A query, or several: the rows of any are accepted.")] = []
     value: Annotated[
         int | float | str | None,
         _readable_by(read_value),
@@ -211,6 +156,37 @@ class TrialTurn(BaseModel):
             raise ValueError("what is accepted after asking back needs the person's reply")
         return self
 
+    def refusal(self, table: Table) -> str:
+        """Return why a result is not accepted by `value`, `rows` and `columns`; empty if it is."""
+        if self.value is not None:
+            accepted, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
+            if not any(_is_value(cell, accepted) for cell in row):
+                return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or count_rows(table)}"
+        if self.rows is not None:
+            low, high = read_count(self.rows)
+            # A result that goes on has more rows than any bound.
+            if not low <= (math.inf if table.truncated else len(table.rows)) <= high:
+                return f"its rows must be {self.rows}, not {len(table.rows)}"
+        # Each wanted column needs one of its own whose name has all of its words.
+        left = [set(name_stems(column)) for column in table.columns]
+        for name in sorted(self.columns, key=lambda name: -len(set(name_stems(name)))):
+            words = set(name_stems(name))
+            found = [column for column in left if words <= column]
+            if not found:
+                return f"it lacks the column {name}; it has {', '.join(table.columns)}"
+            left.remove(words if words in found else found[0])
+        return ""
+
+
+def _is_value(cell: object, accepted: tuple[float, float] | str) -> bool:
+    if isinstance(accepted, str):
+        return isinstance(cell, str) and cell.casefold().split() == accepted.casefold().split()
+    try:
+        number = float(cell.replace(",", "")) if isinstance(cell, str) else cell
+    except ValueError:
+        return False
+    return isinstance(number, int | float) and accepted[0] <= number <= accepted[1]
+
 
 class TrialQuestion(BaseModel):
     """A question of a trial: one turn, or the turns of a conversation, which must all be right."""
@@ -237,29 +213,25 @@ def read_trial(path: Path) -> list[TrialQuestion]:
     Raises:
         SettingsError: It cannot be read, or a record is not as described; the message names the record.
     """
-    questions = [_question(record, number, path) for number, record in enumerate(read_records(path), 1)]
+    questions: list[TrialQuestion] = []
+    for number, record in enumerate(read_records(path), 1):
+        place = f"{path}, record {number}"
+        if not isinstance(record, Mapping):
+            raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+        fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
+        about = {"id": number} | {name: fields.pop(name) for name in ("id", "note") if name in fields}
+        turns = fields.pop("turns", None)
+        if turns is None:
+            turns = [parse_record(TrialTurn, fields, place)]
+        elif fields:
+            raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")
+        elif isinstance(turns, list):
+            turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
+        questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
     if not questions:
         raise SettingsError(f"{path} holds no questions: `tableturn trial init` drafts some")
-    ((name, times),) = Counter(question.id for question in questions).most_common(1)
-    if times > 1:
-        raise SettingsError(f"{path}: the id {name!r} is used more than once")
+    check_ids(path, [question.id for question in questions])
     return questions
-
-
-def _question(record: object, number: int, path: Path) -> TrialQuestion:
-    place = f"{path}, record {number}"
-    if not isinstance(record, Mapping):
-        raise SettingsError(f"{place}: expected fields with values, found {record!r}")
-    fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
-    about = {"id": number} | {name: fields.pop(name) for name in ("id", "note") if name in fields}
-    if "turns" not in fields:
-        return parse_record(TrialQuestion, about | {"turns": [parse_record(TrialTurn, fields, place)]}, place)
-    turns = fields.pop("turns")
-    if fields:
-        raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")
-    if isinstance(turns, list):
-        turns = [parse_record(TrialTurn, turn, f"{place}, turn {number}") for number, turn in enumerate(turns, 1)]
-    return parse_record(TrialQuestion, about | {"turns": turns}, place)
 
 
 def trial_schema() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
 
-from ...tools.database import Database, Table
+from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
 from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_whole
@@ -30,266 +30,14 @@ from ..runner.record import TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, read_results, run_results, used_model, write_results
 from ..runner.run import JOURNAL_FILE, run_settings
 from ..runner.spec import SPEC_FILE, RunSpec, check_folder
-from .question import (
-    TrialQuestion,
-    TrialTurn,
-    holds_count,
-    holds_value,
-    missing_columns,
-    read_count,
-    read_trial,
-    read_value,
-)
+from .question import TrialQuestion, TrialTurn, count_rows, read_trial
 
-_DID = {
-    "needs_clarification": "it asked back",
-    "unanswerable": "it declined",
-    "failed": "it failed",
-}
+PAGE_FILE, PREVIOUS_FILE = "report.html", "previous.json"
 
+_DATASET = "trial "
+"""What a trial's specification calls its dataset; the database follows."""
 
-class TrialJudge:
-    """Judges by what each question accepts; queries run on the database as it is now.
-
-    Args:
-        place: The database.
-        turns: What is accepted, by the question's id in the run.
-    """
-
-    def __init__(self, place: str | Path, turns: Mapping[str, TrialTurn]) -> None:
-        self._place = place
-        self._turns = turns
-        self._databases = OneOpen()
-        self._expected = lru_cache(64)(self._run_accepted)
-
-    def judge(self, question: Question, record: TurnRecord) -> Verdict:
-        """Judge an answer: `error` says why it is not accepted."""
-        verdict = Verdict(question, record.sql, ex=False)
-        if not record.asked:
-            return verdict.unasked(record.text)
-        turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
-        asked = bool(record.asked_back) or record.status == "needs_clarification"
-        if turn.must == "decline":
-            why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
-        elif turn.must == "ask_back" and not (asked and turn.conditions):
-            why = "" if asked else f"it must ask back, but {did}"
-        elif not record.sql or record.status in _DID:
-            why = f"{did}: {record.text}"
-        else:
-            return self._judge_query(turn, verdict)
-        return replace(verdict, ex=not why, error=why)
-
-    def _judge_query(self, turn: TrialTurn, verdict: Verdict) -> Verdict:
-        try:
-            table = self._databases.at(self._place).execute(verdict.sql, GOLD_LIMITS)
-        except QueryError as error:
-            return replace(verdict, error=f"its query does not run: {error}")
-        outcomes = [self._expected(sql) for sql in turn.sql]
-        wanted = [outcome for outcome in outcomes if isinstance(outcome, Expected)]
-        if outcomes and not wanted:
-            why = f"the question's own query does not run: {outcomes[0]}"
-            return replace(verdict, error=why, valid=True, broken=True)
-        why = _refusal(turn, wanted, table)
-        return replace(verdict, ex=not why, error=why, valid=True)
-
-    def close(self) -> None:
-        """See `Judging`."""
-        self._databases.close()
-
-    def _run_accepted(self, sql: str) -> Expected | QueryError:
-        try:
-            return expected(self._databases.at(self._place), sql)
-        except QueryError as error:
-            return error
-
-
-def _refusal(turn: TrialTurn, wanted: Sequence[Expected], table: Table) -> str:
-    """Return why a result is not accepted; empty if it is."""
-    if wanted and not any(outcome.allows(table) for outcome in wanted):
-        return _difference(wanted[0].table, table)
-    if turn.value is not None and not holds_value(read_value(turn.value), table.rows):
-        found = ", ".join(map(str, table.rows[0][:5])) if len(table.rows) == 1 else _count_rows(table)
-        return f"it must be {turn.value}, not {found}"
-    if turn.rows is not None and not holds_count(read_count(turn.rows), len(table.rows), table.truncated):
-        return f"its rows must be {turn.rows}, not {len(table.rows)}"
-    if missing := missing_columns(turn.columns, table.columns):
-        return f"it lacks the column {missing[0]}; it has {', '.join(table.columns)}"
-    return ""
-
-
-def _count_rows(table: Table) -> str:
-    return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
-
-
-def _difference(wanted: Table, table: Table) -> str:
-    if len(wanted.rows) != len(table.rows):
-        return f"it gives {_count_rows(table)}, not {len(wanted.rows)}"
-    if len(wanted.columns) != len(table.columns):
-        columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
-        return f"it gives {columns} ({', '.join(table.columns[:6])}), not {len(wanted.columns)}"
-    return "it gives other values, or another order, than the accepted query"
-
-
-T = TypeVar("T")
-
-PREVIOUS_FILE = "previous.json"
-
-Answered = tuple[TurnRecord, Verdict]
-_Asked = Mapping[str, Any]
-"""A question of a trial's results."""
-
-
-def trial_results(
-    questions: Sequence[TrialQuestion], judged: Sequence[Answered], options: TrialOptions, location: str
-) -> dict[str, Any]:
-    """Return everything that was found; of a trial in which some questions could not be asked, what there is.
-
-    A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
-    the same question say little new. Calls and dollars are what the answers take without kept replies.
-    """
-    by_id = {record.id: (record, verdict) for record, verdict in judged}
-    asked = [_question(question, options.tries, by_id) for question in questions]
-    known = [question for question in asked if question["share"] is not None]
-    passed = sum(question["share"] for question in known)
-    interval = wilson(passed, len(known))
-    rate = passed / len(known) if known else None
-    gate = None if options.gate is None else {"least": options.gate, "met": rate is not None and rate >= options.gate}
-    return {
-        "trial": {
-            "time": now(),
-            "database": location,
-            "questions_file": str(options.questions),
-            "model": used_model(options.model, options.base_url),
-            "preset": options.preset or "full",
-            "settings": options.settings,
-        },
-        "questions": len(asked),
-        "tries": options.tries,
-        "pass_rate": rate,
-        "interval": [interval.low, interval.high] if interval else None,
-        "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
-        "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": [_tell(question) | {"share": question["share"]} for question in known if question["share"] < 1],
-        "broken": [question["id"] for question in asked if question["broken"]],
-        "not_asked": [question["id"] for question in asked if question["share"] is None],
-        "cost": _cost([record for record, _ in judged], options.price),
-        "gate": gate,
-        "compared": None,
-        "by_question": asked,
-    }
-
-
-def keep_results(results: dict[str, Any], out: Path) -> None:
-    """Compare with the last trial of the folder, then take its place."""
-    path = out / RESULTS_FILE
-    if path.exists():
-        results["compared"] = compared(read_trial_results(out), results)
-        write_whole(out / PREVIOUS_FILE, path.read_text(encoding="utf-8"))
-    write_results(results, out)
-    shown = {name: results[name] for name in ("questions", "tries", "pass_rate", "seconds")}
-    line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
-    append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
-
-
-def read_trial_results(out: Path) -> dict[str, Any]:
-    """Return the results of the last trial of a folder.
-
-    Raises:
-        SettingsError: It holds none.
-    """
-    found = read_results(out)
-    if "trial" not in found:
-        raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
-    return found
-
-
-def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare two trials, question by question.
-
-    A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
-    between. One whose words or turns were changed counts as another question.
-    """
-    old, new = before["by_question"], now["by_question"]
-    same = paired(new, old, lambda question: (question["id"], question["question"]), lambda found: found["question"])
-    both = [(a, b) for b, a in same if a["share"] is not None and b["share"] is not None]
-    added, removed = (
-        [question for question in questions if not any(question is pair[side] for pair in same)]
-        for side, questions in enumerate((new, old))
-    )
-    return {
-        "with": before["trial"]["time"],
-        "model": before["trial"]["model"],
-        "database": before["trial"]["database"],
-        "pass_rate": before["pass_rate"],
-        "better": [_change(a, b) for a, b in both if b["share"] > a["share"]],
-        "worse": [_change(a, b) for a, b in both if b["share"] < a["share"]],
-        # A trial in which nothing differs says nothing new of its model.
-        "as_before": all(before["trial"][name] == now["trial"][name] for name in ("model", "database"))
-        and _answers(before) == _answers(now),
-        "same": sum(a["share"] == b["share"] for a, b in both),
-        "expects_otherwise": [b["id"] for b, a in same if a["accepted"] != b["accepted"]],
-        "added": [question["id"] for question in added],
-        "added_questions": [question["question"] for question in added],
-        "removed": [question["id"] for question in removed],
-        "removed_questions": [question["question"] for question in removed],
-    }
-
-
-def paired(before: Sequence[T], after: Sequence[T], *keys: Callable[[T], Hashable]) -> list[tuple[T, T]]:
-    """Return what is in both, in the order of `before`, each thing once.
-
-    Args:
-        before: One list.
-        after: The other.
-        keys: What makes two things the same; a later key is for those that earlier ones leave over.
-    """
-    found: dict[int, int] = {}
-    for key in keys:
-        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        taken = set(found.values())
-        for place, thing in enumerate(after):
-            if place not in taken:
-                waiting[key(thing)].append(place)
-        for place, thing in enumerate(before):
-            if place not in found and waiting[key(thing)]:
-                found[place] = waiting[key(thing)].popleft()
-    return [(before[place], after[found[place]]) for place in sorted(found)]
-
-
-def _answers(results: Mapping[str, Any]) -> list[tuple[str, str, bool | None]]:
-    tries = [(question["id"], attempt) for question in results["by_question"] for attempt in question["tries"]]
-    return [(name, turn["sql"], turn["passed"]) for name, attempt in tries for turn in attempt["turns"]]
-
-
-def _change(before: _Asked, now: _Asked) -> dict[str, Any]:
-    return {
-        **_tell(now),
-        "before": before["share"],
-        "now": now["share"],
-        "expects_otherwise": before["accepted"] != now["accepted"],
-        "sql_before": before["tries"][0]["turns"][-1]["sql"],
-        "sql_now": now["tries"][0]["turns"][-1]["sql"],
-    }
-
-
-def _tell(question: _Asked) -> dict[str, Any]:
-    why = next((attempt["why"] for attempt in question["tries"] if attempt["why"]), "")
-    return {"id": question["id"], "question": question["question"], "why": why}
-
-
-def _question(question: TrialQuestion, tries: int, by_id: Mapping[str, Answered]) -> dict[str, Any]:
-    attempts = [_try(question, number, by_id) for number in range(1, tries + 1)]
-    unknown = any(attempt["passed"] is None for attempt in attempts)
-    return {
-        "id": question.id,
-        "question": question.title,
-        "note": question.note,
-        "accepted": [turn.model_dump(exclude_defaults=True, exclude={"question"}) for turn in question.turns],
-        "share": None if unknown else fmean(attempt["passed"] for attempt in attempts),
-        "broken": any(turn["broken"] for attempt in attempts for turn in attempt["turns"]),
-        "tries": attempts,
-    }
-
+_DID = {"needs_clarification": "it asked back", "unanswerable": "it declined", "failed": "it failed"}
 
 _SHOWN = (
     *("sql", "status", "text", "asked_back", "columns", "rows", "row_count"),
@@ -297,73 +45,24 @@ _SHOWN = (
 )
 """What is kept of each answer."""
 
-
-def _try(question: TrialQuestion, number: int, by_id: Mapping[str, Answered]) -> dict[str, Any]:
-    """Return one try: all of its turns must pass; the first that does not says why."""
-    turns: list[dict[str, Any]] = []
-    for place, turn in enumerate(question.turns, 1):
-        record, verdict = by_id[_key(question, number, place)]
-        kept = {name: getattr(record, name) for name in _SHOWN}
-        judged = {"passed": verdict.ex, "why": verdict.error, "broken": verdict.broken}
-        turns.append({"question": turn.question, **kept, **judged})
-    outcomes = [turn["passed"] for turn in turns]
-    passed = False if False in outcomes else None if None in outcomes else True
-    if passed:
-        return {"passed": True, "why": "", "turns": turns}
-    place = outcomes.index(passed)
-    return {
-        "passed": passed,
-        "why": f"turn {place + 1}: {turns[place]['why']}" if len(turns) > 1 else turns[place]["why"],
-        "turns": turns,
-    }
-
-
-def _cost(records: Sequence[TurnRecord], price: tuple[float, float] | None) -> dict[str, Any]:
-    prompt, completion = (sum(record.tokens[side] for record in records) for side in (0, 1))
-    dollars = None if price is None else round((prompt * price[0] + completion * price[1]) / 1e6, 6)
-    return {
-        "calls": sum(record.calls for record in records),
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "dollars": dollars,
-        "turn_seconds": round(sum(record.seconds for record in records), 3),
-    }
-
-
-PAGE_FILE = "report.html"
-_TRIAL = "trial "
-"""What a trial's specification calls its dataset; the database follows."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What a trial asks, of what.
+    """What a trial asks, of what."""
 
-    Attributes:
-        database: A path, or a URL.
-        questions: The question file.
-        model: As for `tableturn ask`.
-        base_url: Of an OpenAI-compatible server.
-        preset: The agent's.
-        settings: Fields that differ from the preset.
-        examples: An example store.
-        tries: How often each question is asked.
-        jobs: Conversations at once.
-        price: Dollars a million prompt and completion tokens; None leaves money out.
-        gate: The least share of questions that must pass; None for no gate.
-    """
-
-    database: str
-    questions: Path
-    model: str | None = None
-    base_url: str | None = None
-    preset: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    examples: str | None = None
-    tries: int = 1
-    jobs: int = 4
-    price: tuple[float, float] | None = None
-    gate: float | None = None
+    database: str  # a path, or a URL
+    questions: Path  # the question file
+    model: str | None = None  # as for `tableturn ask`
+    base_url: str | None = None  # of an OpenAI-compatible server
+    preset: str | None = None  # the agent's
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])  # fields that differ from the preset
+    examples: str | None = None  # an example store
+    tries: int = 1  # how often each question is asked
+    jobs: int = 4  # conversations at once
+    price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
+    gate: float | None = None  # the least share of questions that must pass; None for no gate
 
 
 def run_trial(options: TrialOptions, out: Path, listener: Listener) -> dict[str, Any]:
@@ -397,44 +96,66 @@ def ask_questions(
         location = database.location
     dataset, turns = trial_dataset(questions, options.database, options.tries)
     about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
-    spec = RunSpec(_TRIAL + location, "all", **about)
+    spec = RunSpec(_DATASET + location, "all", **about)
     run_settings(spec, dataset)
-    _begin(spec, dataset, out)
+    try:
+        check_folder(spec, dataset, out)
+    except SettingsError:
+        # An interrupted trial of another kind is forgotten; a run of another command is not.
+        kept = out / SPEC_FILE
+        if not kept.is_file() or f'"dataset": "{_DATASET}' not in kept.read_text(encoding="utf-8", errors="replace"):
+            raise
+        _forget(out)
+    before = read_results(out) if (out / RESULTS_FILE).exists() else None
+    if before is not None and "trial" not in before:
+        raise SettingsError(f"{out / RESULTS_FILE} is not what `tableturn trial` writes")
     start = time.perf_counter()
-    kept = kept_replies(out / CACHE_FILE)
+    replies = kept_replies(out / CACHE_FILE)
     judge = TrialJudge(dataset.place(dataset.questions[0].database), turns)
     judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judging=judge)
     seconds = time.perf_counter() - start
-    results = trial_results(questions, judged, options, location)
+    results = _trial_results(questions, judged, options, location)
     results["seconds"] = round(seconds, 3)
     # The replies that the model gave in this start.
-    results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - kept
-    if not results["not_asked"]:
-        results["evaluation"] = run_results(spec, dataset, judged, seconds, rulings_beside(out, None))
-        keep_results(results, out)
-        _forget(out)
-        write_report([out], out / PAGE_FILE)
+    results["cost"]["new_replies"] = kept_replies(out / CACHE_FILE) - replies
+    if results["not_asked"]:
+        return results
+    results["evaluation"] = run_results(spec, dataset, judged, seconds, rulings_beside(out, None))
+    if before is not None:
+        results["compared"] = compared(before, results)
+        write_whole(out / PREVIOUS_FILE, (out / RESULTS_FILE).read_text(encoding="utf-8"))
+    write_results(results, out)
+    shown = {name: results[name] for name in ("questions", "tries", "pass_rate", "seconds")}
+    line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
+    append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
+    _forget(out)
+    write_report([out], out / PAGE_FILE)
     return results
+
+
+def _forget(out: Path) -> None:
+    """Leave nothing to resume; replies are kept."""
+    for name in (JOURNAL_FILE, SPEC_FILE):
+        (out / name).unlink(missing_ok=True)
 
 
 def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
     """Return the questions as a run asks them, each as often as wanted, and what is accepted by their ids there."""
     path = None if "://" in place else Path(place).absolute()
-    name = path.name if path else place
     questions: list[Question] = []
     turns: dict[str, TrialTurn] = {}
     for question in asked:
         for number in range(1, tries + 1):
             for position, turn in enumerate(question.turns, 1):
-                key = _key(question, number, position)
+                key = f"{question.id}~{number}.{position}"
                 turns[key] = turn
                 questions.append(
                     Question(
                         key,
-                        name,
+                        path.name if path else place,
                         turn.question,
                         tuple(turn.sql),
-                        key.rpartition(".")[0],
+                        f"{question.id}~{number}",
                         position,
                         turn.evidence,
                         expects=Expects(turn.must or "answer", turn.reply),
@@ -444,29 +165,223 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
-def _key(question: TrialQuestion, number: int, position: int) -> str:
-    """Return the id that a turn of a try has in the run."""
-    return f"{question.id}~{number}.{position}"
+class TrialJudge:
+    """Judges by what each question accepts; queries run on the database as it is now.
 
-
-def _begin(spec: RunSpec, dataset: Dataset, out: Path) -> None:
-    """Ready the folder: an interrupted trial of the same kind goes on, another one is forgotten.
-
-    Raises:
-        SettingsError: The folder holds a run of another command.
+    Args:
+        place: The database.
+        turns: What is accepted, by the question's id in the run.
     """
-    try:
-        check_folder(spec, dataset, out)
-    except SettingsError:
-        kept = out / SPEC_FILE
-        if not kept.is_file() or f'"dataset": "{_TRIAL}' not in kept.read_text(encoding="utf-8", errors="replace"):
-            raise
-        _forget(out)
-    if (out / RESULTS_FILE).exists():
-        read_trial_results(out)
+
+    def __init__(self, place: str | Path, turns: Mapping[str, TrialTurn]) -> None:
+        self._place = place
+        self._turns = turns
+        self._databases = OneOpen()
+        self._expected = lru_cache(64)(self._run_accepted)
+        self.close = self._databases.close
+
+    def judge(self, question: Question, record: TurnRecord) -> Verdict:
+        """Judge an answer: `error` says why it is not accepted."""
+        verdict = Verdict(question, record.sql, ex=False)
+        if not record.asked:
+            return verdict.unasked(record.text)
+        turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
+        asked = bool(record.asked_back) or record.status == "needs_clarification"
+        if turn.must == "decline":
+            why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
+        elif turn.must == "ask_back" and not (asked and turn.conditions):
+            why = "" if asked else f"it must ask back, but {did}"
+        elif not record.sql or record.status in _DID:
+            why = f"{did}: {record.text}"
+        else:
+            return self._judge_query(turn, verdict)
+        return replace(verdict, ex=not why, error=why)
+
+    def _judge_query(self, turn: TrialTurn, verdict: Verdict) -> Verdict:
+        try:
+            table = self._databases.at(self._place).execute(verdict.sql, GOLD_LIMITS)
+        except QueryError as error:
+            return replace(verdict, error=f"its query does not run: {error}")
+        outcomes = [self._expected(sql) for sql in turn.sql]
+        wanted = [outcome for outcome in outcomes if isinstance(outcome, Expected)]
+        if outcomes and not wanted:
+            why = f"the question's own query does not run: {outcomes[0]}"
+            return replace(verdict, error=why, valid=True, broken=True)
+        if not wanted or any(outcome.allows(table) for outcome in wanted):
+            why = turn.refusal(table)
+        elif len(wanted[0].table.rows) != len(table.rows):
+            why = f"it gives {count_rows(table)}, not {len(wanted[0].table.rows)}"
+        elif (width := len(wanted[0].table.columns)) != len(table.columns):
+            columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
+            why = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
+        else:
+            why = "it gives other values, or another order, than the accepted query"
+        return replace(verdict, ex=not why, error=why, valid=True)
+
+    def _run_accepted(self, sql: str) -> Expected | QueryError:
+        try:
+            return expected(self._databases.at(self._place), sql)
+        except QueryError as error:
+            return error
 
 
-def _forget(out: Path) -> None:
-    """Leave nothing to resume; replies are kept."""
-    for name in (JOURNAL_FILE, SPEC_FILE):
-        (out / name).unlink(missing_ok=True)
+def _trial_results(
+    questions: Sequence[TrialQuestion],
+    judged: Sequence[tuple[TurnRecord, Verdict]],
+    options: TrialOptions,
+    location: str,
+) -> dict[str, Any]:
+    """Return everything that was found; of a trial in which some questions could not be asked, what there is.
+
+    A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
+    the same question say little new. Calls and dollars are what the answers take without kept replies.
+    """
+    by_id = {record.id: (record, verdict) for record, verdict in judged}
+    asked: list[dict[str, Any]] = []
+    for question in questions:
+        tries = [_try_results(question, number, by_id) for number in range(1, options.tries + 1)]
+        outcomes = [attempt["passed"] for attempt in tries]
+        asked.append(
+            {
+                "id": question.id,
+                "question": question.title,
+                "note": question.note,
+                "accepted": [turn.model_dump(exclude_defaults=True, exclude={"question"}) for turn in question.turns],
+                "share": None if None in outcomes else fmean(outcomes),
+                "broken": any(turn["broken"] for attempt in tries for turn in attempt["turns"]),
+                "tries": tries,
+            }
+        )
+    known = [question for question in asked if question["share"] is not None]
+    passed = sum(question["share"] for question in known)
+    interval = wilson(passed, len(known))
+    rate = passed / len(known) if known else None
+    records, price = [record for record, _ in judged], options.price
+    prompt, completion = (sum(record.tokens[side] for record in records) for side in (0, 1))
+    return {
+        "trial": {
+            "time": now(),
+            "database": location,
+            "questions_file": str(options.questions),
+            "model": used_model(options.model, options.base_url),
+            "preset": options.preset or "full",
+            "settings": options.settings,
+        },
+        "questions": len(asked),
+        "tries": options.tries,
+        "pass_rate": rate,
+        "interval": [interval.low, interval.high] if interval else None,
+        "stable_rate": fmean(question["share"] == 1 for question in known) if known else None,
+        "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
+        "failed": [_failure(question) | {"share": question["share"]} for question in known if question["share"] < 1],
+        "broken": [question["id"] for question in asked if question["broken"]],
+        "not_asked": [question["id"] for question in asked if question["share"] is None],
+        "cost": {
+            "calls": sum(record.calls for record in records),
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "dollars": price and round((prompt * price[0] + completion * price[1]) / 1e6, 6),
+            "turn_seconds": round(sum(record.seconds for record in records), 3),
+        },
+        "gate": None
+        if options.gate is None
+        else {"least": options.gate, "met": rate is not None and rate >= options.gate},
+        "compared": None,
+        "by_question": asked,
+    }
+
+
+def _try_results(
+    question: TrialQuestion, number: int, by_id: Mapping[str, tuple[TurnRecord, Verdict]]
+) -> dict[str, Any]:
+    """Return one try: all of its turns must pass; the first that does not says why."""
+    turns: list[dict[str, Any]] = []
+    for place, turn in enumerate(question.turns, 1):
+        record, verdict = by_id[f"{question.id}~{number}.{place}"]
+        kept = {name: getattr(record, name) for name in _SHOWN}
+        judged = {"passed": verdict.ex, "why": verdict.error, "broken": verdict.broken}
+        turns.append({"question": turn.question, **kept, **judged})
+    outcomes = [turn["passed"] for turn in turns]
+    passed = False if False in outcomes else None if None in outcomes else True
+    why = ""
+    if not passed:
+        place = outcomes.index(passed)
+        why = f"turn {place + 1}: {turns[place]['why']}" if len(turns) > 1 else turns[place]["why"]
+    return {"passed": passed, "why": why, "turns": turns}
+
+
+def _failure(question: Mapping[str, Any]) -> dict[str, Any]:
+    why = next((attempt["why"] for attempt in question["tries"] if attempt["why"]), "")
+    return {"id": question["id"], "question": question["question"], "why": why}
+
+
+def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare two trials, question by question.
+
+    A question is the same by its id and words, else by its words alone: without ids, numbers move with what is put in
+    between. One whose words or turns were changed counts as another question.
+    """
+    old, new = before["by_question"], now["by_question"]
+    same = [
+        (a, b)
+        for b, a in paired(new, old, lambda found: (found["id"], found["question"]), lambda found: found["question"])
+    ]
+    both = [(a, b) for a, b in same if a["share"] is not None and b["share"] is not None]
+    changes = [
+        {
+            **_failure(b),
+            "before": a["share"],
+            "now": b["share"],
+            "expects_otherwise": a["accepted"] != b["accepted"],
+            "sql_before": a["tries"][0]["turns"][-1]["sql"],
+            "sql_now": b["tries"][0]["turns"][-1]["sql"],
+        }
+        for a, b in both
+    ]
+    removed, added = (
+        [question for question in questions if not any(question is pair[side] for pair in same)]
+        for side, questions in enumerate((old, new))
+    )
+    answers = [
+        [
+            (question["id"], turn["sql"], turn["passed"])
+            for question in side
+            for attempt in question["tries"]
+            for turn in attempt["turns"]
+        ]
+        for side in (old, new)
+    ]
+    about = {name: before["trial"][name] for name in ("model", "database")}
+    return {
+        "with": before["trial"]["time"],
+        **about,
+        "pass_rate": before["pass_rate"],
+        "better": [change for change in changes if change["now"] > change["before"]],
+        "worse": [change for change in changes if change["now"] < change["before"]],
+        # A trial in which nothing differs says nothing new of its model.
+        "as_before": about == {name: now["trial"][name] for name in about} and answers[0] == answers[1],
+        "same": sum(change["now"] == change["before"] for change in changes),
+        "expects_otherwise": [b["id"] for a, b in same if a["accepted"] != b["accepted"]],
+        "added": [question["id"] for question in added],
+        "added_questions": [question["question"] for question in added],
+        "removed": [question["id"] for question in removed],
+        "removed_questions": [question["question"] for question in removed],
+    }
+
+
+def paired(before: Sequence[T], after: Sequence[T], *keys: Callable[[T], Hashable]) -> list[tuple[T, T]]:
+    """Return what is in both, in the order of `before`, each thing once.
+
+    A key makes two things the same; a later key is for those that earlier ones leave over.
+    """
+    found: dict[int, T] = {}
+    left = list(after)
+    for key in keys:
+        waiting: dict[Hashable, deque[T]] = defaultdict(deque)
+        for thing in left:
+            waiting[key(thing)].append(thing)
+        for place, thing in enumerate(before):
+            if place not in found and waiting[key(thing)]:
+                found[place] = waiting[key(thing)].popleft()
+        left = [thing for things in waiting.values() for thing in things]
+    return [(before[place], found[place]) for place in sorted(found)]

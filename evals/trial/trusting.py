@@ -7,45 +7,32 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from ...agent import SQLAgent
 from ...agent.answers.trust import fingerprints
-from ...agent.model.trust import Bound, keep_bound
+from ...agent.model.trust import Bound, Fingerprints, keep_bound
 from ...agent.settings import make_settings
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity, readable
 from ...tools.record_files import read_records
 from ...tools.values.text_words import words
 from ..adjudication.ruling import now
+from ..datasets.plain import Text
 from ..metrics.statistics import bounded
 from ..records import parse_record
 from ..runner import Listener
 from .question import TrialQuestion, read_trial
 from .run import TrialOptions, ask_questions
 
-APPROVED = ("approved", "verified")
-
-_AS_ASKED = ("conventions", "today")
-"""Settings that evaluations change, and that a bound must be set with as people will ask."""
-
-_WITHOUT_ANSWERS: Mapping[str, Any] = {"verified": False, "own_examples": 0}
-"""What an approved answer would give away about its own question."""
-
 
 class Label(BaseModel):
-    """An answer that somebody judged.
+    """An answer that somebody judged; the question is to be understood by itself."""
 
-    Attributes:
-        question: As asked, to be understood by itself.
-        sql: The query of the answer.
-        right: Whether it is right.
-    """
+    model_config = ConfigDict(frozen=True)
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    question: str = Field(min_length=1, pattern=r"\S")
-    sql: str = Field(min_length=1, pattern=r"\S")
+    question: Text
+    sql: Text
     right: bool
 
 
@@ -65,7 +52,7 @@ def fit_bound(
     path: Path,
     listener: Listener,
 ) -> Bound:
-    """Ask the labelled questions, set the bound, and keep it.
+    """Ask the labelled questions, set the bound, and keep it in a file of bounds.
 
     Args:
         options: Of whom; its questions are those of the labels.
@@ -77,16 +64,15 @@ def fit_bound(
         listener: Told about each answer.
 
     Raises:
-        SettingsError: There are no labels, or a file is wrong or cannot be written.
-        DatabaseUnavailable: The database cannot be used.
-        ModelError: The model cannot be set up.
-        RunStopped: The model could not be asked several questions in a row.
+        SettingsError: There are no labels, or some could not be asked.
     """
-    with _agent(options) as agent:
-        settings, (identity, model, prints) = agent.settings, _state(agent)
+    identity, model, prints = state_of(options)
+    with _open_agent(options) as agent:
         questions, inverted = _approved(agent) if labels is None else read_labels(labels)
-    as_asked = {name: getattr(settings, name) for name in _AS_ASKED}
-    fields = {**as_asked, **options.settings, **_WITHOUT_ANSWERS, "record": "off", "trust": "off"}
+        # Evaluations change these, and a bound must be set with them as people will ask.
+        as_asked = {name: getattr(agent.settings, name) for name in ("conventions", "today")}
+    # An approved answer would give away what is right for its own question.
+    fields = {**as_asked, **options.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = ask_questions(questions, replace(options, settings=fields), out, listener)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: start the same command again")
@@ -96,38 +82,43 @@ def fit_bound(
     return bound
 
 
-def state_of(options: TrialOptions) -> tuple[str, str, Any]:
+def state_of(options: TrialOptions) -> tuple[str, str, Fingerprints]:
     """Return the database's identity, the model's name, and the fingerprints as they are now."""
-    with _agent(options) as agent:
-        return _state(agent)
+    with _open_agent(options) as agent:
+        model = agent.resources.translator(agent.settings).model
+        return database_identity(agent.resources.database), model, fingerprints(agent.resources, agent.settings)
 
 
-def _state(agent: SQLAgent) -> tuple[str, str, Any]:
-    identity = database_identity(agent.resources.database)
-    return identity, agent.resources.translator(agent.settings).model, fingerprints(agent.resources, agent.settings)
+def _open_agent(options: TrialOptions) -> SQLAgent:
+    return SQLAgent(
+        options.database,
+        model=options.model,
+        settings=make_settings(options.settings, preset=options.preset),
+        examples=options.examples,
+        base_url=options.base_url,
+    )
 
 
 def judged_answers(results: Mapping[str, Any], inverted: frozenset[str]) -> list[tuple[float, bool]]:
     """Return confidence and rightness of a trial's answers; what was declined or asked back, or failed, is no answer.
 
-    The same query for the same question counts once, and as wrong where any label says so: a bound takes labels that
+    The same query for the same question counts once, and as wrong if any label says so: a bound takes labels that
     are independent of each other.
     """
     found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
-    tries = [
-        (question["id"] in inverted, attempt) for question in results["by_question"] for attempt in question["tries"]
-    ]
-    for wrong, attempt in tries:
-        said: tuple[str, ...] = ()
-        for turn in attempt["turns"]:
-            said = (*said, _same(turn["question"]))
-            if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
-                continue
-            if wrong and not turn["passed"]:
-                continue
-            key = (said, " ".join(turn["sql"].casefold().split()))
-            if key not in found or wrong or not turn["passed"]:
-                found[key] = (turn["confidence"], turn["passed"] and not wrong)
+    for question in results["by_question"]:
+        wrong = question["id"] in inverted
+        for attempt in question["tries"]:
+            said: tuple[str, ...] = ()
+            for turn in attempt["turns"]:
+                said = (*said, _same(turn["question"]))
+                if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
+                    continue
+                if wrong and not turn["passed"]:
+                    continue
+                key = (said, " ".join(turn["sql"].casefold().split()))
+                if key not in found or wrong or not turn["passed"]:
+                    found[key] = (turn["confidence"], turn["passed"] and not wrong)
     return list(found.values())
 
 
@@ -151,13 +142,13 @@ def read_labels(path: Path) -> Labelled:
 
 
 def labelled(labels: Sequence[Label]) -> Labelled:
-    """Return judged answers as questions: what is right is accepted; where nothing is, what is wrong stands for it."""
-    by_rightness: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
+    """Return judged answers as questions: what is right is accepted; if nothing is, what is wrong stands for it."""
+    accepted: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
     for label in labels:
         question = spelled.setdefault(_same(label.question), " ".join(label.question.split()))
-        by_rightness[label.right].setdefault(question, []).append(label.sql)
-    accepted, refused = by_rightness[True], by_rightness[False]
+        (accepted if label.right else refused).setdefault(question, []).append(label.sql)
     wrong = {question: sql for question, sql in refused.items() if question not in accepted}
     questions = [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})
@@ -174,7 +165,9 @@ def _approved(agent: SQLAgent) -> Labelled:
     kept = [
         Label(question=example.question, sql=example.sql, right=True)
         for example in own
-        if example.owner == identity and example.source in APPROVED and readable(example, database) is not None
+        if example.owner == identity
+        and example.source in ("approved", "verified")
+        and readable(example, database) is not None
     ]
     if not kept:
         raise SettingsError(
@@ -182,13 +175,3 @@ def _approved(agent: SQLAgent) -> Labelled:
             "pass --labels with a trial's questions, or with lines of question, sql and right"
         )
     return labelled(kept)
-
-
-def _agent(options: TrialOptions) -> SQLAgent:
-    return SQLAgent(
-        options.database,
-        model=options.model,
-        settings=make_settings(options.settings, preset=options.preset),
-        examples=options.examples,
-        base_url=options.base_url,
-    )

@@ -110,10 +110,10 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
     [
         ("SELECT 1", "has 1 queries, spider dev has 4"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
-        ('[{"sql": "SELECT 1"}]', "record 1: expected"),
-        ('[{"id": 0, "sql": 5}]', "record 1: 'sql' is a query or null, not 5"),
+        ('[{"sql": "SELECT 1"}]', "record 1: id: Field required"),
+        ('[{"id": 0, "sql": 5}]', "record 1: sql: Input should be a valid string"),
         ("[" * 100_000, "nested too deeply"),
-        ("{", "is not JSON"),
+        ("{", "cannot be read: Expecting"),
     ],
 )
 def test_predictions_that_do_not_fit(spider_root: Path, tmp_path: Path, text: str, message: str) -> None:
@@ -188,11 +188,15 @@ def test_data_check(spider_root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: unknown field"),
-        ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: 'database' is missing"),
+        ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: question: Field required"),
+        ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: database: Field required"),
         ("q.json", "[]", "holds no questions"),
         ("q.json", '{"question": "How many?"}', "expected a list of questions"),
-        ("q.json", '[{"question": "Q", "sql": [], "database": "league.sqlite"}]', "record 1: 'sql' is a query"),
+        (
+            "q.json",
+            '[{"question": "Q", "sql": [], "database": "league.sqlite"}]',
+            "record 1: 'sql' is missing: a query",
+        ),
         ("q.json", "[", "cannot be read"),
         ("q.yaml", "a: [b", "cannot be read"),
         ("q.json", "[" * 100_000, "nested too deeply"),
@@ -202,7 +206,7 @@ def test_data_check(spider_root: Path, tmp_path: Path) -> None:
         (
             "q.json",
             r'[{"question": "Q", "sql": "SELECT \ud800", "database": "league.sqlite"}]',
-            "record 1: its text holds half a character",
+            "record 1: sql.0: Input should be a valid string, unable to parse raw data as a unicode string",
         ),
     ],
 )

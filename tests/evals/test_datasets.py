@@ -52,6 +52,7 @@ def test_bird_layout(tmp_path: Path) -> None:
     ("name", "split", "message"),
     [
         ("spidr", "dev", "no dataset is called 'spidr'"),
+        ("cosql-acts", "train", "was removed: give a file of your own questions"),
         ("spider", "final", "has no split 'final'"),
         ("sparc", "dev", "no dev.json in sparc"),
     ],
@@ -97,9 +98,9 @@ SAME = '{"question": "Q", "sql": "S", "database": "d", "id": 1}'
     ("records", "message"),
     [
         ('{"question": 1}', "expected a list"),
-        ("[1]", "record 1: expected fields"),
-        ('[{"question": "Q", "sql": "SELECT 1"}]', "record 1: 'database' is missing"),
-        ('[{"question": "Q", "sql": "S", "database": "d", "gold": "S"}]', "unknown field 'gold'"),
+        ("[1]", "record 1: Input should be a valid dictionary"),
+        ('[{"question": "Q", "sql": "SELECT 1"}]', "record 1: database: Field required"),
+        ('[{"question": "Q", "sql": "S", "database": "d", "gold": "S"}]', "record 1: gold: Extra inputs"),
         (f"[{SAME}, {SAME}]", "more than once"),
         ("nonsense", "cannot be read"),
     ],

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.official import OfficialDatabases, execute_both
-from tableturn.evals.official.execution import same_rows, some_column_order, without_distinct
+from tableturn.evals.official.execution import (
+    OfficialDatabases,
+    execute_both,
+    same_rows,
+    some_column_order,
+    without_distinct,
+)
 from tableturn.tools.errors import QueryFailed
 
 from .conftest import DDL, make_database

@@ -16,7 +16,7 @@ import yaml
 from tableturn.evals.trial import TrialOptions, read_trial, run_trial, trial_schema
 from tableturn.evals.trial.draft import draft, write_draft
 from tableturn.tools.database import Database
-from tableturn.tools.errors import SettingsError
+from tableturn.tools.errors import KnowledgeError, SettingsError
 
 from tests.support.command_line import tableturn
 from tests.support.openai_server import Behaviour, OpenAIServer, fails, says, sql
@@ -281,7 +281,7 @@ def test_the_record_is_looked_at_before_anything_is_asked(league_file: Path, tmp
 def test_a_knowledge_file_of_another_form_is_named(league_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "knowledge.yaml"
     path.write_text("terms: 5\n")
-    with Database.open(league_file) as database, pytest.raises(SettingsError, match="expected records with names"):
+    with Database.open(league_file) as database, pytest.raises(KnowledgeError, match=r"knowledge\.yaml: terms"):
         draft(database, knowledge=path)
 
 
@@ -319,7 +319,9 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
     )
     knowledge = tmp_path / "words.yaml"
     knowledge.write_text(
-        yaml.safe_dump({"metrics": {"goal tally": {"expression": "sum(goals)", "table": "player"}}, "terms": ["x"]})
+        yaml.safe_dump(
+            {"metrics": {"goal tally": {"expression": "sum(player.goals)"}}, "terms": {"star": {"means": "a scorer"}}}
+        )
     )
     with Database.open(league_file) as database:
         from_log = draft(database, log)
@@ -331,7 +333,8 @@ def test_a_draft_can_be_held_as_it_is(league_file: Path, tmp_path: Path) -> None
     by_question = {found["question"]: found.get("sql") for found in drafts}
     assert by_question["Clubs of Bath?"] == "SELECT title FROM club WHERE town = 'Bath'"
     assert "Secrets?" not in by_question
-    assert by_question["What is the goal tally?"] == "SELECT sum(goals) FROM player"
+    assert by_question["What is the goal tally?"] == "SELECT SUM(player.goals) FROM player"
+    assert "How many are there: star?" in by_question
     out = tmp_path / "drafted.yaml"
     write_draft(drafts, out)
     assert len(read_trial(out)) == len(drafts)

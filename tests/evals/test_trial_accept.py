@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jsonschema  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 import yaml
 from tableturn.evals.trial import read_trial, trial_schema
-from tableturn.evals.trial.question import Range, holds_count, holds_value, missing_columns, read_count, read_value
+from tableturn.evals.trial.question import TrialTurn
+from tableturn.tools.database import Table
 from tableturn.tools.errors import SettingsError
+
+
+def refusal(cells: Sequence[Sequence[Any]], names: Sequence[str] = (), cut: bool = False, /, **accepted: Any) -> str:
+    """Why a result is not accepted."""
+    table = Table(tuple(names), (), tuple(map(tuple, cells)), cut, 0.0)
+    return TrialTurn.model_validate({"question": "How many?", **accepted}).refusal(table)
 
 
 @pytest.mark.parametrize(
@@ -27,15 +36,14 @@ from tableturn.tools.errors import SettingsError
     ],
 )
 def test_a_value_accepts_what_a_person_would(value: object, right: list[object], wrong: list[object]) -> None:
-    accepted = read_value(value)
-    assert [cell for cell in right if not holds_value(accepted, [(cell,)])] == []  # pyright: ignore[reportArgumentType]
-    assert [cell for cell in wrong if holds_value(accepted, [(cell,)])] == []  # pyright: ignore[reportArgumentType]
+    assert [cell for cell in right if refusal([(cell,)], value=value)] == []
+    assert [cell for cell in wrong if not refusal([(cell,)], value=value)] == []
 
 
 def test_a_value_is_one_row_of_perhaps_several_columns() -> None:
-    assert holds_value(Range(3, 3), [("Ann", 3)])
-    assert not holds_value(Range(3, 3), [(3,), (4,)])
-    assert not holds_value(Range(3, 3), [])
+    assert refusal([("Ann", 3)], value=3) == ""
+    assert refusal([(3,), (4,)], value=3) == "it must be 3, not 2 rows"
+    assert refusal([], value=3) == "it must be 3, not 0 rows"
 
 
 @pytest.mark.parametrize(
@@ -43,21 +51,20 @@ def test_a_value_is_one_row_of_perhaps_several_columns() -> None:
     [("at least 3", [3, 90], [2]), (3, [3], [2, 4]), ("at most 4 rows", [0, 4], [5]), ("2 to 3", [2, 3], [1, 4])],
 )
 def test_rows_are_counted(rows: object, right: list[int], wrong: list[int]) -> None:
-    count = read_count(rows)
-    assert all(holds_count(count, number, more=False) for number in right)
-    assert not any(holds_count(count, number, more=False) for number in wrong)
+    assert [number for number in right if refusal([()] * number, rows=rows)] == []
+    assert [number for number in wrong if not refusal([()] * number, rows=rows)] == []
 
 
 def test_a_result_that_goes_on_is_more_than_any_bound() -> None:
-    assert not holds_count(read_count("at most 5"), 5, more=True)
-    assert holds_count(read_count("at least 5"), 5, more=True)
+    assert refusal([()] * 5, (), True, rows="at most 5")
+    assert refusal([()] * 5, (), True, rows="at least 5") == ""
 
 
 def test_columns_are_found_by_the_words_of_their_names() -> None:
-    assert missing_columns(["country", "revenue"], ["Total Revenue", "countryName"]) == []
-    assert missing_columns(["revenue"], ["sum(amount)"]) == ["revenue"]
-    assert missing_columns(["price", "unit price"], ["unit_price", "price"]) == []
-    assert missing_columns(["name", "name"], ["name"]) == ["name"]
+    assert refusal([], ["Total Revenue", "countryName"], columns=["country", "revenue"]) == ""
+    assert refusal([], ["sum(amount)"], columns=["revenue"]) == "it lacks the column revenue; it has sum(amount)"
+    assert refusal([], ["unit_price", "price"], columns=["price", "unit price"]) == ""
+    assert refusal([], ["name"], columns=["name", "name"]).startswith("it lacks the column name")
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,11 @@ from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.ruling import Adjudicator, read_rulings
 from ...datasets import Dataset, Question, load_dataset
-from ...datasets.question import Outcome
+from ...datasets.load import LAYOUTS
+from ...datasets.question import Expects, Outcome
 from ...metrics import StrictJudge
 from ...metrics.statistics import Judged, compare
+from ...official.execution import whole_operators
 from ...runner.agents import AgentAnswering
 from ...runner.model import kept_model
 from ...runner.record import TurnRecord
@@ -173,7 +175,7 @@ def _measure_declines(options: BenchOptions) -> Figures:
     Raises:
         ModelError: A question could not be asked.
     """
-    dataset = load_dataset("cosql-acts", "train", options.folder)
+    dataset = read_acts(options.folder)
     count = min(options.limit or QUESTIONS, QUESTIONS)
     sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
     model = stored_model(options.replies or DECLINES, options.model, options.base_url)
@@ -186,6 +188,40 @@ def _measure_declines(options: BenchOptions) -> Figures:
         sorts[sort] = [turn for turn in sorts["unanswerable"] if verdicts.get(turn.id) == verdict]
     declined = {sort: [records[turn.id].status == "unanswerable" for turn in turns] for sort, turns in sorts.items()}
     return {sort: {"n": len(flags), "declined": share(flags) if flags else None} for sort, flags in declined.items()}
+
+
+def read_acts(folder: Path) -> Dataset:
+    """Return the turns of CoSQL's training dialogues whose acts say what was right.
+
+    Thanks and greetings, and turns whose acts contradict each other, are left out.
+    """
+    path = folder / "cosql" / "dialogues_train.json"
+    questions: list[Question] = []
+    for number, record in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+        turns, place, turn = record["turns"], 0, 0
+        while place + 1 < len(turns):
+            said, reply, *following = turns[place : place + 4]
+            place += 1
+            acts = said.get("type"), reply.get("label")
+            answer, outcome = reply, None
+            if acts in (("INFORM_SQL", "CONFIRM_SQL"), ("INFER_SQL", "CONFIRM_SQL")):
+                outcome = "answer"
+            elif acts[0] == "CANNOT_ANSWER" and acts[1] in ("REJECT", "SORRY", "CANNOT_UNDERSTAND"):
+                outcome = "decline"
+            elif acts == ("AMBIGUOUS", "CLARIFY") and len(following) == 2 and following[0]["isUser"]:
+                outcome, answer = "ask_back", following[1]
+                if reply.get("query") or answer.get("label") != "CONFIRM_SQL":
+                    continue
+            gold = str(answer.get("query") or "").strip()
+            if not said["isUser"] or reply["isUser"] or outcome is None or bool(gold) == (outcome == "decline"):
+                continue
+            turn += 1
+            # The reply to what was asked back belongs to the same turn.
+            place += 2 if outcome == "ask_back" else 0
+            golds = (whole_operators(gold),) if gold else ()
+            name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), Expects(outcome)
+            questions.append(Question(name, record["db_name"], text, golds, str(number), turn, expects=expects))
+    return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
 
 
 def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Question]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tableturn.evals.datasets import load_dataset
+from tableturn.evals.datasets.question import Expects
 from tableturn.evals.lab.bench import stored
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.errors import ModelError
@@ -44,7 +45,7 @@ def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = tmp_path / "replies.jsonl"
-    (turn,) = stored.draw_questions(load_dataset("cosql-acts", "train", root), "decline", 5)
+    (turn,) = stored.draw_questions(stored.read_acts(root), "decline", 5)
     labels = tmp_path / "labels.jsonl"
     labels.write_text(json.dumps({"question": turn.id, "verdict": "unanswerable", "why": "no temperatures"}))
     monkeypatch.setattr(stored, "LABELS", labels)
@@ -65,7 +66,40 @@ def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
 
 
 def test_databases_take_turns(root: Path) -> None:
-    dataset = load_dataset("cosql-acts", "train", root)
+    dataset = stored.read_acts(root)
     first, second = stored.draw_questions(dataset, "answer", 5)
     assert {first.database, second.database} == {"league"}
     assert stored.draw_questions(dataset, "answer", 1) == [first]
+
+
+def dialogue(*turns: tuple[str, str, str, str, str]) -> dict[str, Any]:
+    """User's text and act, system's text, act and query, turn by turn."""
+    said: list[dict[str, Any]] = []
+    for text, act, reply, label, query in turns:
+        said.append({"isUser": True, "text": text, "type": act})
+        said.append({"isUser": False, "text": reply, "label": label, "query": query})
+    return {"db_name": "league", "turns": said}
+
+
+def test_the_acts_of_dialogues_say_what_was_right(spider_root: Path) -> None:
+    folder = spider_root / "cosql"
+    folder.mkdir()
+    records = [
+        dialogue(
+            ("How many players?", "INFORM_SQL", "5", "CONFIRM_SQL", "SELECT count(*) FROM player"),
+            ("Who is best?", "AMBIGUOUS", "Do you mean the player with most goals?", "CLARIFY", ""),
+            ("Yes, please.", "INFORM_SQL", "Ann", "CONFIRM_SQL", "SELECT name FROM player ORDER BY goals DESC LIMIT 1"),
+            ("What do they eat?", "CANNOT_ANSWER", "Sorry, I do not know.", "SORRY", ""),
+            ("Thanks!", "IMPROPER", "Bye", "GOOD_BYE", ""),
+        ),
+        dialogue(("Where?", "AMBIGUOUS", "Sorry?", "SORRY", "")),
+    ]
+    (folder / "dialogues_train.json").write_text(json.dumps(records))
+    dataset = stored.read_acts(spider_root)
+    assert [(question.id, question.expects) for question in dataset.questions] == [
+        ("0.1", Expects("answer")),
+        ("0.2", Expects("ask_back")),
+        ("0.3", Expects("decline")),
+    ]
+    assert dataset.questions[1].golds == ("SELECT name FROM player ORDER BY goals DESC LIMIT 1",)
+    assert dataset.questions[2].golds == ()

@@ -1,0 +1,553 @@
+"""Exact set match (EM) and Spider's levels of difficulty, as the official evaluator reads and compares queries.
+
+It cuts SQL into tokens by the Penn Treebank's rules for English: `a=1` stays one token (and its query is unreadable),
+while `a>1` is three, and a comma before a digit does not separate. It reads the SQL that Spider's annotators were told
+to write, and its quirks decide scores: aliases hold for the whole text and need AS, a column without a table belongs to
+the first table that has it, IN takes one value or a query, an aliased subquery in FROM is unreadable, and what follows
+a complete query is passed over. EM compares clauses as sets, without values, columns up to foreign keys, and passes
+over DISTINCT.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from ...tools.errors import SettingsError, TableturnError
+
+
+class Unparsed(TableturnError):
+    """The official evaluator cannot read this query.
+
+    What to do: nothing. The query has no EM score, as in the official evaluator.
+    """
+
+
+@dataclass(frozen=True)
+class Names:
+    """Columns' names by table's name, all in lower case. Views are not among them."""
+
+    columns: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Everything that a query may refer to: `*`, `table` and `table.column`."""
+        full = {f"{table}.{column}" for table, columns in self.columns.items() for column in columns}
+        return frozenset({"*", *self.columns, *full})
+
+
+def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
+    """Return the column that each foreign-key column stands for, by database, from a tables.json.
+
+    Raises:
+        SettingsError: The file is missing or is no tables.json.
+    """
+    maps: dict[str, dict[str, str]] = {}
+    try:
+        for entry in json.loads(path.read_text(encoding="utf-8")):
+            tables, columns = entry["table_names_original"], entry["column_names_original"]
+            ids = [f"{tables[table]}.{column}".lower() if table >= 0 else "*" for table, column in columns]
+            maps[entry["db_id"]] = _group_keys(ids, entry["foreign_keys"])
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise SettingsError(f"{path} cannot be read as a Spider tables.json: {error!r}") from error
+    return maps
+
+
+def declared_keys(names: Names, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the column that each foreign-key column stands for, in a database that no tables.json describes.
+
+    A pair is a referring column and the one that it refers to, as `table.column` in lower case each.
+    """
+    ids = [f"{table}.{column}" for table, columns in names.columns.items() for column in columns]
+    place = {name: number for number, name in enumerate(ids)}
+    return _group_keys(ids, [(place[own], place[other]) for own, other in pairs if own in place and other in place])
+
+
+def _group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, str]:
+    """Map every column in a foreign key to the first column of its group.
+
+    A pair joins the first group that holds either end; groups that a later pair connects stay apart.
+    """
+    groups: list[set[int]] = []
+    for pair in pairs:
+        home = next((group for group in groups if not group.isdisjoint(pair)), None)
+        if home is None:
+            home = set[int]()
+            groups.append(home)
+        home.update(pair)
+    return {ids[column]: ids[min(group)] for group in groups for column in group}
+
+
+class ColumnUnit(NamedTuple):
+    """A column, possibly aggregated. `column` is `table.column` in lower case, or `*`."""
+
+    aggregate: str
+    column: str
+    distinct: bool | None  # None once it was struck out of the comparison
+
+
+class ValueUnit(NamedTuple):
+    """A column, or two joined by an arithmetic operator (`none` for one alone)."""
+
+    operator: str
+    left: ColumnUnit
+    right: ColumnUnit | None
+
+
+class Output(NamedTuple):
+    """One column of the SELECT list: an aggregate (`none` without) over a value unit."""
+
+    aggregate: str
+    unit: ValueUnit
+
+
+Value: TypeAlias = "float | str | ColumnUnit | Query | None"
+
+
+class Condition(NamedTuple):
+    """One comparison; `second` is used by BETWEEN alone."""
+
+    negated: bool
+    operator: str
+    unit: ValueUnit
+    first: Value
+    second: Value
+
+
+class Conditions(NamedTuple):
+    """Comparisons in order, and the `and`/`or` words between them in order: the tree they form is not kept."""
+
+    units: tuple[Condition, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+NO_CONDITIONS = Conditions()
+
+
+class Order(NamedTuple):
+    """ORDER BY. One direction for all: the last that was written wins."""
+
+    direction: str
+    units: tuple[ValueUnit, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A SELECT. Every default together is what an unreadable prediction is compared as."""
+
+    tables: tuple[str | Query, ...] = ()
+    joins: Conditions = NO_CONDITIONS  # those of all ON clauses
+    distinct: bool | None = False
+    outputs: tuple[Output, ...] = ()
+    where: Conditions = NO_CONDITIONS
+    group: tuple[ColumnUnit, ...] = ()
+    having: Conditions = NO_CONDITIONS
+    order: Order | None = None
+    limit: bool = False  # the number is not kept
+    combined: tuple[str, Query] | None = None  # intersect, union or except, and what follows it
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Those of ON, WHERE and HAVING."""
+        return self.joins.units + self.where.units + self.having.units
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The `and` and `or` of ON, WHERE and HAVING."""
+        return self.joins.words + self.where.words + self.having.words
+
+
+_STRING = re.compile('"[^"]*"')
+_SEPARATE = re.compile(r"(--|\.{2,}|`+|[;@#$%&?!*\[\](){}<>«»“”‘’„]|[:,](?!\d))")
+_FINAL_PERIOD = re.compile(r"(?<!\.)\.\s*$")
+
+_CLAUSES = frozenset({"select", "from", "where", "group", "order", "limit", "intersect", "union", "except"})
+_CLAUSE_ENDS = _CLAUSES | {")", ";"}
+_JOINING = frozenset({"join", "on", "as"})
+_VALUE_ENDS = _CLAUSES | _JOINING | {",", ")", "and"}
+_OPERATORS = frozenset({"not", "between", "=", ">", "<", ">=", "<=", "!=", "in", "like", "is", "exists"})
+_ARITHMETIC = frozenset({"none", "-", "+", "*", "/"})
+_AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
+
+
+def tokenize(sql: str) -> list[str]:
+    """Return tokens in lower case; strings whole, in double quotes, in their own case.
+
+    Raises:
+        Unparsed: A quote has no partner. An apostrophe counts as a quote.
+    """
+    text = sql.replace("'", '"')
+    if text.count('"') % 2:
+        raise Unparsed(f"unpaired quote: {sql}")
+    strings: dict[str, str] = {}
+
+    def hide(found: re.Match[str]) -> str:
+        key = f"__val_{found.start()}__"
+        strings[key] = found.group()
+        return key
+
+    text = _STRING.sub(hide, text)
+    text = _FINAL_PERIOD.sub(" . ", _SEPARATE.sub(r" \1 ", text))
+    tokens: list[str] = []
+    for word in text.lower().split():
+        if word == "=" and tokens and tokens[-1] in ("!", "<", ">"):
+            tokens[-1] += "="
+        else:
+            tokens.append(strings.get(word, word))
+    return tokens
+
+
+def parse(sql: str, names: Names) -> Query:
+    """Read a query.
+
+    Raises:
+        Unparsed: Wherever the official tool fails, be it valid SQL or not.
+    """
+    tokens = tokenize(sql)
+    try:
+        # What every alias stands for: the token before its AS, wherever that is.
+        aliases = {tokens[place + 1]: tokens[place - 1] for place, word in enumerate(tokens) if word == "as"}
+        if clash := next((table for table in names.columns if table in aliases), None):
+            raise Unparsed(f"the alias {clash} is also a table's name")
+        return _Reader(tokens, names, aliases | {table: table for table in names.columns}).query()
+    except (IndexError, KeyError, ValueError, RecursionError) as error:
+        raise Unparsed(f"unreadable for the official evaluator: {sql}") from error
+
+
+class _Reader:
+    """Reads a query from a place in the tokens.
+
+    A place past the end is an IndexError, an unknown table a KeyError, a word that is not there a ValueError.
+    """
+
+    def __init__(self, tokens: Sequence[str], names: Names, tables: Mapping[str, str]) -> None:
+        self._tokens = tokens
+        self._names = names
+        self._tables = tables
+        self._place = 0
+        self._default: list[str] = []
+
+    def query(self) -> Query:
+        """Read one query, in brackets or not, and what it is combined with."""
+        outer = self._default
+        bracketed = self._skip("(")
+        select = self._place
+        tables, joins = self._from()
+        after_from = self._place
+        self._place = select
+        self._expect("select")
+        distinct = self._skip("distinct")
+        outputs: list[Output] = []
+        while (token := self._peek()) is not None and token not in _CLAUSES:
+            aggregate = self._take() if token in _AGGREGATES else "none"
+            outputs.append(Output(aggregate, self._value_unit()))
+            self._skip(",")
+        self._place = after_from
+        where = self._conditions() if self._skip("where") else NO_CONDITIONS
+        group: list[ColumnUnit] = []
+        if self._skip("group"):
+            self._expect("by")
+            while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+                group.append(self._column_unit())
+                if not self._skip(","):
+                    break
+        having = self._conditions() if self._skip("having") else NO_CONDITIONS
+        order = self._order() if self._skip("order") else None
+        limit = self._skip("limit")
+        if limit:
+            self._take()
+        while self._skip(";"):
+            pass
+        if bracketed:
+            self._expect(")")
+        while self._skip(";"):
+            pass
+        combined = None
+        if self._peek() in ("intersect", "union", "except"):
+            combined = (self._take(), self.query())
+        self._default = outer
+        return Query(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
+
+    def _peek(self) -> str | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _take(self) -> str:
+        token = self._tokens[self._place]
+        self._place += 1
+        return token
+
+    def _skip(self, token: str) -> bool:
+        found = self._peek() == token
+        self._place += found
+        return found
+
+    def _expect(self, token: str) -> None:
+        if self._take() != token:
+            raise Unparsed(f"expected {token} at token {self._place}")
+
+    def _from(self) -> tuple[tuple[str | Query, ...], Conditions]:
+        """Read tables and ON conditions. The next FROM counts, be it of a subquery in the SELECT list."""
+        self._place = self._tokens.index("from", self._place) + 1
+        tables: list[str | Query] = []
+        units: list[Condition] = []
+        words: list[str] = []
+        self._default = []
+        while self._peek() is not None:
+            bracketed = self._skip("(")
+            if self._tokens[self._place] == "select":
+                tables.append(self.query())
+            else:
+                self._skip("join")
+                table = self._tables[self._take()]
+                if table not in self._names.ids:
+                    raise KeyError(table)
+                if self._peek() == "as":
+                    self._place += 2
+                self._default.append(table)
+                tables.append(table)
+            if self._skip("on"):
+                found = self._conditions()
+                words += [*(["and"] if units else []), *found.words]
+                units += found.units
+            if bracketed:
+                self._expect(")")
+            if self._peek() in _CLAUSE_ENDS:
+                break
+        return tuple(tables), Conditions(tuple(units), tuple(words))
+
+    def _order(self) -> Order:
+        self._expect("by")
+        units: list[ValueUnit] = []
+        direction = "asc"
+        while (token := self._peek()) is not None and token not in _CLAUSE_ENDS:
+            units.append(self._value_unit())
+            if self._peek() in ("asc", "desc"):
+                direction = self._take()
+            if not self._skip(","):
+                break
+        return Order(direction, tuple(units))
+
+    def _column(self) -> str:
+        word = self._take()
+        if word == "*":
+            return word
+        if "." in word:
+            alias, *rest = word.split(".")
+            full = f"{self._tables[alias]}.{rest[0]}"
+            if len(rest) != 1 or full not in self._names.ids:
+                raise KeyError(word)
+            return full
+        for table in self._default:
+            if word in self._names.columns[table]:
+                return f"{table}.{word}"
+        raise Unparsed(f"no table has a column {word}")
+
+    def _column_unit(self) -> ColumnUnit:
+        bracketed = self._skip("(")
+        aggregate = "none"
+        if self._tokens[self._place] in _AGGREGATES:
+            aggregate = self._take()
+            self._expect("(")
+            # The bracket that opened before an aggregate is never asked to close.
+            bracketed = True
+        distinct = self._skip("distinct")
+        column = self._column()
+        if bracketed:
+            self._expect(")")
+        return ColumnUnit(aggregate, column, distinct)
+
+    def _value_unit(self) -> ValueUnit:
+        bracketed = self._skip("(")
+        left = self._column_unit()
+        operator, right = "none", None
+        if self._peek() in _ARITHMETIC:
+            operator = self._take()
+            right = self._column_unit()
+        if bracketed:
+            self._expect(")")
+        return ValueUnit(operator, left, right)
+
+    def _conditions(self) -> Conditions:
+        units: list[Condition] = []
+        words: list[str] = []
+        while self._peek() is not None:
+            unit = self._value_unit()
+            negated = self._skip("not")
+            operator = self._take()
+            if operator not in _OPERATORS:
+                raise Unparsed(f"{operator} is no comparison")
+            first, second = self._value(), None
+            if operator == "between":
+                self._expect("and")
+                second = self._value()
+            units.append(Condition(negated, operator, unit, first, second))
+            token = self._peek()
+            if token in _CLAUSE_ENDS or token in _JOINING:
+                break
+            if token in ("and", "or"):
+                words.append(self._take())
+        return Conditions(tuple(units), tuple(words))
+
+    def _value(self) -> Value:
+        start = self._place
+        bracketed = self._skip("(")
+        word = self._tokens[self._place]
+        value: Value
+        if word == "select":
+            value = self.query()
+        elif '"' in word:
+            value = self._take()
+        else:
+            try:
+                value = float(word)
+                self._place += 1
+            except ValueError:
+                # A column, read from a cut that excludes the closing bracket: an aggregate never fits in.
+                end = self._place
+                while end < len(self._tokens) and self._tokens[end] not in _VALUE_ENDS:
+                    end += 1
+                cut = _Reader(self._tokens[start:end], self._names, self._tables)
+                cut._default = self._default
+                self._place = end
+                value = cut._column_unit()
+        if bracketed:
+            self._expect(")")
+        return value
+
+
+Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keywords", "from"]
+"""What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
+
+
+def differing_clauses(predicted: Query | None, gold: Query, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
+    """Return the clauses for which two queries don't match (CREDIT-SQL 5.7, figure 7); none if they match exactly.
+
+    Args:
+        predicted: None if it could not be read: compared as an empty query.
+        gold: As read from the gold SQL.
+        foreign_keys: What each foreign-key column stands for (`read_foreign_key_maps`).
+    """
+
+    def normalised(query: Query) -> Query:
+        tables = frozenset(table for table in query.tables if isinstance(table, str))
+        same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
+        return _strip(query, same)
+
+    return tuple(_differences(normalised(predicted or Query()), normalised(gold)))
+
+
+def _strip(query: Query, same: Mapping[str, str] | None) -> Query:
+    """Return a query without values; with `same`, also without DISTINCT and with foreign-key columns replaced.
+
+    `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
+    lose their values alone, those in FROM nothing.
+    """
+
+    def conditions(clause: Conditions) -> Conditions:
+        values = [[_strip(one, None) if isinstance(one, Query) else None for one in unit[3:]] for unit in clause.units]
+        units = (Condition(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
+        return mapped(clause._replace(units=tuple(units)))
+
+    def mapped(part: Any) -> Any:
+        if same is None:
+            return part
+        if isinstance(part, ColumnUnit):
+            return ColumnUnit(part.aggregate, same.get(part.column, part.column), None)
+        if not isinstance(part, tuple):
+            return part
+        parts = [mapped(one) for one in part]
+        return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+
+    return replace(
+        query,
+        distinct=query.distinct if same is None else None,
+        joins=conditions(query.joins),
+        outputs=mapped(query.outputs),
+        where=conditions(query.where),
+        group=mapped(query.group),
+        having=conditions(query.having),
+        order=mapped(query.order),
+        combined=query.combined and (query.combined[0], _strip(query.combined[1], same)),
+    )
+
+
+def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
+    if Counter(predicted.outputs) != Counter(gold.outputs):
+        yield "select"
+    if Counter(predicted.where.units) != Counter(gold.where.units):
+        yield "where"
+    # Columns as a set by bare name; then, with their tables, in order, together with HAVING.
+    columns = [[unit.column for unit in query.group] for query in (predicted, gold)]
+    bare = [Counter(column.partition(".")[2] or column for column in side) for side in columns]
+    if bare[0] != bare[1] or (gold.group and (columns[0] != columns[1] or predicted.having != gold.having)):
+        yield "group"
+    # LIMIT is compared only where there is an ORDER BY; elsewhere by the keywords.
+    if predicted.order != gold.order or (gold.order and predicted.limit != gold.limit):
+        yield "order"
+    if set(predicted.where.words) != set(gold.where.words):
+        yield "and/or"
+    ours, theirs = predicted.combined, gold.combined
+    if ours is None or theirs is None:
+        if ours is not theirs:
+            yield "IUEN"
+    elif ours[0] != theirs[0] or any(_differences(ours[1], theirs[1])):
+        yield "IUEN"
+    if _keywords(predicted) != _keywords(gold):
+        yield "keywords"
+    if gold.tables and Counter(predicted.tables) != Counter(gold.tables):
+        yield "from"
+
+
+def _keywords(query: Query) -> set[str]:
+    present = {
+        "where": query.where.units,
+        "group": query.group,
+        "having": query.having.units,
+        "order": query.order,
+        "limit": query.limit,
+        "or": "or" in query.words,
+        "not": any(condition.negated for condition in query.conditions),
+        "in": any(condition.operator == "in" for condition in query.conditions),
+        "like": any(condition.operator == "like" for condition in query.conditions),
+    }
+    words = {word for word, found in present.items() if found}
+    if query.order is not None:
+        words.add(query.order.direction)
+    if query.combined is not None:
+        words.add(query.combined[0])
+    return words
+
+
+def hardness(gold: Query) -> Literal["easy", "medium", "hard", "extra"]:
+    """Return the level that the numbers of clauses, nested queries and other features put a query at."""
+    conditions = gold.conditions
+    # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
+    clauses = sum((bool(gold.where.units), bool(gold.group), gold.order is not None, gold.limit))
+    clauses += max(len(gold.tables) - 1, 0) + gold.words.count("or")
+    clauses += sum(condition.operator == "like" for condition in conditions)
+    # Queries that conditions compare with, and the combined one; those in FROM are not counted.
+    nested = sum(isinstance(value, Query) for condition in conditions for value in (condition.first, condition.second))
+    nested += gold.combined is not None
+    # The official tool looks at the first field of each condition, which is the negation: a NOT in WHERE or HAVING
+    # counts as an aggregate, a condition's own aggregate doesn't; each AND or OR of HAVING counts as well.
+    order = gold.order.units if gold.order else ()
+    columns = [*gold.group, *(part for unit in order for part in (unit.left, unit.right) if part is not None)]
+    aggregates = sum(unit.aggregate != "none" for unit in (*gold.outputs, *columns))
+    aggregates += sum(unit.negated for unit in gold.where.units + gold.having.units) + len(gold.having.words)
+    where = len(gold.where.units) + len(gold.where.words)
+    others = sum(count > 1 for count in (aggregates, len(gold.outputs), where, len(gold.group)))
+    if nested == 0:
+        if clauses <= 1 and others == 0:
+            return "easy"
+        if (clauses <= 1 and others <= 2) or (clauses <= 2 and others < 2):
+            return "medium"
+        if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):
+            return "hard"
+        return "extra"
+    return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
