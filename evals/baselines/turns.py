@@ -24,10 +24,10 @@ class TurnReply:
     """A baseline's answer to one turn.
 
     Attributes:
-        sql: Its query; empty where it wrote none.
-        usage: What that cost.
+        sql: Its query; empty if it wrote none.
+        usage: The cost of the turn.
         text: Its words.
-        tried: The queries that it ran on the way, that one included; empty for that one alone.
+        tried: The queries that it ran on the way, `sql` included; empty if it ran no other.
         notes: What was left out of a prompt, or repaired.
     """
 
@@ -55,11 +55,14 @@ class TurnByTurn:
         self._history: History = history
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
-        """Answers one turn, given the turns before it."""
+        """Answer one turn, given the turns before it."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Do nothing: no database stays open."""
+
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
+        """Yield the records that are missing, as `Answering` says."""
         past: list[PastTurn] = []
         for turn in turns:
             record = recorded.get(turn.id)
@@ -70,19 +73,21 @@ class TurnByTurn:
                     return
             past.append(PastTurn(turn.text, sql=turn.golds[0] if self._history == "gold" else record.sql))
 
-    def close(self) -> None:
-        """See `Answering`; nothing stays open."""
-
     async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
+        # A baseline is told the evidence with the question; agents are given it apart.
+        asked = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
         start = time.perf_counter()
+        result, error = Result((), ()), "no query"
+        attempts: list[dict[str, object]] = []
         with Database.open(str(self._dataset.database(turn.database))) as database:
-            reply = await self.take(turn, past, database)
+            reply = await self.take(asked, past, database)
             seconds = round(time.perf_counter() - start, 4)
-            result = Result((), ())
-            attempts: list[dict[str, object]] = []
-            error: str | None = "no query"
             for sql in reply.tried or filter(None, (reply.sql,)):
-                result, error = self._run(sql, database)
+                result, error = Result((), ()), None
+                try:
+                    result = plain_result(database.execute(sql, self._settings.limits))
+                except QueryError as failure:
+                    error = str(failure)
                 count = None if error else result.row_count
                 attempts.append({"sql": sql, "error": error, "row_count": count, "feedback": ""})
         return TurnRecord(
@@ -98,9 +103,3 @@ class TurnByTurn:
             notes=reply.notes,
             seconds=seconds,
         )
-
-    def _run(self, sql: str, database: Database) -> tuple[Result, str | None]:
-        try:
-            return plain_result(database.execute(sql, self._settings.limits)), None
-        except QueryError as error:
-            return Result((), ()), str(error)

@@ -1,4 +1,4 @@
-"""The pictures of pages, drawn by Vega-Lite: runs over attempts and cost, and the papers' figures beside ours."""
+"""The pictures of pages, drawn by Vega-Lite: runs over attempts, and the papers' figures beside ours."""
 
 from __future__ import annotations
 
@@ -72,51 +72,16 @@ def draw_lines(title: str, axis: str, values: Values) -> Markup:
     return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
 
 
-_NAMES: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
-
-
-def draw_bars(title: str, values: Values) -> Markup:
-    """Draw a bar a line, from 0 to 100 %: `name`, `ours`, and the `paper`'s number and standard deviation or None."""
-    across = {"type": "quantitative", "title": "percent", "scale": {"domain": [0, 100]}}
-    ours, low = ({"x": {**across, "field": field}} for field in ("ours", "low"))
-    label = {"text": {"field": "ours", "format": ".1f"}}
-    return draw(
-        {
-            "data": {"values": list(values)},
-            "transform": [
-                {"calculate": "datum.ours - datum.spread", "as": "low"},
-                {"calculate": "datum.ours + datum.spread", "as": "high"},
-            ],
-            "width": 340,
-            "height": {"step": 22},
-            "encoding": {"y": _NAMES},
-            "layer": [
-                {"mark": {"type": "bar", **_OURS}, "encoding": ours},
-                {"mark": {"type": "text", "align": "left", "dx": 8, **_INK}, "encoding": {**ours, **label}},
-                {
-                    "transform": [{"filter": "datum.spread !== null"}],
-                    "mark": {"type": "rule", **_INK},
-                    "encoding": {**low, "x2": {"field": "high"}},
-                },
-                {
-                    "mark": {"type": "tick", "thickness": 3, "opacity": 1, **_PAPER},
-                    "encoding": {"x": {**across, "field": "paper"}},
-                },
-            ],
-        },
-        title,
-    )
-
-
 def draw_boxes(title: str, values: Values) -> Markup:
     """Draw box plots: each `name` with its `value`s; the whiskers are the whole range."""
+    names: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
     return draw(
         {
             "data": {"values": list(values)},
             "width": 340,
             "height": {"step": 30},
             "mark": {"type": "boxplot", "extent": "min-max", "box": _OURS, "median": _INK, "rule": _INK},
-            "encoding": {"y": _NAMES, "x": _scale("value", "percent")},
+            "encoding": {"y": names, "x": _scale("value", "percent")},
         },
         title,
     )

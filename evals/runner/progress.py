@@ -12,11 +12,11 @@ from .record import TurnRecord
 
 
 class RunProgress(Progress):
-    """Shows how a run is going, on standard error.
+    """Shows on standard error how a run is going.
 
     Args:
-        total: Questions; None where that is not known yet.
-        price: Dollars a million prompt and completion tokens; None leaves the cost out.
+        total: Questions; None if that is not known yet.
+        price: Dollars per million prompt and completion tokens; None leaves the cost out.
         score: What the share of right answers is called.
     """
 
@@ -31,12 +31,12 @@ class RunProgress(Progress):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        # Of a run that cannot be done the message is all there is to see.
+        # Of a run that fails, only the message stays on the terminal.
         self.live.transient = kind is not None
         super().__exit__(kind, error, traceback)
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
-        """One more question is done."""
+        """Count one more question."""
         self._judged += verdict.ex is not None
         self._right += verdict.ex is True
         self._not_asked += not record.asked
