@@ -27,8 +27,8 @@ from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
 from ..official.execution import lenient_text, open_read_only
+from ..runner.agents import TurnByTurn, TurnReply
 from ..runner.spec import History
-from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -16,8 +16,8 @@ from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
+from ..runner.agents import TurnByTurn, TurnReply
 from ..runner.spec import History
-from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -29,8 +29,10 @@ from .options import (
     SplitOption,
     VerdictsOption,
     WithoutOption,
+    print_doubts,
+    print_sections,
+    stopping,
 )
-from .summaries import print_doubts, print_sections, stopping
 
 if TYPE_CHECKING:
     from ..metrics import Verdict
@@ -195,7 +197,7 @@ def score(
     with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
     notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
-    scores = summary_as_json(summarize(judged), judged)
+    scores: dict[str, Any] = summary_as_json(summarize(judged), judged)
     ruled = {} if rulings is None else {"by_verdict": score_outcomes(judge_outcomes(questions, judged, rulings))}
     mode = "official" if official else "strict"
     if as_json:
@@ -205,7 +207,7 @@ def score(
     for note in notes:
         warn(f"note: EX means little on {note}")
     if ruled:
-        say(tell_scores(ruled["by_verdict"], summarize(judged).all.ex))
+        say(tell_scores(ruled["by_verdict"], scores["ex"]))
     print_doubts(judged)
 
 

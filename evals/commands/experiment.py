@@ -55,6 +55,7 @@ def experiment(
     """
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
     from ..experiments.page import compare_figure, remarks, row_name, write_page
+    from ..runner import RunSpec
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -62,10 +63,11 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
-    setup = Setup(
-        model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats,
-        chosen.models(model_for or ()),
+    options = RunSpec(
+        "", split or "", model, limit=limit, without=tuple(without or ()), examples=examples, base_url=base_url,
+        embedding=embedding,
     )  # fmt: skip
+    setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:

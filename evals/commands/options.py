@@ -1,11 +1,19 @@
-"""Options that several commands of evaluations share."""
+"""What several commands of evaluations share: options, and how scores are printed."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ...tools.terminal import say, warn
+
+if TYPE_CHECKING:
+    from ..metrics import Verdict
+    from ..report.figures import Section
 
 DataOption = Annotated[
     Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
@@ -34,3 +42,40 @@ RecordOption = Annotated[
 VerdictsOption = Annotated[
     Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
 ]
+
+NAMED = 10
+"""The number of questions that are named one by one."""
+
+
+def print_doubts(verdicts: Sequence[Verdict]) -> None:
+    """Warn of questions that are not judged, and of disputed golds, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    notes = [f"{verdict.question.id} is not judged: {verdict.error}" for verdict in unjudged[:NAMED]]
+    if len(unjudged) > NAMED:
+        notes.append(f"{len(unjudged) - NAMED} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:NAMED]:
+        outcome = "right" if verdict.ex else "wrong"
+        notes.append(f"{verdict.question.id}, counted {outcome}, has a disputed gold: {verdict.question.disputed}")
+    for note in notes:
+        warn(f"note: {note}")
+
+
+def print_sections(sections: Sequence[Section]) -> None:
+    """Print sections of a page of one run, a line per row."""
+    for section in sections:
+        if section.rows:
+            say(section.title)
+        for row in section.rows:
+            say(f"  {row.name}: {', '.join(row.cells)}")
+
+
+@contextmanager
+def stopping() -> Generator[None]:
+    """End the command with 1 if the model could not be asked several questions in a row."""
+    from ..runner import RunStopped
+
+    try:
+        yield
+    except RunStopped as error:
+        warn(str(error))
+        raise typer.Exit(1) from error

@@ -11,8 +11,7 @@ import typer
 
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption
-from .summaries import NAMED, print_sections, stopping
+from .options import NAMED, ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption, print_sections, stopping
 
 if TYPE_CHECKING:
     from ...agent.model.trust import Bound

@@ -1,4 +1,4 @@
-"""Running an experiment, row by row."""
+"""Running an experiment, row by row: its figures by the names that experiments use, in percent, or in seconds."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from random import Random
 from statistics import fmean, stdev
 from typing import TypeAlias
 
+import numpy as np
+
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.examples import open_existing
 from ...tools.examples.store import ENOUGH_SHARED
 from ..datasets import Dataset, Question, load_dataset
+from ..metrics import Summary, Verdict, official_judge, summarize
 from ..metrics.judging import ClauseJudge
+from ..metrics.redundancy import classified
 from ..official import OfficialDatabases
-from ..runner import Listener, RunSpec, run_evaluation
+from ..runner import Listener, RunSpec, TurnRecord, run_evaluation
 from ..runner.model import REPLAY, is_replay
-from ..runner.results import run_results, write_results
+from ..runner.results import Answered, run_results, with_schemas, write_results
 from .experiment import Experiment, Needs, Row
-from .figures import RowRun, voted_by_em
 
 
 class NotRun(TableturnError):
@@ -80,8 +83,6 @@ def lacking(needs: Needs, place: str | None, embedding: str) -> str:
     if place is None:
         return f"it needs an example store of a training set (--examples): {_MAKES['pairs']} makes one"
     had = _count_examples(place, embedding)
-    if not had["pairs"]:
-        return f"the example store {place} holds no imported pairs: {_MAKES['pairs']} adds them"
     if had["pairs"] < ENOUGH_SHARED:
         return (
             f"the {had['pairs']} imported pairs of the example store {place} are too few to choose from, so that "
@@ -105,6 +106,150 @@ def _count_examples(place: str, embedding: str) -> dict[Needs, int]:
     }
 
 
+PARTS = 10
+"""The number of equal parts into which SQL-CRAFT A.2 divides its predictions."""
+
+_COLUMNS = (13, 21, 30, 47, 57, 67, 83)
+"""How many columns the databases of Track-SQL's table 15 have."""
+
+
+@dataclass(frozen=True)
+class RowRun:
+    """One run of an experiment's row, or the vote of several.
+
+    Attributes:
+        asked: Its questions.
+        answered: Records with strict verdicts, in their order.
+        linking: The linker's redundancy scores; empty for a vote.
+    """
+
+    asked: Dataset
+    answered: list[Answered]
+    linking: Mapping[str, float]
+
+    def figures(self, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+        """Return EX, EM and, with test suites, TS, officially judged, and what else is to be shown.
+
+        Args:
+            suites: A folder of test suites.
+            shown: Names of figures; those that take work of their own are made only if they are among these.
+        """
+        verdicts = _judge(self.asked, self.answered)
+        official = summarize(verdicts)
+        ours = _by_group(official, "ex") | _by_group(official, "em")
+        ours |= {name: 100 * value for name, value in official.measures.items()}
+        if suites is not None:
+            suite = _by_group(summarize(_judge(self.asked.on(suites), self.answered)), "ex")
+            ours |= {re.sub(r"ex$", "ts", name): value for name, value in suite.items()}
+        if any(name.startswith("attempt") for name in shown):
+            ours |= _by_attempt(self)
+        if "em_ex" in shown:
+            ours |= _clause_errors(self, verdicts)
+        ours |= {name: 100 * self.linking[name] for name in ("trs", "crs", "crs_all") if name in self.linking}
+        if any(name.endswith("_f1") for name in shown):
+            # Track-SQL, tables 10 and 11.
+            linked = with_schemas(self.asked, self.answered)
+            found = classified(
+                [(verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked]
+            )
+            ours |= {name: 100 * value for name, value in found.items()}
+        if any(name.endswith("_seconds") for name in shown):
+            ours |= _seconds(self)
+        return ours
+
+    def parts(self) -> tuple[float, ...]:
+        """Return the official EX of ten equal parts, in order; nothing for fewer than ten questions."""
+        right = [verdict.ex is True for verdict in _judge(self.asked, self.answered)]
+        return tuple(100 * float(part.mean()) for part in np.array_split(right, PARTS)) if len(right) >= PARTS else ()
+
+
+def voted_by_em(runs: Sequence[RowRun]) -> RowRun:
+    """Return for each question the prediction that most runs agree on by EM, the first of equals (CREDIT-SQL 5.2)."""
+    first = runs[0]
+    chosen: list[Answered] = []
+    with OfficialDatabases(first.asked.database) as databases:
+        judge = ClauseJudge(first.asked, databases)
+        for turns in zip(*(run.answered for run in runs), strict=True):
+            groups: list[list[Answered]] = []
+            for record, verdict in turns:
+                for group in groups:
+                    leader = group[0][0].sql
+                    if record.sql == leader or judge.exact_match(
+                        replace(verdict.question, golds=(leader,)), record.sql
+                    ):
+                        group.append((record, verdict))
+                        break
+                else:
+                    groups.append([(record, verdict)])
+            record, verdict = max(groups, key=len)[0]
+            # Neither linked items nor times are part of a vote.
+            chosen.append((replace(record, linked=(), usage_by_node=None), verdict))
+    return RowRun(first.asked, chosen, {})
+
+
+def _judge(dataset: Dataset, answered: Sequence[Answered]) -> list[Verdict]:
+    with official_judge(dataset, timings=1 if dataset.name == "bird" else 0) as judge:
+        return [judge.judge(verdict.question, record.sql) for record, verdict in answered]
+
+
+def _by_group(summary: Summary, measure: str) -> dict[str, float]:
+    """Return one measure over everything, interactions, levels and turns, by the names that experiments use."""
+    groups = {"": summary.all, "im_": summary.interactions}
+    groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
+    groups |= {f"turn{5 if turn == '>4' else turn}_": scores for turn, scores in summary.by_turn.items()}
+    shares = {f"{prefix}{measure}": getattr(scores, measure) for prefix, scores in groups.items()}
+    return {name: 100 * share for name, share in shares.items() if share is not None}
+
+
+def _by_attempt(run: RowRun) -> dict[str, float]:
+    """Return EX had the loop ended after so many attempts, or at its last (revision chain, figure 3)."""
+    found: dict[str, float] = {}
+    for number in range(1, max(1, *(len(record.attempts) for record, _ in run.answered)) + 1):
+        cut = [
+            (replace(record, sql=record.attempts[:number][-1]["sql"]) if record.attempts else record, verdict)
+            for record, verdict in run.answered
+        ]
+        if (ex := summarize(_judge(run.asked, cut)).all.ex) is not None:
+            found[f"attempt{number}_ex"] = 100 * ex
+    return found
+
+
+def _seconds(run: RowRun) -> dict[str, float]:
+    """Return what linking and generating took per question and altogether; linking also by the database's columns.
+
+    A database belongs to the nearest of the numbers of columns that Track-SQL's table 15 has.
+    """
+    found: dict[str, float] = {}
+    for step in ("link", "generate"):
+        if took := [one for record, _ in run.answered if (one := _step_seconds(record, step)) is not None]:
+            found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
+    by_columns: dict[int, list[float]] = {}
+    for record, _, schema in with_schemas(run.asked, run.answered):
+        if (one := _step_seconds(record, "link")) is not None:
+            nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
+            by_columns.setdefault(nearest, []).append(one)
+    return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
+
+
+def _step_seconds(record: TurnRecord, step: str) -> float | None:
+    return (record.usage_by_node or {}).get(step, {}).get("seconds")
+
+
+def _clause_errors(run: RowRun, verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """Return the shares of EM against EX, and the shares of EM's errors by clause (CREDIT-SQL figure 7)."""
+    known = [(verdict.em is True, verdict.ex is True) for verdict in verdicts if verdict.em is not None]
+    names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
+    found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
+    with OfficialDatabases(run.asked.database) as databases:
+        judge = ClauseJudge(run.asked, databases)
+        pairs = [(verdict.question, record.sql) for record, verdict in run.answered]
+        differing = [judge.differing(*pair) for pair in pairs if judge.exact_match(*pair) is False]
+    for clause in ("select", "where", "group", "order", "and/or", "IUEN", "keywords", "from") if differing else ():
+        share = fmean(clause in clauses for clauses in differing)
+        found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * share
+    return found
+
+
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 """Given a row's name and its number of questions, what is told about each question while the row runs."""
 
@@ -114,37 +259,25 @@ class Setup:
     """What an experiment is run with, besides itself.
 
     Attributes:
-        model: As `tableturn eval --model`; None chooses by the environment. `replay:` takes a folder too, with a file
-            of predictions named like each dataset (`spider.sql`, `sparc.json`).
-        base_url: The address of an OpenAI-compatible server.
-        examples: An example store; None for the built-in examples.
+        options: What holds for all rows. `replay:` takes a folder too, with a file of predictions named like each
+            dataset (`spider.sql`, `sparc.json`); a split is used instead of the experiment's own.
         data: The folder of benchmark data.
         suites: A folder of test suites, without which TS is not measured.
-        limit: The number of interactions, taken from the start; None for all.
-        without: Databases left out.
         jobs: Interactions at once.
-        embedding: The embedding of the store.
-        split: Instead of the experiment's own.
         repeats: How often each row is run, each time with other seeds.
         models: Models of rows that have another one, by the row's name.
     """
 
-    model: str | None
-    base_url: str | None
-    examples: str | None
-    data: Path | None
-    suites: Path | None
-    limit: int | None
-    without: tuple[str, ...]
-    jobs: int
-    embedding: str = "hashed"
-    split: str | None = None
+    options: RunSpec
+    data: Path | None = None
+    suites: Path | None = None
+    jobs: int = 4
     repeats: int = 1
     models: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def model_of(self, row: Row) -> str | None:
         """Return the model that a row is run with; a combined row's is that of the row that it is made of."""
-        return self.models.get(row.combine.of if row.combine else row.name, self.model)
+        return self.models.get(row.combine.of if row.combine else row.name, self.options.model)
 
 
 @dataclass(frozen=True)
@@ -217,39 +350,36 @@ def _run_row(row: Row, experiment: Experiment, setup: Setup, out: Path, listen: 
     Raises:
         NotRun: What the row is run on is missing.
     """
-    name = row.dataset or experiment.dataset
+    name, options = row.dataset or experiment.dataset, setup.options
     try:
-        dataset = load_dataset(name, setup.split or experiment.split, setup.data)
-        left = dataset.without(setup.without)
-        asked = left.first(setup.limit)
+        dataset = load_dataset(name, options.split or experiment.split, setup.data)
+        left = dataset.without(options.without)
+        asked = left.first(options.limit)
         if experiment.levels:
             with OfficialDatabases(left.database) as databases:
-                asked = drawn_by_level(left, ClauseJudge(left, databases).hardness, experiment.levels, setup.limit)
+                asked = drawn_by_level(left, ClauseJudge(left, databases).hardness, experiment.levels, options.limit)
         for database in {question.database for question in asked.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
     model = setup.model_of(row)
     if not is_replay(model) and row.changes != ("program",):
-        if reason := lacking(experiment.needs, setup.examples, setup.embedding):
+        if reason := lacking(experiment.needs, options.examples, options.embedding):
             raise NotRun(reason)
     elif model and is_replay(model) and (folder := Path(model.removeprefix(REPLAY))).is_dir():
         predictions = next((path for path in sorted(folder.iterdir()) if path.stem == name), None)
         if predictions is None:
             raise NotRun(f"{folder} holds no predictions for {name}")
         model = f"{REPLAY}{predictions}"
-    spec = RunSpec(
+    spec = replace(
+        options,
         dataset=dataset.name,
         split=dataset.split,
         model=model,
         preset=row.preset,
         settings=row.settings,
-        limit=None if experiment.levels else setup.limit,
-        without=setup.without,
-        examples=setup.examples,
-        base_url=setup.base_url,
+        limit=None if experiment.levels else options.limit,
         baseline=row.baseline,
-        embedding=setup.embedding,
     )
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     repeats: list[list[RowRun]] = []

@@ -8,8 +8,7 @@ from statistics import quantiles
 from typing import Any
 
 from ..report import page as report
-from ..report.charts import draw_boxes, draw_lines
-from ..report.figures import Row, Section
+from ..report.figures import Row, Section, draw_boxes, draw_lines
 from .experiment import Experiment
 from .measure import Measured, Setup
 
@@ -19,20 +18,17 @@ PAGE_FILE = "page.html"
 def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
     """Return what has to be known to read the numbers: what differs from the paper's run, and what they can't tell."""
     ran = [row for row in rows if row.runs]
+    options = setup.options
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
-    told = [f"{paper}: {setup.model or 'the model of the environment'}."]
-    if ran:
-        sets = ", ".join(dict.fromkeys(f"{row.questions} questions of {row.dataset}" for row in ran))
-        first = f", the first {setup.limit} interactions alone" if setup.limit else ""
-        mix = ", drawn with the paper's shares of the levels of difficulty" if experiment.levels else ""
-        told.append(f"On {sets}{mix or first}.")
+    told = [f"{paper}: {options.model or 'the model of the environment'}."]
     told += [f"{row}: {model}." for row, model in setup.models.items()]
-    if experiment.needs != "nothing" and setup.examples is not None and not all(row.replayed for row in ran):
-        told.append(f"Examples from {setup.examples}, found by the embedding {setup.embedding}.")
-    if setup.without:
-        told.append(f"Without {', '.join(setup.without)}.")
-    if setup.repeats > 1:
-        told.append(f"Means of {setup.repeats} runs with other seeds, with their standard deviation.")
+    if experiment.levels:
+        told.append("Questions are drawn with the paper's shares of the levels of difficulty.")
+    if experiment.needs != "nothing" and options.examples is not None and not all(row.replayed for row in ran):
+        told.append(f"Examples from {options.examples}, found by the embedding {options.embedding}.")
+    repeats = setup.repeats if setup.repeats > 1 else None
+    given = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
+    told += [f"With --{name} {value}." for name, value in given.items() if value]
     told += [
         f"{row.name}: {row.short} of {row.runs * row.questions} questions had no room for all their examples."
         for row in ran

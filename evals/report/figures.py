@@ -1,7 +1,8 @@
-"""What a page and the terminal show of finished runs and trials: tables, and the pictures of some of them."""
+"""What a page and the terminal show of finished runs and trials: tables, and pictures drawn by Vega-Lite."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 import numpy as np
+from markupsafe import Markup
 
+from ...tools.charts.render import can_render, picture
+from ...tools.charts.spec import Spec
 from ..adjudication.ruling import show_ex
 from ..metrics.statistics import Comparison, Judged, compare, interval
 from ..metrics.summary import percent
-from .charts import draw_lines
 
 Results: TypeAlias = Mapping[str, Any]
 """A run's results.json."""
@@ -58,11 +61,12 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     """
     names, found = list(runs), list(runs.values())
     scores = [run.get("strict") or run["official"] for run in found]
+    counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _shares("EX, strict", found, "strict", "ex")
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
     rows = [
-        Row("questions", tuple(_count(one) for one in scores)),
+        Row("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
         Row(strict.name, tuple(map(_with_interval, strict.cells, questions)), strict.bars),
         Row("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
         _shares("EX, official", found, "official", "ex"),
@@ -85,10 +89,6 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
         Section("Where accuracy was lost", names, _error_rows(questions)),
         Section("Cost", names, _cost_rows(found) if all(questions) else ()),
     ]
-
-
-def _count(scores: Mapping[str, Any]) -> str:
-    return str(scores["n"]) if scores["judged"] == scores["n"] else f"{scores['n']}, {scores['judged']} judged"
 
 
 def _with_interval(share: str, questions: Sequence[Mapping[str, Any]]) -> str:
@@ -226,3 +226,83 @@ def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[str, Judged]:
     """Return outcomes by question; they depend on their interaction, or on their database if none has two turns."""
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {q["id"]: Judged(q[key], q["ex"], q["interaction"]) for q in questions if q["ex"] is not None}
+
+
+_NAMESPACES = re.compile(r'\sxmlns(:xlink)?="[^"]*"')
+"""What an SVG element within a page does not need."""
+
+Values = Sequence[Mapping[str, Any]]
+
+_INK: Spec = {"color": "currentColor"}
+_PAPER: Spec = {"color": "#d85a3b", "filled": True, "size": 60, "opacity": 1}
+_OURS: Spec = {"color": "#3b7dd8"}
+_AXIS = {f"{part}Color": "currentColor" for part in ("domain", "label", "tick", "title")}
+_LEGEND: Spec = {"labelColor": "currentColor", "orient": "top", "labelLimit": 320, "columns": 1, "symbolOpacity": 1}
+_STYLE: Spec = {
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "axis": {**_AXIS, "gridColor": "#8884", "labelLimit": 320, "titleFontWeight": "normal"},
+    "legend": _LEGEND,
+    "view": {"stroke": None},
+    "range": {"category": ["#3b7dd8", "#d98a1f", "#9a5fc9", "#2f9e6e", "#b0517e", "#8a8a8a"]},
+}
+"""In the colour of the page's text, so that one picture stands on a light and on a dark ground."""
+
+
+def draw(spec: Spec, title: str) -> Markup:
+    """Return a chart as an SVG element; empty where the extra `charts` is not installed: tables say the same."""
+    if not can_render():
+        return Markup("")
+    svg = picture({**spec, "config": _STYLE}, "svg").decode()
+    named = Markup('<svg role="img" aria-label="{}"').format(title)
+    return Markup(_NAMESPACES.sub("", svg).replace("<svg", named, 1))  # noqa: S704 - Vega escapes what it draws
+
+
+def draw_lines(title: str, axis: str, values: Values) -> Markup:
+    """Draw curves of percentages, with what is known beside them.
+
+    Args:
+        title: What is measured.
+        axis: What `x` is.
+        values: `curve`, `x`, and `y` (None where the curve is a band alone), `low` and `high` of a band or an error
+            bar, and `paper`, the paper's number; the last three may be left out.
+    """
+    if not values:
+        return Markup("")
+    across = _scale("x", axis) | {
+        "axis": {"values": sorted({value["x"] for value in values}), "labelExpr": "datum.value"}
+    }
+    curves = list(dict.fromkeys(value["curve"] for value in values))
+    colour = {"field": "curve", "type": "nominal", "title": None, "scale": {"domain": curves}}
+    percent = f"{title}, percent"
+    band = {"y": _scale("low", percent), "y2": {"field": "high"}}
+    layers: list[tuple[str, Spec, Spec]] = [
+        ("datum.y === null", {"type": "area", "opacity": 0.2}, {**band, "color": colour}),
+        ("isValid(datum.y)", {"type": "line", "point": True}, {"y": _scale("y", percent), "color": colour}),
+        ("isValid(datum.y) && datum.low < datum.high", {"type": "rule", **_INK}, band),
+        ("isValid(datum.paper)", {"type": "point", "shape": "diamond", **_PAPER}, {"y": _scale("paper", percent)}),
+    ]
+    layer = [
+        {"transform": [{"filter": wanted}], "mark": mark, "encoding": {**up, "x": across}}
+        for wanted, mark, up in layers
+    ]
+    return draw({"data": {"values": list(values)}, "width": 340, "height": 200, "layer": layer}, title)
+
+
+def draw_boxes(title: str, values: Values) -> Markup:
+    """Draw box plots: each `name` with its `value`s; the whiskers are the whole range."""
+    names: Spec = {"field": "name", "type": "nominal", "title": None, "sort": None}
+    return draw(
+        {
+            "data": {"values": list(values)},
+            "width": 340,
+            "height": {"step": 30},
+            "mark": {"type": "boxplot", "extent": "min-max", "box": _OURS, "median": _INK, "rule": _INK},
+            "encoding": {"y": names, "x": _scale("value", "percent")},
+        },
+        title,
+    )
+
+
+def _scale(field: str, title: str) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}

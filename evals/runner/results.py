@@ -156,12 +156,7 @@ def short_name(database: str) -> str:
 
 
 def run_results(
-    spec: RunSpec,
-    dataset: Dataset,
-    answered: Sequence[Answered],
-    seconds: float,
-    rulings: Sequence[Ruling] = (),
-    timings: int = 0,
+    spec: RunSpec, dataset: Dataset, answered: Sequence[Answered], seconds: float, rulings: Sequence[Ruling] = ()
 ) -> dict[str, Any]:
     """Return scores in both modes, cost, every question with its answer and gold, and our version.
 
@@ -171,12 +166,11 @@ def run_results(
         answered: Records with strict verdicts, in the dataset's order.
         seconds: Wall time of this start of the run.
         rulings: The rulings of its verdict file.
-        timings: How often to time each query for BIRD's R-VES.
     """
     official: list[Verdict] = []
     questions: list[dict[str, Any]] = []
     with (
-        official_judge(dataset, timings) as published,
+        official_judge(dataset) as published,
         OfficialDatabases(dataset.database) as databases,
         StrictJudge(dataset) as judge,
     ):

@@ -62,7 +62,7 @@ class Journal(Closing):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        last, size = _read_records(path)
+        last = read_journal(path)
         self.records = {name: record for name, record in last.items() if record.asked}
         self.unasked = last.keys() - self.records.keys()
         self._file = path.open("r+b" if path.exists() else "w+b")
@@ -76,7 +76,7 @@ class Journal(Closing):
             self._file.close()
             raise SettingsError(f"{path} is being written by another run") from error
         # A line that a killed run left half written is cut off; its question is asked again.
-        self._file.seek(size)
+        self._file.seek(len(_whole_lines(path)))
         self._file.truncate()
 
     def close(self) -> None:
@@ -99,20 +99,13 @@ class Journal(Closing):
 
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Return the answers of a journal by question id; none if there is no file.
+    """Return the last record of each question, also of those not asked; none if there is no file.
 
     Raises:
         SettingsError: A whole line is not a record.
     """
-    return {name: record for name, record in _read_records(path)[0].items() if record.asked}
-
-
-def _read_records(path: Path) -> tuple[dict[str, TurnRecord], int]:
-    """Return the last record of each question, also of those not asked, and where the last whole line ends."""
-    content = path.read_bytes() if path.exists() else b""
-    whole = content[: content.rfind(b"\n") + 1]
     records: dict[str, TurnRecord] = {}
-    for number, line in enumerate(whole.splitlines(), 1):
+    for number, line in enumerate(_whole_lines(path).splitlines(), 1):
         place = f"{path}, line {number}: not a record of a run"
         try:
             fields = json.loads(line)
@@ -120,7 +113,12 @@ def _read_records(path: Path) -> tuple[dict[str, TurnRecord], int]:
             raise SettingsError(f"{place}: {error}") from error
         record = parse_record(TurnRecord, fields, place)
         records[record.id] = record
-    return records, len(whole)
+    return records
+
+
+def _whole_lines(path: Path) -> bytes:
+    content = path.read_bytes() if path.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
 
 
 def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:

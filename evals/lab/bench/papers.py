@@ -16,7 +16,7 @@ from ....tools.errors import TableturnError
 from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
 from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from ...metrics import Verdict
-from ...runner import Listener, TurnRecord
+from ...runner import Listener, RunSpec, TurnRecord
 from .registry import BenchOptions
 from .stand_in import slow_server
 
@@ -57,7 +57,8 @@ def run(options: BenchOptions) -> dict[str, object]:
 
 
 def _setup(options: BenchOptions, store: str, url: str) -> Setup:
-    return Setup(MODEL, url, store, options.folder, None, options.limit or _LIMIT, (), 4)
+    asked = RunSpec("", "", MODEL, base_url=url, examples=store, limit=options.limit or _LIMIT)
+    return Setup(asked, options.folder)
 
 
 def _store(data: Path, place: Path, url: str) -> str:
