@@ -75,7 +75,6 @@ LISTED = {
     "evals/official/exact_match.py:read_foreign_key_maps": FILE,
     "evals/report/page.py:write_report": FILE,
     "evals/runner/model.py:watch_turn": COUNTED,
-    "evals/runner/run.py:_last_records": FILE,
     "evals/runner/results.py:read_results": FILE,
     "evals/lab/suite/generate.py:run_query": "sqlite3's errors, one of them for a text with NUL",
     "evals/lab/training/lora.py:_tokens": f"a model's template: {FOREIGN}",

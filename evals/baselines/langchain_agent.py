@@ -13,7 +13,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
@@ -27,9 +27,8 @@ from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question
 from ..official.execution import lenient_text, open_read_only
-from ..runner.record import asked_text
+from ..runner.agents import TurnByTurn, TurnReply
 from ..runner.spec import History
-from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,11 +44,9 @@ with warnings.catch_warnings():
             "the baseline langchain needs langchain-community: pip install 'tableturn[baselines]'"
         ) from error
 
-_QUERY_TOOL = "sql_db_query"
-
 
 class LangChainAgent(TurnByTurn):
-    """One agent run a turn; its answer is the last query that it ran.
+    """One agent run per turn; its answer is the last query that it ran.
 
     Raises:
         ModelError: The model cannot call tools.
@@ -65,42 +62,51 @@ class LangChainAgent(TurnByTurn):
             ) from None
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
-        """See `TurnByTurn`."""
-        reached = _ReadOnly(database, self._settings)
+        """Answer one turn by one run of the agent."""
+        asked = turn.text
+        if past:
+            # The agent has no memory: the earlier turns are put before the question.
+            earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
+            asked = f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked}"
+        reading = create_engine(
+            "sqlite://",
+            creator=lambda: _connect(Path(database.location)),
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+        )
         try:
             agent = create_sql_agent(
                 self._model,
-                db=reached,
+                db=_GuardedDatabase(reading, database, self._settings),
                 agent_type="tool-calling",
                 agent_executor_kwargs={"return_intermediate_steps": True},
                 stream_runnable=False,  # streamed replies pass the reply cache by
             )
-            counted = _Counted()
-            found = await agent.ainvoke({"input": _asked(turn, past)}, {"callbacks": [counted]})
+            counter = _UsageCounter()
+            found = await agent.ainvoke({"input": asked}, {"callbacks": [counter]})
         finally:
-            reached.close()
-        steps = cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])
-        tried = tuple(_query(action.tool_input) for action, _ in steps if action.tool == _QUERY_TOOL)
-        return TurnReply(tried[-1] if tried else "", counted.usage, text=str(found["output"]), tried=tried)
+            reading.dispose()
+        tried: list[str] = []
+        for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"]):
+            if action.tool == "sql_db_query":
+                given = action.tool_input
+                tried.append(str(given.get("query", "") if isinstance(given, Mapping) else given))
+        return TurnReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
 
 
-class _ReadOnly(SQLDatabase):
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = open_read_only(path)
+    connection.text_factory = lenient_text
+    return connection
+
+
+class _GuardedDatabase(SQLDatabase):
     """The toolkit's database: the schema is read on a connection that only reads, queries run behind the guard."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
         self._guarded = database
         self._limits = settings.limits
-        self._reading = create_engine(
-            "sqlite://",
-            creator=lambda: _connection(Path(database.location)),
-            poolclass=StaticPool,
-            isolation_level="AUTOCOMMIT",
-        )
-        super().__init__(self._reading)
-
-    def close(self) -> None:
-        """Closes the connection for the schema."""
-        self._reading.dispose()
+        super().__init__(reading)
 
     def _execute(self, command: Any, fetch: Any = "all", **_: Any) -> list[dict[str, Any]]:
         try:
@@ -112,13 +118,7 @@ class _ReadOnly(SQLDatabase):
         return rows[:1] if fetch == "one" else rows
 
 
-def _connection(path: Path) -> sqlite3.Connection:
-    connection = open_read_only(path)
-    connection.text_factory = lenient_text
-    return connection
-
-
-class _Counted(BaseCallbackHandler):
+class _UsageCounter(BaseCallbackHandler):
     """Counts calls and tokens as the agent's own are counted: every reply of the model, the query checker's too."""
 
     raise_error = True
@@ -130,30 +130,16 @@ class _Counted(BaseCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
     ) -> None:
-        """Estimates the prompt, for models that don't count."""
+        """Estimate the prompt, for models that don't count."""
         self._prompts[run_id] = sum(estimate_tokens(str(message.content)) for batch in messages for message in batch)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Counts a reply."""
+        """Count a reply."""
         prompt = self._prompts.pop(run_id, 0)
-        for generations in response.generations:
-            for generation in generations:
-                if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
-                    self.usage += reply_usage(generation.message, prompt)
-
-
-def _asked(turn: Question, past: Sequence[PastTurn]) -> str:
-    """The agent has no memory: the earlier turns are put before the question."""
-    if not past:
-        return asked_text(turn)
-    earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
-    return f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked_text(turn)}"
-
-
-def _query(tool_input: object) -> str:
-    given = cast("Mapping[str, object]", tool_input).get("query", "") if isinstance(tool_input, Mapping) else tool_input
-    return str(given)
+        for generation in (one for several in response.generations for one in several):
+            if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
+                self.usage += reply_usage(generation.message, prompt)
 
 
 make = LangChainAgent
-"""See `Baseline.module`."""
+"""The factory that `Baseline.module` names."""

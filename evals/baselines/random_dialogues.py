@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...agent import Settings
@@ -16,21 +16,20 @@ from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import Dataset, Question, load_dataset
-from ..runner.record import asked_text
+from ..runner.agents import TurnByTurn, TurnReply
 from ..runner.spec import History
-from .turns import TurnByTurn, TurnReply
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 DIALOGUES = 5
-"""Dialogues shown; the paper says `multiple`, and its sample prompt has two."""
+"""The number of dialogues shown; the paper says `multiple`, and its sample prompt has two."""
 
-_SCHEMA = "credit"
+_SCHEMA_FORM = "credit"
 
 
 class RandomDialogues(TurnByTurn):
-    """One request a turn; the same dialogues, of databases that are not asked about, precede every question.
+    """One request per turn; the same dialogues, of databases that are not asked about, precede every question.
 
     The dialogues are from the dataset's own training split, chosen by `example_seed`; `prompt_tokens`,
     `max_output_tokens` and `temperature` of the settings count too.
@@ -43,40 +42,28 @@ class RandomDialogues(TurnByTurn):
         super().__init__(dataset, model, settings, history)
         options = TranslatorOptions(settings.prompt_tokens, settings.max_output_tokens, settings.temperature)
         self._translator = PromptedTranslator(model, options)
-        self._dialogues = _sampled(dataset, settings.example_seed)
+        train = load_dataset(dataset.name, "train", dataset.root)
+        asked = {question.database for question in dataset.questions}
+        candidates = [turns for turns in train.interactions if turns[0].database not in asked]
+        random.Random(settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
+        self._dialogues: list[Dialogue] = []
+        for turns in candidates:
+            # A database that is missing has no schema to show.
+            with suppress(DatabaseUnavailable), Database.open(train.database(turns[0].database)) as database:
+                schema = render_schema(database.schema(), _SCHEMA_FORM)
+                shown = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
+                self._dialogues.append(Dialogue(schema, shown))
+            if len(self._dialogues) == DIALOGUES:
+                break
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
-        """See `TurnByTurn`."""
-        schema = render_schema(database.schema(), _SCHEMA)
-        task = DialoguesTask(asked_text(turn), schema, tuple(past), self._dialogues)
+        """Answer one turn by one request."""
+        schema = render_schema(database.schema(), _SCHEMA_FORM)
+        task = DialoguesTask(turn.text, schema, tuple(past), tuple(self._dialogues))
         tally = Tally(left_of(self._settings, {}))
         done = await arun(ask(task), self._translator, tally)
         return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
 
 
-def _sampled(dataset: Dataset, seed: int) -> tuple[Dialogue, ...]:
-    """Dialogues of the training split whose databases are there and not asked about; the same ones for a seed."""
-    train = load_dataset(dataset.name, "train", dataset.root)
-    asked = {question.database for question in dataset.questions}
-    candidates = [turns for turns in train.interactions if turns[0].database not in asked]
-    random.Random(seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
-
-    @cache
-    def schema(name: str) -> str:
-        try:
-            with Database.open(train.database(name)) as database:
-                return render_schema(database.schema(), _SCHEMA)
-        except DatabaseUnavailable:
-            return ""
-
-    found: list[Dialogue] = []
-    for turns in candidates:
-        if shown := schema(turns[0].database):
-            found.append(Dialogue(shown, tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)))
-        if len(found) == DIALOGUES:
-            break
-    return tuple(found)
-
-
 make = RandomDialogues
-"""See `Baseline.module`."""
+"""The factory that `Baseline.module` names."""

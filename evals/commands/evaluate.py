@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,14 +29,13 @@ from .options import (
     SplitOption,
     VerdictsOption,
     WithoutOption,
+    print_doubts,
+    print_sections,
+    stopping,
 )
-from .summaries import print_doubts, print_outcomes, print_summary
 
 if TYPE_CHECKING:
-    from ..datasets import Dataset
     from ..metrics import Verdict
-    from ..runner import RunSpec
-    from ..runner.run import Engine
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -44,7 +44,7 @@ app = typer.Typer(invoke_without_command=True)
 def evaluate(
     context: typer.Context,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions; required.")
+        str | None, typer.Option(help="A benchmark's name, or a file of your own questions; required.")
     ] = None,
     split: SplitOption = "dev",
     model: ModelOption = None,
@@ -52,32 +52,26 @@ def evaluate(
     settings: SettingsOption = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline", help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."
-        ),
+        typer.Option(help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."),
     ] = None,
     history: Annotated[
-        str, typer.Option("--history", help="The SQL of earlier turns that a turn sees: predicted, or gold.")
+        str, typer.Option(help="The SQL of earlier turns that a turn sees: predicted, or gold.")
     ] = "predicted",
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
     annotator: AnnotatorOption = None,
     jobs: JobsOption = 4,
-    engine: Annotated[str, typer.Option("--engine", help="Where to run: local, or ray (an extra).")] = "local",
-    out: Annotated[Path, typer.Option("--out", help="Folder of the run; give the same one to resume.")] = Path(
-        "eval-run"
-    ),
+    engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",
+    out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
     price: Annotated[
-        tuple[float, float] | None, typer.Option("--price", help="Dollars per million prompt and completion tokens.")
+        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
     ] = None,
     data: DataOption = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
     verdicts: VerdictsOption = None,
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="How often to run, each time in its own folder in --out.")
-    ] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="How often to run, each time in its own folder in --out.")] = 1,
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,14 +84,20 @@ def evaluate(
         return
     if dataset is None:
         raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
-    from ...agent.settings import read_settings
-    from ..datasets import load_dataset
-    from ..runner import RunSpec, RunStopped
-
     if history not in ("gold", "predicted"):
         raise typer.BadParameter("--history is gold or predicted")
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
+    from ...agent.model.record import check_record_file, record_file
+    from ...agent.settings import read_settings
+    from ..adjudication.ruling import rulings_beside, tell_scores
+    from ..datasets import load_dataset
+    from ..report.figures import run_sections
+    from ..runner import RunSpec, run_evaluation
+    from ..runner.model import is_replay
+    from ..runner.progress import RunProgress
+    from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
+
     questions = load_dataset(dataset, split, data)
     fields = read_settings(settings) if settings else {}
     left_out = tuple(without or ())
@@ -105,107 +105,58 @@ def evaluate(
         dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding,
         annotator,
     )  # fmt: skip
-    folders = [out] if repeats == 1 else [out / f"repeat-{number}" for number in range(1, repeats + 1)]
-    try:
-        ended = [_run(spec, questions, folder, jobs, engine, price, verdicts, record) for folder in folders]
-    except RunStopped as error:
-        warn(str(error))
-        raise typer.Exit(1) from error
-    if as_json and repeats == 1:
-        say(json.dumps({"run": ended[0].results["run"], **ended[0].shown}))
-    elif not as_json:
-        for run in ended:
-            run.print()
-    if repeats > 1:
-        _print_repeats(ended, as_json)
-    if left := [verdict for run in ended for verdict in run.verdicts if not verdict.asked]:
-        asked = sum(len(run.verdicts) for run in ended if not all(verdict.asked for verdict in run.verdicts))
-        told = f"{len(left)} of {asked} questions have no answer: {left[0].error}"
+    asked = questions.without(spec.without).first(spec.limit)
+    # Recorded predictions and baselines say nothing of what a model does in the agent.
+    file = None if record is None and (baseline or is_replay(model)) else record_file(record)
+    if file is not None:
+        check_record_file(file)
+    runs: list[dict[str, Any]] = []
+    judged: list[list[Verdict]] = []
+    for number in range(1, repeats + 1):
+        folder = out if repeats == 1 else out / f"repeat-{number}"
+        # A run is added to the record once, however often it is started again.
+        recorded = str(read_results(folder).get("recorded") or "") if (folder / RESULTS_FILE).exists() else ""
+        rulings = rulings_beside(folder, verdicts)
+        start = time.perf_counter()
+        with stopping(), RunProgress(len(asked.questions), price) as progress:
+            answered = run_evaluation(spec, questions, folder, jobs=jobs, listener=progress, engine=engine)
+        results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
+        judged.append([verdict for _, verdict in answered])
+        if file is not None and recorded != str(file) and all(verdict.asked for verdict in judged[-1]):
+            add_records(spec, answered, results, file)
+            recorded = str(file)
+        write_results({**results, "recorded": recorded}, folder)
+        runs.append(results)
+        if not as_json:
+            print_sections(run_sections({f"{asked.name} {asked.split}": results}))
+            if results["by_verdict"]["ruled"]:
+                say(tell_scores(results["by_verdict"], results["strict"]["ex"]))
+            print_doubts(judged[-1])
+            say(str(folder))
+    _print_together(runs, judged, as_json)
+    unasked = [verdict for run in judged for verdict in run if not verdict.asked]
+    if unasked:
+        total = sum(len(run) for run in judged if not all(verdict.asked for verdict in run))
+        told = f"{len(unasked)} of {total} questions have no answer: {unasked[0].error}"
         warn(f"{told}; start the same run again to ask them")
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
-class _Ended:
-    """A run that has come to its end."""
-
-    title: str
-    out: Path
-    results: dict[str, Any]
-    verdicts: Sequence[Verdict]
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """What `--json` prints beside the run's specification."""
-        outcomes = ["outcomes"] if self.results["outcomes"] else []
-        printed = ("strict", "official", "linking", "cost", "by_verdict", *outcomes)
-        return {key: self.results[key] for key in printed}
-
-    def print(self) -> None:
-        """Print scores, doubts and cost."""
-        from ..adjudication.ruling import tell_scores
-        from ..metrics import summarize
-
-        with_gold = [verdict for verdict in self.verdicts if verdict.question.golds]
-        summary = summarize(with_gold)
-        print_summary(summary, self.title)
-        if self.results["by_verdict"]["ruled"]:
-            say(tell_scores(self.results["by_verdict"], summary.all.ex))
-        print_outcomes(self.results["outcomes"])
-        print_doubts(summary, with_gold)
-        cost = self.results["cost"]
-        tokens = f"{cost['prompt_tokens']} + {cost['completion_tokens']} tokens"
-        say(f"{cost['llm_calls']} calls, {tokens}; {self.out}")
-
-
-def _run(
-    spec: RunSpec,
-    questions: Dataset,
-    out: Path,
-    jobs: int,
-    engine: Engine,
-    price: tuple[float, float] | None,
-    verdict_file: Path | None,
-    record: Path | None,
-) -> _Ended:
-    import time
-
-    from ...agent.model.record import check_record_file
-    from ..adjudication.ruling import rulings_beside
-    from ..runner import run_evaluation
-    from ..runner.progress import RunProgress
-    from ..runner.results import add_records, chosen_record, recorded_in, run_results, write_results
-
-    file = chosen_record(record, spec)
-    if file is not None:
-        check_record_file(file)
-    kept_before = recorded_in(out)
-    rulings = rulings_beside(out, verdict_file)
-    asked = questions.without(spec.without).first(spec.limit)
-    start = time.perf_counter()
-    with RunProgress(len(asked.questions), price) as progress:
-        answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
-    results = run_results(spec, asked, answered, time.perf_counter() - start, rulings)
-    verdicts = [verdict for _, verdict in answered]
-    if file is not None and kept_before != str(file) and all(verdict.asked for verdict in verdicts):
-        add_records(spec, answered, results, file)
-        kept_before = str(file)
-    write_results({**results, "recorded": kept_before}, out)
-    return _Ended(f"{asked.name} {asked.split}, strict", out, results, verdicts)
-
-
-def _print_repeats(ended: Sequence[_Ended], as_json: bool) -> None:
-    """Print how far apart the runs of `--repeats` are."""
+def _print_together(runs: Sequence[dict[str, Any]], judged: Sequence[Sequence[Verdict]], as_json: bool) -> None:
+    """Print the JSON of one run, or how far apart the runs of `--repeats` are."""
     from ..metrics.summary import repeats
 
-    found = repeats([{v.question.id: v.ex for v in run.verdicts if v.ex is not None} for run in ended])
-    if as_json:
-        runs = [run.shown for run in ended]
-        say(json.dumps({"run": ended[0].results["run"], "repeats": asdict(found), "runs": runs}))
+    kept = ("strict", "official", "linking", "cost", "by_verdict", "outcomes")
+    shown = [{key: results[key] for key in kept if key != "outcomes" or results[key]} for results in runs]
+    if len(runs) == 1:
+        if as_json:
+            say(json.dumps({"run": runs[0]["run"], **shown[0]}))
         return
-    say(found.told)
-    if found.unstable:
-        say(f"unstable: {', '.join(found.unstable)}")
+    apart = repeats([{v.question.id: v.ex for v in run if v.ex is not None} for run in judged])
+    if as_json:
+        say(json.dumps({"run": runs[0]["run"], "repeats": asdict(apart), "runs": shown}))
+    else:
+        say(apart.told + (f"\nunstable: {', '.join(apart.unstable)}" if apart.unstable else ""))
 
 
 add_moved(app, "eval export-sft", "sft export")
@@ -214,9 +165,7 @@ add_moved(app, "eval train-lora", "sft lora")
 
 def score(
     dataset: DatasetOption,
-    predictions: Annotated[
-        Path, typer.Option("--predictions", help="One SQL query per line, or JSON with id and sql.")
-    ],
+    predictions: Annotated[Path, typer.Option(help="One SQL query per line, or JSON with id and sql.")],
     split: SplitOption = "dev",
     official: Annotated[
         bool, typer.Option("--official", help="Judge by the rules of the published evaluator.")
@@ -226,14 +175,12 @@ def score(
     without: WithoutOption = None,
     databases: Annotated[
         Path | None,
-        typer.Option("--databases", help="Folder of databases to judge on instead, such as a test suite's."),
+        typer.Option(help="Folder of databases to judge on instead, such as a test suite's."),
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option("--verdicts", help="A verdict file, to print EX by verdict as well as EX by gold.")
+        Path | None, typer.Option(help="A verdict file, to print EX by verdict as well as EX by gold.")
     ] = None,
-    timings: Annotated[
-        int, typer.Option("--timings", min=0, help="How often to time each query for BIRD's R-VES.")
-    ] = 0,
+    timings: Annotated[int, typer.Option(min=0, help="How often to time each query for BIRD's R-VES.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
@@ -242,6 +189,7 @@ def score(
     from ..datasets.check import empty_databases
     from ..metrics import StrictJudge, official_judge, read_predictions, summarize
     from ..metrics import as_json as summary_as_json
+    from ..report.figures import run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
     whole = load_dataset(dataset, split, data)
@@ -251,26 +199,25 @@ def score(
     with official_judge(questions, timings) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
     notes = [f"{finding.where}: {finding.message}" for finding in empty_databases(questions)]
-    summary = summarize(judged)
-    ruled = None if rulings is None else score_outcomes(judge_outcomes(questions, judged, rulings))
+    scores: dict[str, Any] = summary_as_json(summarize(judged), judged)
+    ruled = {} if rulings is None else {"by_verdict": score_outcomes(judge_outcomes(questions, judged, rulings))}
     mode = "official" if official else "strict"
     if as_json:
-        more = {} if ruled is None else {"by_verdict": ruled}
-        say(json.dumps({"mode": mode, "notes": notes, **summary_as_json(summary, judged), **more}))
+        say(json.dumps({"mode": mode, "notes": notes, **scores, **ruled}))
         return
-    print_summary(summary, f"{questions.name} {questions.split}, {mode}")
+    print_sections(run_sections({f"{questions.name} {questions.split}": {mode: scores}}))
     for note in notes:
         warn(f"note: EX means little on {note}")
-    if ruled is not None:
-        say(tell_scores(ruled, summary.all.ex))
-    print_doubts(summary, judged)
+    if ruled:
+        say(tell_scores(ruled["by_verdict"], scores["ex"]))
+    print_doubts(judged)
 
 
 def report(
     folders: Annotated[
         list[Path], typer.Argument(help="Folders of finished runs; the others are compared with the first.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained page about finished runs, side by side, with every question.
 
@@ -278,15 +225,12 @@ def report(
     """
     from ..report import write_report
 
-    conclusions = write_report(folders, out)
-    say(str(out))
-    for conclusion in conclusions:
-        say(conclusion)
+    say("\n".join([str(out), *write_report(folders, out)]))
 
 
 def models(
     record: Annotated[
-        Path | None, typer.Option("--record", help="The file of records. Default: the one in your data folder.")
+        Path | None, typer.Option(help="The file of records. Default: the one in your data folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -27,26 +28,24 @@ def experiment(
     model: ModelOption = None,
     model_for: Annotated[
         list[str] | None,
-        typer.Option("--model-for", help="ROW=MODEL: another model for the row with this name; repeatable."),
+        typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable."),
     ] = None,
     base_url: BaseUrlOption = None,
     annotator: AnnotatorOption = None,
     examples: ExamplesOption = None,
     embedding: EvalEmbeddingOption = "hashed",
-    suites: Annotated[Path | None, typer.Option("--suites", help="Folder of test suites, for measuring TS.")] = None,
+    suites: Annotated[Path | None, typer.Option(help="Folder of test suites, for measuring TS.")] = None,
     jobs: JobsOption = 4,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.")] = Path("experiments"),
+    out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("experiments"),
     data: DataOption = None,
     split: Annotated[
-        str | None, typer.Option("--split", help="The dataset to use instead of the paper's, such as mini_dev.")
+        str | None, typer.Option(help="The dataset to use instead of the paper's, such as mini_dev.")
     ] = None,
     limit: LimitOption = None,
     without: WithoutOption = None,
     repeats: Annotated[
         int,
-        typer.Option(
-            "--repeats", min=1, help="How often to run each row, with different seeds; prints mean and deviation."
-        ),
+        typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation."),
     ] = 1,
     html: Annotated[bool, typer.Option("--html", help="Also write a report page in the folder of the runs.")] = False,
     as_json: JsonOption = False,
@@ -55,10 +54,9 @@ def experiment(
 
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
-    from dataclasses import asdict
-
     from ..experiments import NotRun, Setup, experiment_names, measure, read_experiment
     from ..experiments.page import compare_figure, remarks, row_name, write_page
+    from ..runner import RunSpec
     from ..runner.progress import RunProgress
 
     if name is None:
@@ -66,20 +64,22 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
-    setup = Setup(
-        model, base_url, examples, data, suites, limit, tuple(without or ()), jobs, embedding, split, repeats,
-        chosen.models(model_for or ()), annotator,
+    options = RunSpec(
+        "", split or "", model, limit=limit, without=tuple(without or ()), examples=examples, base_url=base_url,
+        embedding=embedding, annotator=annotator,
     )  # fmt: skip
+    setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:
-        said = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
-        say(json.dumps(said) if as_json else f"{chosen.title}\nnot run: {reason}")
+        ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
+        say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
         return
     page = write_page(name, chosen, setup, rows, out / name) if html else None
+    said = remarks(chosen, setup, rows)
     if as_json:
-        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows]}
-        say(json.dumps(told | {"remarks": remarks(chosen, setup, rows), "page": str(page) if page else None}))
+        told = {"name": name, "title": chosen.title, "rows": [asdict(row) for row in rows], "remarks": said}
+        say(json.dumps({**told, "page": str(page) if page else None}))
         return
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
@@ -87,9 +87,7 @@ def experiment(
         say(row_name(row))
         for figure in chosen.shown:
             say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
-    for remark in remarks(chosen, setup, rows):
-        say(remark)
-    if page is not None:
-        say(str(page))
+    for line in [*said, *([str(page)] if page else [])]:
+        say(line)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
         warn("TS is not run: it needs --suites DIR, which `python -m tableturn.evals.lab suite build --out DIR` makes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,36 +13,26 @@ from ...tools.terminal import say, warn
 from .options import DataOption, ExamplesOption, JsonOption
 
 if TYPE_CHECKING:
-    from ..impact import Ask, Change, Held, Impact
+    from ..impact import Ask, Change
 
 _ROWS = 3
-"""Rows of each side that the terminal shows."""
+"""The number of rows of each side that the terminal shows."""
 
 
 def impact(
-    before: Annotated[
-        str, typer.Option("--before", help="The old state: a database, or the folder of a trial or of a run.")
-    ],
-    after: Annotated[
-        str, typer.Option("--after", help="The new state: a database, or the folder of a trial or of a run.")
-    ],
+    before: Annotated[str, typer.Option(help="The old state: a database, or the folder of a trial or of a run.")],
+    after: Annotated[str, typer.Option(help="The new state: a database, or the folder of a trial or of a run.")],
     history: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--history", help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."
-        ),
+        typer.Option(help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."),
     ] = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
-    knowledge_before: Annotated[
-        Path | None, typer.Option("--knowledge-before", help="The old state's knowledge file.")
-    ] = None,
-    knowledge_after: Annotated[
-        Path | None, typer.Option("--knowledge-after", help="The new state's knowledge file.")
-    ] = None,
+    knowledge_before: Annotated[Path | None, typer.Option(help="The old state's knowledge file.")] = None,
+    knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", help="The model to ask about what nothing else settles; without it, that is listed."),
+        typer.Option(help="The model to ask about what nothing else settles; without it, that is listed."),
     ] = None,
     base_url: BaseUrlOption = None,
     again: Annotated[
@@ -52,7 +42,7 @@ def impact(
     settings: SettingsOption = None,
     gate: Annotated[
         float | None,
-        typer.Option("--gate", min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same."),
+        typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same."),
     ] = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -97,42 +87,28 @@ def impact(
     if as_json:
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        _tell(found, shown)
+        for change in [*found.changed, *(change for change in found.changes if change.kind == "unsettled")]:
+            _print(change)
+        counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
+        say(f"{shown['answers']} past answers: {counts}")
     if not met:
         warn(f"below the gate of {100 * (gate or 0):g} % of past answers that stay as they were")
         raise typer.Exit(1)
 
 
-def _tell(found: Impact, shown: dict[str, Any]) -> None:
-    for change in found.changed:
-        _print(change)
-    for change in found.changes:
-        if change.kind == "unsettled":
-            say(f"{_who(change)}\n  only a model can tell: {change.why}")
-    counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
-    say(f"{shown['answers']} past answers: {counts}")
-
-
-def _who(change: Change) -> str:
+def _print(change: Change) -> None:
     past = change.past
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
-    return f"{past.question or past.sql} ({about})"
-
-
-def _print(change: Change) -> None:
-    say(f"{_who(change)}\n  {change.kind}: {change.why}")
+    what = "only a model can tell" if change.kind == "unsettled" else change.kind
+    say(f"{past.question or past.sql} ({about})\n  {what}: {change.why}")
     for name, held, other in (("before", change.before, change.after), ("now", change.after, change.before)):
-        if held is not None:
-            say(f"  {name + ':':<8}{_rows(held, other)}")
+        if held is None or change.kind == "unsettled":
+            continue
+        # The rows that the other side lacks, else the first ones.
+        there = set(other.rows) if other else set[object]()
+        first = [row for row in held.rows if row not in there] or held.rows
+        rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
+        more = f" ({held.row_count} rows)" if held.row_count > _ROWS else ""
+        say(f"  {name + ':':<8}{' | '.join(rows) + more if held.row_count else 'no rows'}")
     if change.carried:
         say(f"  {change.carried}")
-
-
-def _rows(held: Held, other: Held | None) -> str:
-    """The first rows that the other side lacks, else the first ones."""
-    if not held.row_count:
-        return "no rows"
-    there = set(other.rows) if other else set[object]()
-    first = [row for row in held.rows if row not in there] or held.rows
-    rows = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in first[:_ROWS]]
-    return " | ".join(rows) + (f" ({held.row_count} rows)" if held.row_count > _ROWS else "")

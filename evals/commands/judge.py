@@ -16,9 +16,8 @@ from .options import DataOption, JobsOption, ModelOption, VerdictsOption
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...agent.effects import Translator
     from ...prompts.judge import Word
-    from ..adjudication.judging import Case, Cases, FinishedRun, JudgedCase, JudgingEnd
+    from ..adjudication.judging import Case, JudgedCase
     from ..adjudication.ruling import Ruling
 
 RunArgument = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -33,9 +32,7 @@ def run(
     base_url: BaseUrlOption = None,
     settings: SettingsOption = None,
     verdicts: VerdictsOption = None,
-    calls: Annotated[
-        int | None, typer.Option("--calls", min=2, help="The most requests to make; each case takes two.")
-    ] = None,
+    calls: Annotated[int | None, typer.Option(min=2, help="The most requests to make; each case takes two.")] = None,
     jobs: JobsOption = 4,
     data: DataOption = None,
 ) -> None:
@@ -44,14 +41,18 @@ def run(
     Disagreements that the verdict file already decides come first, and the command prints how often the model agrees.
     After an interruption, the same command continues.
     """
+    from rich.console import Console
+    from rich.progress import Progress
+
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings, read_settings
-    from ..adjudication.judging import Cases, agreement, judge_name
+    from ..adjudication.judging import Cases, FinishedRun, JudgingEnd, agreement, judge_cases, judge_name
+    from ..adjudication.ruling import append_rulings
     from ..runner.model import CACHE_FILE, ReplyCache, kept_model
 
-    finished = _finished(folder, verdicts, data)
+    finished = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**read_settings(settings)) if settings else Settings()
-    with closing(ReplyCache(folder / CACHE_FILE)) as cache:
+    with closing(ReplyCache(folder / CACHE_FILE)) as cache, Cases(finished.dataset) as shown:
         chat_model = kept_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("a judge is a chat model: pass --model")
@@ -61,16 +62,26 @@ def run(
         found = finished.disagreements()
         proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == name]
         said: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
-        given = [case for case, outcome in found.items() if outcome.verdict is not None]
-        rest = [case for case in found if case not in given]
-        with Cases(finished.dataset) as shown:
-            first = _judge(given, said, finished, shown, judge, jobs, calls)
-            pairs: list[tuple[Word, Word]] = [
-                (word, said[case.key]) for case in given if case.key in said and (word := found[case].verdict)
-            ]
-            say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
-            more = None if calls is None else max(calls - first.calls, 0)
-            second = _judge(rest, said, finished, shown, judge, jobs, more)
+
+        def judge_rest(cases: Sequence[Case], calls: int | None) -> JudgingEnd:
+            """Have cases judged of which nothing is `said`; each finding is kept before the next is awaited."""
+            to_do = [case for case in cases if case.key not in said]
+            with Progress(console=Console(stderr=True), disable=not to_do) as progress:
+                task = progress.add_task("judging", total=len(to_do))
+
+                def keep(finding: JudgedCase) -> None:
+                    append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
+                    said[finding.case.key] = finding.answer.verdict
+                    progress.advance(task)
+
+                return judge_cases(to_do, shown, judge, keep, jobs=jobs, calls=calls)
+
+        given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
+        first = judge_rest(list(given), calls)
+        pairs: list[tuple[Word, Word]] = [(given[case], said[case.key]) for case in given if case.key in said]
+        say(f"agreement: {agreement(pairs).told}" if pairs else "agreement unknown: no verdicts on this run yet")
+        more = None if calls is None else max(calls - first.calls, 0)
+        second = judge_rest([case for case in found if case not in given], more)
     say(f"{first.calls + second.calls} calls; proposals are in {finished.verdict_file}")
     if left := first.left + second.left:
         warn(f"{left} left to judge: the same command goes on with them")
@@ -87,17 +98,18 @@ def review(
     folder: RunArgument,
     verdicts: VerdictsOption = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="The page to write, on which the cases are decided; required.")
+        Path | None, typer.Option(help="The page to write, on which the cases are decided; required.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", hidden=True)] = "",
+    by: Annotated[str, typer.Option(hidden=True)] = "",
     data: DataOption = None,
 ) -> None:
     """Write a page with the undecided disagreements; `judge accept` reads the decisions that it downloads."""
+    from ..adjudication.judging import FinishedRun
     from ..report import write_report
 
     if page is None:
         raise SettingsError(f"`judge review` at a terminal was removed: write a page, with --page FILE, for {folder}")
-    finished = _finished(folder, verdicts, data)
+    finished = FinishedRun.read(folder, data, verdicts)
     finished.judged_again()
     write_report([folder], page, adjudicate=True)
     undecided = sum(outcome.verdict is None for outcome in finished.disagreements().values())
@@ -111,16 +123,17 @@ def accept(
         Path | None, typer.Option("--run", help="Folder of the run; its scores by verdict are counted again.")
     ] = None,
     verdicts: VerdictsOption = None,
-    by: Annotated[str, typer.Option("--by", help="The name of the person who decides.", envvar="USER")] = "a person",
+    by: Annotated[str, typer.Option(help="The name of the person who decides.", envvar="USER")] = "a person",
     data: DataOption = None,
 ) -> None:
     """Add the decisions made on a page to the verdict file.
 
     Exits with 1 if some are not about the run's questions, or call a query right that does not run.
     """
+    from ..adjudication.judging import FinishedRun
     from ..adjudication.ruling import append_rulings, now, read_rulings, take
 
-    finished = _finished(folder, verdicts, data) if folder is not None else None
+    finished = FinishedRun.read(folder, data, verdicts) if folder is not None else None
     target = finished.verdict_file if finished else verdicts
     if target is None:
         raise SettingsError("name the run with --run, or the verdict file with --verdicts")
@@ -139,37 +152,3 @@ def accept(
         say(finished.judged_again())
     if taken.refused:
         raise typer.Exit(1)
-
-
-def _finished(folder: Path, verdicts: Path | None, data: Path | None) -> FinishedRun:
-    from ..adjudication.judging import FinishedRun
-
-    return FinishedRun.read(folder, data, verdicts)
-
-
-def _judge(
-    cases: Sequence[Case],
-    said: dict[tuple[str, str], Word],
-    finished: FinishedRun,
-    shown: Cases,
-    judge: Translator,
-    jobs: int,
-    calls: int | None,
-) -> JudgingEnd:
-    """Have cases judged of which nothing is `said`; each finding is in the verdict file before the next is awaited."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from ..adjudication.judging import judge_cases
-    from ..adjudication.ruling import append_rulings
-
-    to_do = [case for case in cases if case.key not in said]
-    with Progress(console=Console(stderr=True), disable=not to_do) as progress:
-        task = progress.add_task("judging", total=len(to_do))
-
-        def keep(finding: JudgedCase) -> None:
-            append_rulings(finished.verdict_file, finding.proposals(finished.dataset.name, judge.model))
-            said[finding.case.key] = finding.answer.verdict
-            progress.advance(task)
-
-        return judge_cases(to_do, shown, judge, keep, jobs=jobs, calls=calls)

@@ -1,39 +1,81 @@
-"""Options that several commands of evaluations share."""
+"""What several commands of evaluations share: options, and how scores are printed."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...tools.terminal import say, warn
+
+if TYPE_CHECKING:
+    from ..metrics import Verdict
+    from ..report.figures import Section
+
 DataOption = Annotated[
-    Path | None, typer.Option("--data", envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
+    Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
 ]
-DatasetOption = Annotated[str, typer.Option("--dataset", help="A benchmark's name, or a file of your own questions.")]
-SplitOption = Annotated[str, typer.Option("--split", help="Which part of the benchmark.")]
+DatasetOption = Annotated[str, typer.Option(help="A benchmark's name, or a file of your own questions.")]
+SplitOption = Annotated[str, typer.Option(help="Which part of the benchmark.")]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, help="The number of interactions to use, from the start. Default: all.")
+    int | None, typer.Option(min=1, help="The number of interactions to use, from the start. Default: all.")
 ]
-WithoutOption = Annotated[list[str] | None, typer.Option("--without", help="Leave out a database; repeatable.")]
-ModelOption = Annotated[str | None, typer.Option("--model", help="As for ask; or stored replies, replay:FILE,FILE.")]
+WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
+ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
 EvalEmbeddingOption = Annotated[
     str,
     typer.Option(
-        "--embedding",
         envvar="TABLETURN_EMBEDDING",
         help="The embedding of the store in --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
     ),
 ]
-ExamplesOption = Annotated[str | None, typer.Option("--examples", help="An example store.")]
-JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Interactions to run at once.")]
+ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RecordOption = Annotated[
     Path | None,
-    typer.Option(
-        "--record", help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."
-    ),
+    typer.Option(help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."),
 ]
 VerdictsOption = Annotated[
-    Path | None, typer.Option("--verdicts", help="A verdict file. Default: verdicts.jsonl in the run's folder.")
+    Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
 ]
+
+NAMED = 10
+"""The number of questions that are named one by one."""
+
+
+def print_doubts(verdicts: Sequence[Verdict]) -> None:
+    """Warn of questions that are not judged, and of disputed golds, a few one by one."""
+    unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    notes = [f"{verdict.question.id} is not judged: {verdict.error}" for verdict in unjudged[:NAMED]]
+    if len(unjudged) > NAMED:
+        notes.append(f"{len(unjudged) - NAMED} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:NAMED]:
+        outcome = "right" if verdict.ex else "wrong"
+        notes.append(f"{verdict.question.id}, counted {outcome}, has a disputed gold: {verdict.question.disputed}")
+    for note in notes:
+        warn(f"note: {note}")
+
+
+def print_sections(sections: Sequence[Section]) -> None:
+    """Print sections of a page of one run, a line per row."""
+    for section in sections:
+        if section.rows:
+            say(section.title)
+        for row in section.rows:
+            say(f"  {row.name}: {', '.join(row.cells)}")
+
+
+@contextmanager
+def stopping() -> Generator[None]:
+    """End the command with 1 if the model could not be asked several questions in a row."""
+    from ..runner import RunStopped
+
+    try:
+        yield
+    except RunStopped as error:
+        warn(str(error))
+        raise typer.Exit(1) from error

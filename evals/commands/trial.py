@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,43 +11,37 @@ import typer
 
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption
-from .summaries import print_sections
+from .options import NAMED, ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption, print_sections, stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from ...agent.model.trust import Bound
 
 app = typer.Typer(invoke_without_command=True)
-
-_NAMED = 10
-"""Questions that are named one by one."""
 
 
 @app.callback()
 def trial(
     context: typer.Context,
-    db: Annotated[str | None, typer.Option("--db", help="The database: a path, or a URL; required.")] = None,
+    db: Annotated[str | None, typer.Option(help="The database: a path, or a URL; required.")] = None,
     questions: Annotated[
-        Path | None, typer.Option("--questions", help="The question file; `trial init` drafts one; required.")
+        Path | None, typer.Option(help="The question file; `trial init` drafts one; required.")
     ] = None,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
     base_url: BaseUrlOption = None,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="How often to ask each question.")] = 1,
+    tries: Annotated[int, typer.Option(min=1, help="How often to ask each question.")] = 1,
     gate: Annotated[
-        float | None, typer.Option("--gate", min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
     ] = None,
     price: Annotated[
-        tuple[float, float] | None, typer.Option("--price", help="Dollars per million prompt and completion tokens.")
+        tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
     ] = None,
     jobs: JobsOption = 4,
     out: Annotated[
         Path,
-        typer.Option("--out", help="Folder of the trial. The same one again continues it, or compares with the last."),
+        typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last."),
     ] = Path("trial"),
     record: RecordOption = None,
     as_json: JsonOption = False,
@@ -64,8 +57,10 @@ def trial(
         raise typer.BadParameter(
             f"a trial needs {missing}; `tableturn trial init` drafts questions", param_hint=missing
         )
-    from ...agent.model.record import check_record_file, record_file
+    from ...agent.model.record import Record, add_record, check_record_file, record_file
+    from ..report.figures import trial_sections
     from ..runner.progress import RunProgress
+    from ..runner.results import short_name
     from ..trial import TrialOptions, read_trial
     from ..trial.run import ask_questions
 
@@ -76,29 +71,39 @@ def trial(
     if file is not None:
         check_record_file(file)
     asked = read_trial(questions)
-    with _stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
+    with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = ask_questions(asked, options, out, progress)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        _add_record(results, file)
+        about, cost = results["trial"], results["cost"]
+        right = sum(question["share"] == 1 for question in results["by_question"])
+        name, n, calls = short_name(about["database"]), results["questions"], cost["calls"]
+        add_record(Record(about["model"], name, n, right, None, calls, cost["prompt_tokens"], about["time"]), file)
+    missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: value for key, value in results.items() if key not in ("by_question", "evaluation")}
         say(json.dumps({**shown, "out": str(out)}))
     else:
-        _print(results, out)
+        print_sections(trial_sections(results))
+        for failure in results["failed"][:NAMED]:
+            share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
+            say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
+        if len(results["failed"]) > NAMED:
+            say(f"and {len(results['failed']) - NAMED} more")
+        say(str(out))
+        if missed:
+            warn(f"below the gate of {100 * results['gate']['least']:g} %")
     if results["not_asked"]:
         warn("some questions could not be asked; start the same trial again to ask them")
-    if results["not_asked"] or not (results["gate"] or {"met": True})["met"]:
+    if results["not_asked"] or missed:
         raise typer.Exit(1)
 
 
 @app.command()
 def init(
-    db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL.")],
-    from_log: Annotated[
-        Path | None, typer.Option("--from-log", help="SQL statements, or JSON lines with sql and question.")
-    ] = None,
-    knowledge: Annotated[Path | None, typer.Option("--knowledge", help="A YAML file with terms and metrics.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="The question file to write.")] = Path("own.yaml"),
+    db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
+    from_log: Annotated[Path | None, typer.Option(help="SQL statements, or JSON lines with sql and question.")] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="A YAML file with terms and metrics.")] = None,
+    out: Annotated[Path, typer.Option(help="The question file to write.")] = Path("own.yaml"),
 ) -> None:
     """Draft a question file from the schema, the knowledge file and a log of queries."""
     from ...tools.database import Database
@@ -124,70 +129,28 @@ def _read(settings: Path | None) -> dict[str, Any]:
     return read_settings(settings) if settings else {}
 
 
-@contextmanager
-def _stopping() -> Generator[None]:
-    """End the command with 1 if the model could not be asked several questions in a row."""
-    from ..runner import RunStopped
-
-    try:
-        yield
-    except RunStopped as error:
-        warn(str(error))
-        raise typer.Exit(1) from error
-
-
-def _add_record(results: dict[str, Any], path: Path) -> None:
-    from ...agent.model.record import Record, add_record
-    from ..runner.results import short_name
-
-    about, cost = results["trial"], results["cost"]
-    right = sum(question["share"] == 1 for question in results["by_question"])
-    name, n = short_name(about["database"]), results["questions"]
-    calls, tokens = cost["calls"], cost["prompt_tokens"]
-    add_record(Record(about["model"], name, n, right, None, calls, tokens, about["time"]), path)
-
-
-def _print(results: dict[str, Any], out: Path) -> None:
-    from ..report.figures import trial_sections
-
-    print_sections(trial_sections(results, ()))
-    for failure in results["failed"][:_NAMED]:
-        share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
-        say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
-    if len(results["failed"]) > _NAMED:
-        say(f"and {len(results['failed']) - _NAMED} more")
-    say(str(out))
-    if results["gate"] and not results["gate"]["met"]:
-        warn(f"below the gate of {100 * results['gate']['least']:g} %")
-
-
 trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
 )
 
-TrustOption = Annotated[
-    Path | None, typer.Option("--trust", help="The file of bounds. Default: trust.json in your data folder.")
-]
+TrustOption = Annotated[Path | None, typer.Option(help="The file of bounds. Default: trust.json in your data folder.")]
 
 
 @trust_app.command()
 def fit(
-    db: Annotated[str, typer.Option("--db", help="The database: a path, or a URL.")],
+    db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
     labels: Annotated[
         Path | None,
         typer.Option(
-            "--labels",
             help="A trial's question file, or JSON lines of question, sql and right. "
             "Default: the answers that were approved or corrected.",
         ),
     ] = None,
     alpha: Annotated[
         float,
-        typer.Option("--alpha", min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones."),
+        typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones."),
     ] = 0.05,
-    certainty: Annotated[
-        float, typer.Option("--certainty", min=0.5, max=0.999, help="How certain that limit must be.")
-    ] = 0.95,
+    certainty: Annotated[float, typer.Option(min=0.5, max=0.999, help="How certain that limit must be.")] = 0.95,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,
@@ -196,7 +159,7 @@ def fit(
     jobs: JobsOption = 4,
     trust: TrustOption = None,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for the model's replies; stored ones are not requested again.")
+        Path, typer.Option(help="Folder for the model's replies; stored ones are not requested again.")
     ] = Path("trust"),
     as_json: JsonOption = False,
 ) -> None:
@@ -214,7 +177,7 @@ def fit(
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _trust_file(trust, fields)
-    with _stopping(), RunProgress(None, None, "right") as progress:
+    with stopping(), RunProgress(None, None, "right") as progress:
         bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _tell(bound))
     if bound.level is None:
@@ -223,7 +186,7 @@ def fit(
 
 @trust_app.command()
 def show(
-    db: Annotated[str | None, typer.Option("--db", help="The database whose bound to check.")] = None,
+    db: Annotated[str | None, typer.Option(help="The database whose bound to check.")] = None,
     model: ModelOption = None,
     preset: PresetOption = None,
     settings: SettingsOption = None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...tools.errors import SettingsError
 
@@ -18,26 +18,26 @@ How = Literal["mean", "min", "max", "vote"]
 """How several runs become one row: by their figures, or by the prediction that most of them agree on by EM."""
 
 
-class Combine(BaseModel):
-    """A row made of runs of another row with other seeds (CREDIT-SQL figure 4)."""
-
+class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Combine(_Part):
+    """A row made of runs of another row with other seeds (CREDIT-SQL figure 4)."""
 
     of: str = Field(description="The row with `seeds`.")
     first: int = Field(ge=1, description="How many of its runs.")
     how: How
 
 
-class Point(BaseModel):
+class Point(_Part):
     """Where a row is in a chart of lines. Rows that are minimum and maximum at one place make a band of their curve."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     curve: str
     x: float
 
 
-class Row(BaseModel):
+class Row(_Part):
     """One line of a table: a run, and what the paper reports for it.
 
     Figures are named by `ex`, `em`, `ts`, or `valid` for the share of queries that run; before it `im_` for
@@ -49,8 +49,6 @@ class Row(BaseModel):
     recall and F1 of the linker (Track-SQL tables 10 and 11); `link_seconds` and `generate_seconds` what a question
     took, `link_total_seconds` all of them, `link_13_columns_seconds` on databases of about so many columns.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     preset: str = "full"
@@ -78,10 +76,8 @@ class Row(BaseModel):
     )
 
 
-class Experiment(BaseModel):
+class Experiment(_Part):
     """A table or figure of a paper."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: str
     dataset: str
@@ -91,7 +87,7 @@ class Experiment(BaseModel):
         default_factory=dict[str, int],
         description="How many questions of each level of difficulty the paper drew; all questions where it drew none.",
     )
-    chart: Literal["none", "bars", "lines", "box"] = Field(default="none", description="The paper's picture.")
+    chart: Literal["none", "lines", "box"] = Field(default="none", description="A picture beside the table.")
     axis: str = Field(default="", description="What a chart of lines has from left to right.")
     model: str = Field(default="", description="What the paper ran.")
     figures: tuple[str, ...] = Field(default=(), description="What is printed; by default what the paper reports.")
@@ -104,7 +100,7 @@ class Experiment(BaseModel):
         return self.figures or reported or ("ex", "em")
 
     def row(self, name: str) -> Row:
-        """A row by name.
+        """Return a row by name.
 
         Raises:
             SettingsError: There is none.
@@ -115,7 +111,7 @@ class Experiment(BaseModel):
         return found
 
     def models(self, given: Sequence[str]) -> dict[str, str]:
-        """Models of single rows, by the row's name.
+        """Return the models of single rows, by the row's name.
 
         Args:
             given: `ROW=MODEL` each; a row's name may hold `=` itself.
@@ -127,11 +123,10 @@ class Experiment(BaseModel):
         found: dict[str, str] = {}
         for text in given:
             row = next((name for name in names if text.startswith(f"{name}=")), "")
-            model = text.removeprefix(f"{row}=")
-            if not row or not model:
+            found[row] = text.removeprefix(f"{row}=")
+            if not row or not found[row]:
                 known = ", ".join(map(repr, names))
                 raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {known}")
-            found[row] = model
         return found
 
 
@@ -139,19 +134,16 @@ _DATA = files("tableturn.evals.experiments") / "data"
 
 
 def experiment_names() -> list[str]:
-    """All experiments, by name."""
+    """Return the names of all experiments."""
     return sorted(entry.name.removesuffix(".toml") for entry in _DATA.iterdir() if entry.name.endswith(".toml"))
 
 
 def read_experiment(name: str) -> Experiment:
-    """Reads an experiment.
+    """Return an experiment.
 
     Raises:
-        SettingsError: There is none of that name, or its file is wrong.
+        SettingsError: There is none of that name.
     """
     if name not in experiment_names():
         raise SettingsError(f"no experiment is called {name!r}; known: {', '.join(experiment_names())}")
-    try:
-        return Experiment(**tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8")))
-    except (ValueError, ValidationError) as error:
-        raise SettingsError(f"experiment {name!r} cannot be read: {error}") from error
+    return Experiment(**tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8")))

@@ -10,21 +10,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
-from ...tools.record_files import read_lines
 from ...tools.whole_files import write_whole
 from ..datasets.plain import SUFFIXES
-from ..metrics.statistics import Comparison
-from ..runner.results import HISTORY_FILE, evaluation_of, read_results, without_passwords
+from ..runner.results import evaluation_of, hide_passwords, read_results
 from .figures import Section, compare_runs, run_sections, trial_sections
 
 
 def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False) -> list[str]:
     """Write one page about finished runs and trials.
 
-    What a person decides on it is downloaded as a file that `tableturn judge accept` takes in.
+    What a person decides on it is downloaded as a file that `tableturn judge accept` reads.
 
     Args:
-        folders: Of `tableturn eval` or `tableturn trial`.
+        folders: Folders of `tableturn eval` or `tableturn trial`.
         out: The HTML file.
         adjudicate: Whether it begins with the answers that somebody has to decide on, instead of with scores.
 
@@ -37,14 +35,11 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     results = [read_results(folder) for folder in folders]
     names = [folder.resolve().name for folder in folders]
     try:
-        runs = [without_passwords(evaluation_of(found)) for found in results]
+        runs = [evaluation_of(found) for found in results]
+        for run in runs:
+            hide_passwords(run)
         compared = [(name, compare_runs(runs[0], run)) for name, run in zip(names[1:], runs[1:], strict=True)]
-        trials = [
-            section
-            for folder, found in zip(folders, results, strict=True)
-            if "trial" in found
-            for section in trial_sections(found, _history(folder))
-        ]
+        trials = [section for found in results if "trial" in found for section in trial_sections(found)]
         write_page(
             out,
             names,
@@ -53,7 +48,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
             comparisons=compared,
             adjudicate=adjudicate,
             questions=[
-                {"name": name, "dataset": _dataset_name(run["run"]["dataset"]), "questions": _asked(run, found)}
+                {"name": name, "dataset": _dataset_name(run["run"]["dataset"]), "questions": _questions(run, found)}
                 for name, run, found in zip(names, runs, results, strict=True)
             ],
         )
@@ -69,30 +64,15 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     ]
 
 
-def write_page(
-    out: Path,
-    names: Sequence[str],
-    sections: Sequence[Section],
-    *,
-    lead: str = "",
-    remarks: Sequence[str] = (),
-    runs: Sequence[Mapping[str, Any]] = (),
-    comparisons: Sequence[tuple[str, Comparison]] = (),
-    adjudicate: bool = False,
-    questions: Sequence[Mapping[str, Any]] = (),
-) -> None:
+def write_page(out: Path, names: Sequence[str], sections: Sequence[Section], **parts: Any) -> None:
     """Write a page, which asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
 
     Args:
         out: The HTML file.
         names: What it is about.
         sections: Tables and pictures.
-        lead: What has to be known to read them.
-        remarks: Of a list at the end.
-        runs: What was run, one a name.
-        comparisons: Of each further run with the first.
-        adjudicate: See `write_report`.
-        questions: Names of runs, with the records of their questions; none for a page without.
+        parts: Other variables of the template: `lead` (a paragraph), `remarks` (a list at the end), and of
+            `write_report` the runs, comparisons and questions.
 
     Raises:
         SettingsError: It cannot be written.
@@ -101,17 +81,9 @@ def write_page(
         loader=PackageLoader("tableturn.evals.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
     environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
-    page = environment.get_template("page.html.j2").render(
-        names=names,
-        sections=sections,
-        lead=lead,
-        remarks=remarks,
-        runs=runs,
-        comparisons=comparisons,
-        adjudicate=adjudicate,
-        kinds=get_args(Kind),
-        questions=questions,
-    )
+    absent = {"lead": "", "remarks": (), "runs": (), "comparisons": (), "questions": (), "adjudicate": False}
+    variables = {**absent, **parts, "names": names, "sections": sections, "kinds": get_args(Kind)}
+    page = environment.get_template("page.html.j2").render(variables)
     try:
         write_whole(out, page)
     except OSError as error:
@@ -124,14 +96,8 @@ def _dataset_name(given: str) -> str:
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given
 
 
-def _history(folder: Path) -> list[Any]:
-    """The last trials of a folder, a line each."""
-    path = folder / HISTORY_FILE
-    return read_lines(path.read_text(encoding="utf-8"))[-10:] if path.exists() else []
-
-
-def _asked(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The records of a run's questions; of a trial, those that fail first, with what each accepts."""
+def _questions(run: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the records of a run's questions; of a trial, those that fail first, with what each accepts."""
     if "trial" not in found:
         return run["questions"]
     told = {question["id"]: question for question in found["by_question"]}

@@ -1,4 +1,4 @@
-"""The agent as the one who answers: one for each database, of which the last few used stay open."""
+"""Who answers: the agent, one per database, of which the last few used stay open; and what baselines share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import uuid
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +19,37 @@ from rapidfuzz import fuzz
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
 from ...agent.context.annotate import describe_all
 from ...agent.nodes.link import kept_items
-from ...tools.database import Schema
-from ...tools.errors import ModelError, NotUnderstood
+from ...agent.records import Result, Usage, plain_result
+from ...tools.database import Database, Schema
+from ...tools.errors import ModelError, NotUnderstood, QueryError
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import explain
 from ..datasets import Dataset, Question
 from .model import watch_turn
-from .record import TurnRecord, failed, record_answer
+from .record import SHOWN_ROWS, TurnRecord, failed
 from .spec import History
 
 _KEPT_OPEN = 4
+_LINKED_FROM = 0.1
+"""Track-SQL's threshold for what is shown (2.2)."""
 
 
 class AgentAnswering:
-    """Answers with an agent for each database.
+    """Answers with an agent per database, as `Answering` asks for.
 
     Args:
         dataset: Says where the databases are.
-        model: What each agent is given.
-        settings: Likewise.
+        model: The model of each agent.
+        settings: The settings of each agent.
         history: What a turn sees of the turns before it.
-        examples: An example store, opened once for all of them; None for the built-in examples.
-        embedding: Of that store.
+        examples: An example store, opened once for all agents; None for the built-in examples.
+        embedding: The store's embedding.
         annotator: The model that describes schemas; None for `model`.
         annotations: The cache folder of its descriptions; None for the user's own.
 
     Raises:
-        ExampleStoreError: The store is not there, or was made with another embedding.
+        ExampleStoreError: The store is missing, or was made with another embedding.
     """
 
     def __init__(
@@ -71,46 +74,30 @@ class AgentAnswering:
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
-    def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
-        answer = self._answer_after_gold if self._history == "gold" else self._answer_after_own
-        return answer(turns, recorded)
-
     def close(self) -> None:
-        """See `Answering`."""
+        """Close the agents and the example store."""
         for agent in self._open.values():
             agent.close()
         self._open.clear()
         if self._examples is not None:
             self._examples.close()
 
-    async def _answer_after_gold(
-        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
-    ) -> AsyncIterator[TurnRecord]:
-        """Yield each turn's record, of a conversation of its own that starts with the gold SQL of those before it."""
-        for place, turn in enumerate(turns):
-            if turn.id in recorded:
-                continue
-            try:
-                with self._conversation(turn.database) as (agent, conversation):
-                    await _remember(agent, conversation, turns[:place])
-                    record = await watch_turn(turn, _take(turn, agent, conversation))
-            except TableturnError as error:
-                record = failed(turn, error)
-            yield record
-
-    async def _answer_after_own(
-        self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]
-    ) -> AsyncIterator[TurnRecord]:
-        """Yield the records of all turns in one conversation.
-
-        Turns that were answered before are taken again where a later one builds on them; their replies are cached.
-        """
+    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Yield the records that are missing, as `Answering` says."""
         to_do = [turn for turn in turns if turn.id not in recorded]
-        if not to_do:
+        if self._history == "gold":
+            for turn in to_do:
+                try:
+                    with self._conversation(turn.database) as (agent, conversation):
+                        await _remember_gold(agent, conversation, turns[: turns.index(turn)])
+                        record = await watch_turn(turn, _take(turn, agent, conversation))
+                except TableturnError as error:
+                    record = failed(turn, error)
+                yield record
             return
         try:
             with self._conversation(turns[0].database) as (agent, conversation):
+                # Turns that were answered before are taken again if a later one builds on them; replies are cached.
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
                     record = await watch_turn(turn, _take(turn, agent, conversation))
                     if not record.asked:
@@ -125,11 +112,7 @@ class AgentAnswering:
 
     @contextmanager
     def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
-        """Yield a database's agent and a conversation, forgotten at its end: memory stays flat.
-
-        Raises:
-            DatabaseUnavailable: The database is missing or cannot be used.
-        """
+        """Yield a database's agent and a new conversation, which is forgotten at its end: memory stays flat."""
         agent = self._agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
         self._in_use[database] += 1
@@ -162,6 +145,7 @@ class AgentAnswering:
 
 
 async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> TurnRecord:
+    """Ask a question, reply if the agent asks back, and return what is kept of the answer."""
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)
     asked_back = answer.text if answer.status == "needs_clarification" else ""
@@ -169,47 +153,58 @@ async def _take(turn: Question, agent: SQLAgent, conversation: Conversation) -> 
         answer = await conversation.aask(reply)
     seconds = time.perf_counter() - start
     state = await agent.graph.aget_state(_config(conversation))
-    return record_answer(turn.id, answer, state.values.get("turn", {}).get("items", ()), seconds, asked_back)
+    linked = state.values.get("turn", {}).get("items", ())
+    as_it_is = ("status", "rephrased", "text", "confidence", "columns", "row_count", "notes")
+    return TurnRecord(
+        turn.id,
+        answer.sql or "",
+        **{name: getattr(answer, name) for name in as_it_is},
+        rows=answer.rows[:SHOWN_ROWS],
+        attempts=tuple(asdict(attempt) for attempt in answer.attempts),
+        usage=asdict(answer.usage),
+        usage_by_node={node: asdict(usage) for node, usage in answer.usage_by_node.items()},
+        seconds=round(seconds, 4),
+        linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= _LINKED_FROM),
+        asked_back=asked_back,
+        evidence=answer.record.evidence,
+    )
 
 
-async def _remember(agent: SQLAgent, conversation: Conversation, turns: Sequence[Question]) -> None:
-    """Make a conversation look as if these turns had been answered by their gold SQL.
-
-    What the linker makes of each is kept too: how relevant a turn's SQL is depends on it (Track-SQL equation 8).
-    """
+async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[Question]) -> None:
+    """Make a conversation look as if these turns had been answered by their gold SQL."""
+    resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
+
+    def link(question: str) -> tuple[tuple[str, str | None, float], ...]:
+        values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
+        seen = past[-settings.history_window :] if settings.history_window else ()
+        linker = resources.schemas.linker(settings.annotate)
+        return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+
     for turn in turns:
         if turn.golds:
-            asked = PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0])
-            past.append(replace(asked, items=await asyncio.to_thread(_link, agent, turn.text, tuple(past))))
+            # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
+            items = await asyncio.to_thread(link, turn.text)
+            past.append(PastTurn(question=turn.text, rephrased=turn.text, sql=turn.golds[0], items=items))
     if past:
-        told = {"turns": [asdict(one) for one in past]}
-        await agent.graph.aupdate_state(_config(conversation), told, as_node="respond")
+        remembered = {"turns": [asdict(one) for one in past]}
+        await agent.graph.aupdate_state(_config(conversation), remembered, as_node="respond")
 
 
 def _config(conversation: Conversation) -> Any:
     return {"configurable": {"thread_id": conversation.thread}}
 
 
-def _link(agent: SQLAgent, question: str, history: tuple[PastTurn, ...]) -> tuple[tuple[str, str | None, float], ...]:
-    """Return what the linker makes of a turn."""
-    resources, settings = agent.resources, agent.resources.settings
-    values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
-    seen = history[-settings.history_window :] if settings.history_window else ()
-    linker = resources.schemas.linker(settings.annotate)
-    return kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
-
-
 def told(turn: Question, answer: Answer, schema: Schema) -> str:
-    """Return the reply to what was asked back: the choice nearest to what the asker means, else that in their words.
+    """Return the reply to a question asked back: the choice nearest to what the asker means, else that in their words.
 
     Args:
-        turn: Says what its asker means; where asking back is right and it does not, its gold does, in plain words.
+        turn: Says what its asker means; if it does not and asking back is right, its gold does, in plain words.
         answer: What was asked back, with the choices on offer.
-        schema: Of the database that was asked.
+        schema: The schema of the database that was asked.
 
     Returns:
-        Empty where the person has nothing to say.
+        Empty if the person has nothing to say.
     """
     meant = turn.expects.meant if turn.expects else ""
     if not meant and turn.expects is not None and turn.expects.outcome == "ask_back" and turn.golds:
@@ -217,3 +212,89 @@ def told(turn: Question, answer: Answer, schema: Schema) -> str:
     if not meant or not answer.choices:
         return meant
     return max(answer.choices, key=lambda choice: fuzz.token_set_ratio(choice.lower(), meant.lower()))
+
+
+@dataclass(frozen=True)
+class TurnReply:
+    """A baseline's answer to one turn.
+
+    Attributes:
+        sql: Its query; empty if it wrote none.
+        usage: The cost of the turn.
+        text: Its words.
+        tried: The queries that it ran on the way, `sql` included; empty if it ran no other.
+        notes: What was left out of a prompt, or repaired.
+    """
+
+    sql: str
+    usage: Usage
+    text: str = ""
+    tried: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class TurnByTurn:
+    """Answers an interaction's turns one after the other, as `Answering` asks for.
+
+    Args:
+        dataset: What is asked.
+        model: Who is asked.
+        settings: The limits of queries count here.
+        history: Whether a turn sees the gold SQL of the turns before it, or their answers.
+    """
+
+    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
+        self._dataset = dataset
+        self._model = model
+        self._settings = settings
+        self._history: History = history
+
+    async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
+        """Answer one turn, given the turns before it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Do nothing: no database stays open."""
+
+    async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Yield the records that are missing, as `Answering` says."""
+        past: list[PastTurn] = []
+        for turn in turns:
+            record = recorded.get(turn.id)
+            if record is None:
+                record = await watch_turn(turn, self._record(turn, tuple(past)))
+                yield record
+                if not record.asked and self._history == "predicted":
+                    return
+            past.append(PastTurn(turn.text, sql=turn.golds[0] if self._history == "gold" else record.sql))
+
+    async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
+        # A baseline is told the evidence with the question; agents are given it apart.
+        asked = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
+        start = time.perf_counter()
+        result, error = Result((), ()), "no query"
+        attempts: list[dict[str, object]] = []
+        with Database.open(str(self._dataset.database(turn.database))) as database:
+            reply = await self.take(asked, past, database)
+            seconds = round(time.perf_counter() - start, 4)
+            for sql in reply.tried or filter(None, (reply.sql,)):
+                result, error = Result((), ()), None
+                try:
+                    result = plain_result(database.execute(sql, self._settings.limits))
+                except QueryError as failure:
+                    error = str(failure)
+                count = None if error else result.row_count
+                attempts.append({"sql": sql, "error": error, "row_count": count, "feedback": ""})
+        return TurnRecord(
+            id=turn.id,
+            sql=reply.sql,
+            status="failed" if error else "converged",
+            text=reply.text,
+            columns=result.columns,
+            rows=result.rows[:SHOWN_ROWS],
+            row_count=result.row_count,
+            attempts=tuple(attempts),
+            usage=asdict(replace(reply.usage, seconds=seconds)),
+            notes=reply.notes,
+            seconds=seconds,
+        )

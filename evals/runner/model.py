@@ -1,4 +1,4 @@
-"""The chat model of a run: its replies kept, its failures noted, or replayed from files of predictions."""
+"""The chat model of a run: its replies are cached, its failures noted, or files of predictions replayed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from ..metrics import read_predictions
 from .record import TurnRecord, failed, not_asked
 from .spec import RunSpec
 
-asked_about: ContextVar[str] = ContextVar("asked_about")
-"""The id of the question that the current turn is about."""
+CACHE_FILE = "replies.sqlite"
+"""The file in a run's folder that keeps every reply."""
 
-repeated: ContextVar[int] = ContextVar("repeated", default=0)
-"""Which of several tries at the same question the current turn is: each keeps its own replies; 0 for the only one."""
+_question: ContextVar[Question] = ContextVar("question")
+"""The question that the current turn is about; each of several tries at it keeps its own replies."""
 
 
 class ReplyCache(BaseCache):
@@ -53,69 +53,60 @@ class ReplyCache(BaseCache):
         except sqlite3.Error as error:
             raise SettingsError(f"{path} cannot keep replies: {error}") from error
 
-    def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """The replies kept for a prompt; None if there are none."""
-        sql = "SELECT messages FROM reply WHERE prompt = ? AND model = ?"
+    def _execute(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         with self._lock:
-            found = self._connection.execute(sql, (_asked(prompt), _model(llm_string))).fetchone()
-        if found is None:
-            return None
-        return [ChatGeneration(message=message) for message in messages_from_dict(json.loads(found[0]))]
+            return self._connection.execute(sql, values).fetchall()
+
+    def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
+        """Return the replies kept for a prompt; None if there are none."""
+        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_key(prompt, llm_string))
+        return [ChatGeneration(message=one) for one in messages_from_dict(json.loads(found[0][0]))] if found else None
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        """Keeps a chat model's replies to a prompt."""
+        """Keep a chat model's replies to a prompt."""
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
-        with self._lock:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
-                (_asked(prompt), _model(llm_string), json.dumps(messages)),
-            )
+        sql = "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)"
+        self._execute(sql, *_key(prompt, llm_string), json.dumps(messages))
 
     def clear(self, **kwargs: Any) -> None:
-        """Forgets everything."""
-        with self._lock:
-            self._connection.execute("DELETE FROM reply")
+        """Forget everything."""
+        self._execute("DELETE FROM reply")
 
     def size(self) -> int:
-        """How many replies are kept."""
-        with self._lock:
-            return self._connection.execute("SELECT count(*) FROM reply").fetchone()[0]
+        """Return how many replies are kept."""
+        return self._execute("SELECT count(*) FROM reply")[0][0]
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._connection.close()
 
 
+def _key(prompt: str, llm_string: str) -> tuple[str, str]:
+    """Return what a reply is found by: the prompt, and the model with the number of the try at the question."""
+    messages: list[dict[str, Any]] = json.loads(prompt)
+    for message in messages:
+        # A message that comes from the cache carries another cost than a new one.
+        for name in ("id", "response_metadata", "usage_metadata"):
+            message.get("kwargs", {}).pop(name, None)
+    question = _question.get(None)
+    attempt = f" (try {question.repeat})" if question and question.repeat else ""
+    return json.dumps(messages), llm_string + attempt
+
+
 def kept_replies(path: Path) -> int:
-    """How many replies a file keeps; 0 where there is none."""
+    """Return how many replies a file keeps; 0 if there is no file."""
     if not path.exists():
         return 0
     with closing(ReplyCache(path)) as cache:
         return cache.size()
 
 
-def _asked(prompt: str) -> str:
-    """A prompt without the metadata of its messages: a reply from here carries another cost than a new one."""
-    messages: list[dict[str, Any]] = json.loads(prompt)
-    for message in messages:
-        fields: dict[str, Any] = message.get("kwargs", {})
-        for name in ("id", "response_metadata", "usage_metadata"):
-            fields.pop(name, None)
-    return json.dumps(messages)
-
-
-def _model(llm_string: str) -> str:
-    """The model, and which try at the question it is asked in."""
-    number = repeated.get()
-    return f"{llm_string} (try {number})" if number else llm_string
-
-
 @dataclass
-class Requests:
+class _Requests:
     """The requests of one turn.
 
     Attributes:
-        error: Why the model could not be asked, in one line; empty where it could.
+        error: Why the model could not be asked, in one line; empty if it could.
         pending: Requests without a reply so far.
     """
 
@@ -123,14 +114,13 @@ class Requests:
     pending: set[UUID] = field(default_factory=set[UUID])
 
 
-_requests: ContextVar[Requests] = ContextVar("requests")
+_requests: ContextVar[_Requests] = ContextVar("requests")
 
 
 async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
-    """Return what a turn comes to: an error is a wrong answer, and a model that could not be asked is none."""
-    asked_about.set(turn.id)
-    repeated.set(turn.repeat or 0)
-    requests = Requests()
+    """Return a turn's record: an error is a wrong answer, and a model that could not be asked is none."""
+    _question.set(turn)
+    requests = _Requests()
     token = _requests.set(requests)
     try:
         record = await take
@@ -140,16 +130,16 @@ async def watch_turn(turn: Question, take: Awaitable[TurnRecord]) -> TurnRecord:
         _requests.reset(token)
     why = requests.error
     if requests.pending and not record.sql:
-        # A request that the turn broke off only counts where it came to nothing.
+        # A request that the turn broke off counts only if it came to nothing.
         why = why or "a request to the model was broken off before its reply came: try again, or allow it more time"
     return not_asked(turn, why) if why else record
 
 
-class Watch(BaseCallbackHandler):
-    """Notes in the turn's `Requests` what becomes of each.
+class RequestWatch(BaseCallbackHandler):
+    """Notes what becomes of the requests of the turn at hand.
 
-    Errors that the translator recovers from by itself, that are the prompt's own fault, or that mean that a replay has
-    no prediction, are not noted.
+    Errors that the translator recovers from, that are the prompt's own fault, or that mean that a replay has no
+    prediction, are not noted.
 
     Args:
         label: The model's name.
@@ -163,19 +153,19 @@ class Watch(BaseCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
     ) -> None:
-        """See `BaseCallbackHandler`."""
+        """Note that a request begins."""
         if requests := _requests.get(None):
             requests.pending.add(run_id)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """See `BaseCallbackHandler`."""
+        """Note a reply, which may hold no message."""
         if requests := _requests.get(None):
             requests.pending.discard(run_id)
             if not any(response.generations):
                 requests.error = f"model {self._label} sent a reply that holds no message: check the server"
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        """See `BaseCallbackHandler`."""
+        """Note why a request failed."""
         requests = _requests.get(None)
         if requests is None or not isinstance(error, Exception):
             return
@@ -186,7 +176,7 @@ class Watch(BaseCallbackHandler):
 
 
 REPLAY = "replay:"
-"""What such a model's name begins with; the files follow, with commas between them."""
+"""The prefix of a model's name that is followed by files of predictions, with commas between them."""
 
 REPLAY_SETTINGS = {
     "rephrase": "never",
@@ -225,7 +215,7 @@ class ReplayModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        question = asked_about.get()
+        question = _question.get().id
         number: int = ((run_manager.metadata if run_manager else None) or {}).get(QUERY_NUMBER, 0)
         predictions = self.files[min(number, len(self.files) - 1)]
         if question not in predictions:
@@ -239,14 +229,8 @@ def is_replay(model: str | None) -> bool:
     return model is not None and model.startswith(REPLAY)
 
 
-CACHE_FILE = "replies.sqlite"
-"""The file in a run's folder that keeps every reply."""
-
-
 def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatModel | None:
-    """The model that a run's agents are given; None where the built-in translator answers.
-
-    Every reply is kept: what was asked once is not asked again, in this run or when it is repeated.
+    """Return the model that a run's agents are given; None if the built-in translator answers.
 
     Args:
         spec: The run.
@@ -267,7 +251,9 @@ def run_model(spec: RunSpec, dataset: Dataset, cache: BaseCache) -> BaseChatMode
 
 
 def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
-    """A chat model whose replies are kept; None where the name, or the environment, means the built-in translator.
+    """Return a chat model whose replies are cached; None if the name, or the environment, means the offline translator.
+
+    What was asked once is not asked again, in this run or when it is repeated.
 
     Raises:
         ModelError: The model is unknown or cannot be set up.
@@ -279,4 +265,4 @@ def kept_model(name: str | None, base_url: str | None, settings: Settings, cache
         return None
     given = model.callbacks
     handlers = given.handlers if isinstance(given, BaseCallbackManager) else given or ()
-    return model.model_copy(update={"cache": cache, "callbacks": [*handlers, Watch(model_label(model))]})
+    return model.model_copy(update={"cache": cache, "callbacks": [*handlers, RequestWatch(model_label(model))]})

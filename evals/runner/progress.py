@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import TracebackType
 
 from rich.console import Console
@@ -12,11 +13,11 @@ from .record import TurnRecord
 
 
 class RunProgress(Progress):
-    """Shows how a run is going, on standard error.
+    """Shows on standard error how a run is going.
 
     Args:
-        total: Questions; None where that is not known yet.
-        price: Dollars a million prompt and completion tokens; None leaves the cost out.
+        total: Questions; None if that is not known yet.
+        price: Dollars per million prompt and completion tokens; None leaves the cost out.
         score: What the share of right answers is called.
     """
 
@@ -25,27 +26,24 @@ class RunProgress(Progress):
         super().__init__(MofNCompleteColumn(), BarColumn(), text, TimeRemainingColumn(), console=Console(stderr=True))
         self._price = price
         self._score = score
-        self._judged = self._right = self._not_asked = self._calls = self._prompt = self._completion = 0
+        self._counts: Counter[str] = Counter()
         self.add_task("", total=total)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        # Of a run that cannot be done the message is all there is to see.
+        # Of a run that fails, only the message stays on the terminal.
         self.live.transient = kind is not None
         super().__exit__(kind, error, traceback)
 
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
-        """One more question is done."""
-        self._judged += verdict.ex is not None
-        self._right += verdict.ex is True
-        self._not_asked += not record.asked
-        self._calls += record.calls
-        self._prompt += record.tokens[0]
-        self._completion += record.tokens[1]
-        share = f"{100 * self._right / self._judged:.1f}" if self._judged else "-"
-        text = f"{self._score} {share}  {self._calls} calls  {self._prompt + self._completion} tokens"
-        text += f"  {self._not_asked} not asked" if self._not_asked else ""
+        """Count one more question."""
+        (prompt, completion), counts = record.tokens, self._counts
+        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
+        counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
+        share = f"{100 * counts['right'] / counts['judged']:.1f}" if counts["judged"] else "-"
+        text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
+        text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""
         if self._price is not None:
-            text += f"  ${(self._prompt * self._price[0] + self._completion * self._price[1]) / 1e6:.2f}"
+            text += f"  ${(counts['prompt'] * self._price[0] + counts['completion'] * self._price[1]) / 1e6:.2f}"
         self.update(self.task_ids[0], advance=1, description=text)

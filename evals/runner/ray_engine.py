@@ -36,7 +36,7 @@ except ImportError as error:
 
 @contextmanager
 def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answering]:
-    """Answers on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
+    """Answer on the cluster of RAY_ADDRESS, on one that this process has joined, or else on this machine's processors.
 
     Args:
         spec: The run.
@@ -83,7 +83,6 @@ class _WorkerPool:
         self._busy = [0] * len(workers)
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
@@ -98,7 +97,6 @@ class _WorkerPool:
             self._busy[number] -= 1
 
     def close(self) -> None:
-        """See `Answering`."""
         for worker in self._workers:
             ray.kill(worker)
 
@@ -107,28 +105,24 @@ class _Worker:
     """One process that answers, any number of interactions at once."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
-        self._answering = make_answering(spec, dataset, _Replies(cache), annotations)
+        self._answering = make_answering(spec, dataset, _RemoteCache(cache), annotations)
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """See `Answering`."""
         async for record in self._answering.answers(turns, recorded):
             yield record
 
 
-class _Replies(BaseCache):
-    """The run's reply cache, where the run was started."""
+class _RemoteCache(BaseCache):
+    """The run's reply cache, which stays with the process that was started."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """See `ReplyCache`."""
         return ray.get(self._actor.lookup.remote(prompt, llm_string))
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
-        """See `ReplyCache`."""
         ray.get(self._actor.update.remote(prompt, llm_string, return_val))
 
     def clear(self, **kwargs: Any) -> None:
-        """See `ReplyCache`."""
         ray.get(self._actor.clear.remote())

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...agent import Answer
 from ...tools.errors import TableturnError
 from ..datasets import Question
-from ..metrics.redundancy import Linked
 
 SHOWN_ROWS = 10
-"""Rows of a result that a record keeps, for people to look at."""
-
-
-LINKED_FROM = 0.1
-"""Track-SQL's threshold for what is shown (2.2)."""
-
+"""The most rows of a result that a record keeps, for people to look at."""
 
 NOT_ASKED = "not_asked"
-"""The status of a question that the model could not be asked: no answer, and asked again when the run goes on."""
+"""The status of a question that the model could not be asked: no answer, and asked again when the run is resumed."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +51,8 @@ class TurnRecord:
     rows: tuple[tuple[Any, ...], ...] = ()
     row_count: int = 0
     attempts: tuple[dict[str, Any], ...] = ()
-    usage: Mapping[str, float] | None = None
-    usage_by_node: Mapping[str, Mapping[str, float]] | None = None
+    usage: Mapping[str, int | float] | None = None
+    usage_by_node: Mapping[str, Mapping[str, int | float]] | None = None
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     linked: tuple[tuple[str, str | None, float], ...] = ()
@@ -83,36 +76,13 @@ class TurnRecord:
         return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
 
 
-def record_answer(question_id: str, answer: Answer, linked: Linked, seconds: float, asked_back: str = "") -> TurnRecord:
-    """An answer, cut to what is kept."""
-    return TurnRecord(
-        id=question_id,
-        sql=answer.sql or "",
-        status=answer.status,
-        rephrased=answer.rephrased,
-        text=answer.text,
-        confidence=answer.confidence,
-        columns=answer.columns,
-        rows=answer.rows[:SHOWN_ROWS],
-        row_count=answer.row_count,
-        attempts=tuple(asdict(attempt) for attempt in answer.attempts),
-        usage=asdict(answer.usage),
-        usage_by_node={node: asdict(usage) for node, usage in answer.usage_by_node.items()},
-        notes=answer.notes,
-        seconds=round(seconds, 4),
-        linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= LINKED_FROM),
-        asked_back=asked_back,
-        evidence=answer.record.evidence,
-    )
-
-
 class Answering(Protocol):
     """Answers interactions, any number of them at once."""
 
     def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
+        """Yield records of the turns of one interaction that `recorded` lacks, in order, each as soon as it is there.
 
-        Nothing follows a turn that the model could not be asked where later turns would build on its answer.
+        Nothing follows a turn that the model could not be asked if later turns build on its answer.
 
         Args:
             turns: All turns of the interaction.
@@ -121,21 +91,16 @@ class Answering(Protocol):
         ...
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Close what is open."""
         ...
 
 
 def failed(turn: Question, error: Exception) -> TurnRecord:
-    """The record of a turn that failed with an error: a wrong answer, while the other questions still count."""
+    """Return the record of a turn that an error ended: a wrong answer, while the other questions still count."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
-    return TurnRecord(id=turn.id, sql="", status="failed", text=text)
+    return TurnRecord(turn.id, "", "failed", text=text)
 
 
 def not_asked(turn: Question, why: str) -> TurnRecord:
-    """The record of a turn for which the model gave no reply: nothing to judge."""
-    return TurnRecord(id=turn.id, sql="", status=NOT_ASKED, text=why)
-
-
-def asked_text(turn: Question) -> str:
-    """What a baseline is asked: the question, with the evidence that comes with it; agents are given it apart."""
-    return f"{turn.text}\n({turn.evidence})" if turn.evidence else turn.text
+    """Return the record of a turn for which the model gave no reply: nothing to judge."""
+    return TurnRecord(turn.id, "", NOT_ASKED, text=why)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from operator import and_
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from tableturn import __version__
 
-from ...agent.model.record import Record, add_record, record_file
+from ...agent.model.record import Record, add_record
 from ...agent.model.resolve import model_label, resolve_model
 from ...agent.records import plain_cell
 from ...tools.database import Database, Schema
@@ -24,7 +23,7 @@ from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
 from ..adjudication.ruling import Ruling, with_verdicts
 from ..datasets import Dataset
-from ..metrics import BirdJudge, OfficialJudge, StrictJudge, as_json, official_judge, summarize
+from ..metrics import StrictJudge, as_json, official_judge, summarize
 from ..metrics.judging import ClauseJudge, Verdict, error_class
 from ..metrics.redundancy import mean_redundancy
 from ..official import OfficialDatabases
@@ -32,7 +31,10 @@ from .model import is_replay
 from .record import SHOWN_ROWS, TurnRecord
 from .spec import RunSpec
 
-_Answered = tuple[TurnRecord, Verdict]
+RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
+
+Answered = tuple[TurnRecord, Verdict]
+"""An answer, and how it was judged."""
 
 OutcomeKind = Literal[
     "answered_rightly",
@@ -47,97 +49,82 @@ OutcomeKind = Literal[
 ]
 """What became of a question.
 
-`answered_wrongly` also where it should have been declined and was not, be it that no query came at all;
-`asked_usefully` where asking back was right and led to a right answer, `asked_in_vain` where it did not;
-`guessed_rightly` where an ambiguous question was answered as it was meant without asking.
+`answered_wrongly` also if it should have been declined and was not, even if no query came at all; `asked_usefully` if
+asking back was right and led to a right answer, `asked_in_vain` if it did not; `guessed_rightly` if an ambiguous
+question was answered as it was meant without asking.
 """
 
 
-def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
-    """What became of one question."""
-    expects = verdict.question.expects
-    wanted = expects.outcome if expects else "answer"
-    asked = _asked_back(record)
-    declined = record.status == "unanswerable"
-    if not record.asked or (wanted != "decline" and verdict.ex is None):
-        return "not_judged"
-    if wanted == "decline":
-        return "declined_rightly" if declined else "asked_needlessly" if asked else "answered_wrongly"
-    if asked and wanted == "ask_back":
-        return "asked_usefully" if verdict.ex else "asked_in_vain"
-    if declined:
-        return "declined_wrongly"
-    if asked:
-        return "asked_needlessly"
-    if wanted == "ask_back":
-        return "guessed_rightly" if verdict.ex else "answered_wrongly"
-    return "answered_rightly" if verdict.ex else "answered_wrongly"
-
-
-def outcome_scores(answered: Sequence[_Answered]) -> dict[str, object]:
-    """Counts of every kind, and the shares that say how far declining and asking back can be trusted.
-
-    Returns:
-        Empty where every question expects nothing but a query. `declined` and `asked`: of those that should have been,
-        how many were (`recall`), and of those that were, how many should have been (`precision`); `useful`: of the
-        times that it asked back rightly, how many led to a right answer.
-    """
-    if all(verdict.question.expects is None for _, verdict in answered):
-        return {}
-    kinds = [outcome(record, verdict) for record, verdict in answered]
-    counts = Counter(kinds)
-    judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
-    wanted = [verdict.question.expects.outcome if verdict.question.expects else "answer" for _, verdict in judged]
-    declined = [record.status == "unanswerable" for record, _ in judged]
-    asked = [_asked_back(record) for record, _ in judged]
-    return {
-        "n": len(answered),
-        "counts": {kind: counts[kind] for kind in get_args(OutcomeKind)},
-        "declined": _agreement([outcome == "decline" for outcome in wanted], declined),
-        "asked": _agreement([outcome == "ask_back" for outcome in wanted], asked),
-        "useful": _share(counts["asked_usefully"], counts["asked_usefully"] + counts["asked_in_vain"]),
-    }
+def _wanted(verdict: Verdict) -> str:
+    return verdict.question.expects.outcome if verdict.question.expects else "answer"
 
 
 def _asked_back(record: TurnRecord) -> bool:
     return bool(record.asked_back) or record.status == "needs_clarification"
 
 
-def _agreement(should: Sequence[bool], did: Sequence[bool]) -> dict[str, float | None]:
-    both = sum(map(and_, should, did))
-    return {"recall": _share(both, sum(should)), "precision": _share(both, sum(did))}
+def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
+    """Return what became of one question."""
+    wanted, asked, declined = _wanted(verdict), _asked_back(record), record.status == "unanswerable"
+    if not record.asked or (wanted != "decline" and verdict.ex is None):
+        return "not_judged"
+    if wanted == "decline":
+        return "declined_rightly" if declined else "asked_needlessly" if asked else "answered_wrongly"
+    if asked and wanted == "ask_back":
+        return "asked_usefully" if verdict.ex else "asked_in_vain"
+    if asked or declined:
+        return "declined_wrongly" if declined else "asked_needlessly"
+    if not verdict.ex:
+        return "answered_wrongly"
+    return "guessed_rightly" if wanted == "ask_back" else "answered_rightly"
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
+    """Return counts of every kind, and the shares that say how far declining and asking back can be trusted.
+
+    Returns:
+        Empty if every question expects nothing but a query. `declined` and `asked`: of those that should have been,
+        how many were (`recall`), and of those that were, how many should have been (`precision`); `useful`: of the
+        times that it asked back rightly, how many led to a right answer.
+    """
+    if all(verdict.question.expects is None for _, verdict in answered):
+        return {}
+    kinds = [outcome(*pair) for pair in answered]
+    judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
+    declined = [(_wanted(verdict) == "decline", record.status == "unanswerable") for record, verdict in judged]
+    asked = [(_wanted(verdict) == "ask_back", _asked_back(record)) for record, verdict in judged]
+    return {
+        "n": len(answered),
+        "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
+        "declined": _recall_and_precision(declined),
+        "asked": _recall_and_precision(asked),
+        "useful": _share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
+    }
+
+
+def _recall_and_precision(pairs: Sequence[tuple[bool, bool]]) -> dict[str, float | None]:
+    """Return both shares of what should have been, and of what was."""
+    return {"recall": _share(did for should, did in pairs if should), "precision": _share(s for s, did in pairs if did)}
+
+
+def _share(outcomes: Iterable[bool]) -> float | None:
+    known = list(outcomes)
+    return fmean(known) if known else None
 
 
 def used_model(model: str | None, base_url: str | None) -> str:
-    """The name of the model that a choice comes to."""
+    """Return the name of the model that a choice comes to."""
     found = resolve_model(model, base_url=base_url)
     return "offline" if found is None else model_label(found)
 
 
-def chosen_record(given: Path | None, spec: RunSpec) -> Path | None:
-    """Where a run is recorded; None for nowhere.
-
-    Args:
-        given: As a person says: a file, `off`, or None for the one in the data folder, to which recorded predictions
-            and baselines are not added: they say nothing of what the model does in the agent.
-        spec: The run.
-    """
-    if given is None and (spec.baseline or is_replay(spec.model)):
-        return None
-    return record_file(given)
-
-
-def add_records(spec: RunSpec, answered: Sequence[_Answered], results: Mapping[str, Any], path: Path) -> None:
-    """Adds a line a database: what was judged, and what it took.
+def add_records(spec: RunSpec, answered: Sequence[Answered], results: Mapping[str, Any], path: Path) -> None:
+    """Add a line per database to the record of models: what was judged, and what it took.
 
     Args:
         spec: The run.
         answered: All of its answers.
-        results: What came of it.
+        results: The run's results.
         path: The record.
 
     Raises:
@@ -147,7 +134,7 @@ def add_records(spec: RunSpec, answered: Sequence[_Answered], results: Mapping[s
     by_verdict = {one["id"]: one["ruling"]["verdict"] for one in results["questions"] if ruled and one["ruling"]}
     model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    by_database: dict[str, list[_Answered]] = {}
+    by_database: dict[str, list[Answered]] = {}
     for record, verdict in answered:
         if verdict.ex is not None:
             by_database.setdefault(short_name(verdict.question.database), []).append((record, verdict))
@@ -160,7 +147,7 @@ def add_records(spec: RunSpec, answered: Sequence[_Answered], results: Mapping[s
 
 
 def short_name(database: str) -> str:
-    """A database's name in the record, as answers to its questions have it: of a URL neither server nor password.
+    """Return a database's name as the record of models has it: of a URL neither server nor password.
 
     >>> short_name("shop.sqlite"), short_name("postgresql://me:secret@db.example/shop"), short_name("concert_singer")
     ('shop', 'shop', 'concert_singer')
@@ -168,48 +155,74 @@ def short_name(database: str) -> str:
     return Path(urlsplit(database).path if "://" in database else database).stem
 
 
-RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
-
-
 def run_results(
-    spec: RunSpec, dataset: Dataset, answered: Sequence[_Answered], seconds: float, rulings: Sequence[Ruling] = ()
+    spec: RunSpec, dataset: Dataset, answered: Sequence[Answered], seconds: float, rulings: Sequence[Ruling] = ()
 ) -> dict[str, Any]:
-    """Scores in both modes, cost, every question with its answer and gold, and our version.
+    """Return scores in both modes, cost, every question with its answer and gold, and our version.
 
     Args:
         spec: The run.
         dataset: Its split.
         answered: Records with strict verdicts, in the dataset's order.
         seconds: Wall time of this start of the run.
-        rulings: Of its verdict file.
+        rulings: The rulings of its verdict file.
     """
-    with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
-    strict = [verdict for _, verdict in with_gold]
-    with official_judge(dataset) as judge:
-        official = [_judge_again(judge, record, verdict) for record, verdict in with_gold]
-    with OfficialDatabases(dataset.database) as databases, StrictJudge(dataset) as judge:
+    official: list[Verdict] = []
+    questions: list[dict[str, Any]] = []
+    with (
+        official_judge(dataset) as published,
+        OfficialDatabases(dataset.database) as databases,
+        StrictJudge(dataset) as judge,
+    ):
         clauses = ClauseJudge(dataset, databases)
-        questions = [
-            _question(record, ours, theirs)
-            | _tell_difference(ours, clauses)
-            | _judge_attempts(record, ours, judge)
-            | _outcome(record, ours, dataset)
-            for (record, ours), theirs in zip(with_gold, official, strict=True)
-        ]
-    # A question that is to be declined is right or wrong by its outcome alone.
-    questions += [
-        _question(record, verdict, verdict)
-        | {"error_class": None, "clauses": (), "attempts_right": [None] * len(record.attempts), **_NO_GOLD}
-        | _outcome(record, verdict, dataset)
-        for record, verdict in answered
-        if not verdict.question.golds
-    ]
+        for record, verdict in answered:
+            question = verdict.question
+            judged: dict[str, Any] = {
+                "question": question.text,
+                "database": question.database,
+                "interaction": question.interaction,
+                "turn": question.turn,
+                "golds": question.golds,
+                "disputed": question.disputed,
+                "hardness": verdict.hardness,
+                "ex": verdict.ex,
+                "em": verdict.em,
+                "official_ex": verdict.ex,
+                "valid": verdict.valid,
+                "error": verdict.error,
+                "expects": question.expects.outcome if question.expects else None,
+                **asdict(record),
+                "error_class": None,
+                "clauses": (),
+                "attempts_right": [None] * len(record.attempts),
+                "gold_columns": (),
+                "gold_rows": (),
+                "gold_row_count": None,
+                "outcome": outcome(record, verdict) if dataset.conversational else None,
+            }
+            # A question that is to be declined is right or wrong by its outcome alone.
+            if question.golds:
+                theirs = published.judge(question, record.sql)
+                official.append(theirs if verdict.asked else theirs.unasked(record.text))
+                judged["official_ex"] = official[-1].ex
+                judged["error_class"] = error_class(verdict, clauses)
+                judged["clauses"] = clauses.differing(question, verdict.sql) if judged["error_class"] else ()
+                # Revision chain, figure 3.
+                judged["attempts_right"] = [judge.judge(question, attempt["sql"]).ex for attempt in record.attempts]
+                if gold := judge.gold_table(question):
+                    judged["gold_columns"], judged["gold_row_count"] = gold.columns, len(gold.rows)
+                    judged["gold_rows"] = [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
+            questions.append(judged)
+    with_gold = [(record, verdict) for record, verdict in answered if verdict.question.golds]
+    linked = with_schemas(dataset, with_gold)
     found = {
         "version": __version__,
         "run": asdict(spec),
         "strict": _scores([verdict for _, verdict in answered if verdict.question.golds or verdict.ex is not None]),
         "official": _scores(official),
-        "linking": _linking(dataset, with_gold),
+        "linking": mean_redundancy(
+            (verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked
+        ),
         "outcomes": outcome_scores(answered),
         "cost": {
             "llm_calls": sum(record.calls for record, _ in answered),
@@ -220,40 +233,27 @@ def run_results(
         },
         "questions": questions,
     }
-    with_verdicts(found, dataset, strict, rulings)
-    return without_passwords(found)
+    with_verdicts(found, dataset, [verdict for _, verdict in with_gold], rulings)
+    hide_passwords(found)
+    return found
 
 
-def without_passwords(results: dict[str, Any]) -> dict[str, Any]:
-    """A run's results as they may be kept and shown: databases of one's own may be named by URLs with passwords."""
-    scores = {
-        mode: {
-            **results[mode],
-            "by_database": {without_password(name): score for name, score in results[mode]["by_database"].items()},
-        }
-        for mode in ("strict", "official")
-        if "by_database" in results.get(mode, {})
-    }
-    questions = [{**question, "database": without_password(question["database"])} for question in results["questions"]]
-    return {**results, **scores, "questions": questions}
+def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    scores = as_json(summarize(verdicts), verdicts)
+    scores.pop("per_question")
+    return scores
 
 
-def _judge_again(judge: OfficialJudge | BirdJudge, record: TurnRecord, strict: Verdict) -> Verdict:
-    """Return the verdict of another judge; none, again, where the model could not be asked."""
-    verdict = judge.judge(strict.question, record.sql)
-    return verdict if strict.asked else verdict.unasked(record.text)
+def hide_passwords(results: dict[str, Any]) -> None:
+    """Take the passwords out of the URLs by which a run's results name databases of one's own."""
+    for scores in (results["strict"], results["official"]):
+        scores["by_database"] = {without_password(name): score for name, score in scores["by_database"].items()}
+    for question in results["questions"]:
+        question["database"] = without_password(question["database"])
 
 
-def _linking(dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]) -> dict[str, float]:
-    """TRS@0.5 and CRS@0.5 over the turns in which schema items were linked; empty where none were."""
-    linked = with_schemas(dataset, answered)
-    return mean_redundancy((verdict.question.golds[0], schema, record.linked) for record, verdict, schema in linked)
-
-
-def with_schemas(
-    dataset: Dataset, answered: Sequence[tuple[TurnRecord, Verdict]]
-) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
-    """The turns in which schema items were linked, each with its database's schema."""
+def with_schemas(dataset: Dataset, answered: Iterable[Answered]) -> Iterator[tuple[TurnRecord, Verdict, Schema]]:
+    """Yield the turns in which schema items were linked, each with its database's schema."""
     schemas: dict[str, Schema] = {}
     for record, verdict in answered:
         name = verdict.question.database
@@ -266,12 +266,12 @@ def with_schemas(
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:
-    """Writes the file into the run's folder, whole."""
+    """Write the file into the run's folder, whole."""
     write_whole(out / RESULTS_FILE, json.dumps(results))
 
 
 def read_results(out: Path) -> dict[str, Any]:
-    """Reads the outcome of a finished run.
+    """Return the results of a finished run.
 
     Raises:
         SettingsError: The folder holds none.
@@ -297,64 +297,3 @@ def evaluation_of(results: dict[str, Any]) -> dict[str, Any]:
     if "evaluation" not in results:
         raise SettingsError("the trial is of an earlier version: hold it again with `tableturn trial`")
     return results["evaluation"]
-
-
-def recorded_in(out: Path) -> str:
-    """The record of models to which a run was added when it ended, so that it is not added twice; empty for none."""
-    return str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
-
-
-def _tell_difference(verdict: Verdict, clauses: ClauseJudge) -> dict[str, Any]:
-    """Return where a wrong answer went wrong."""
-    found = error_class(verdict, clauses)
-    differing = clauses.differing(verdict.question, verdict.sql) if found else ()
-    return {"error_class": found, "clauses": differing}
-
-
-_NO_GOLD: Mapping[str, Any] = {"gold_columns": (), "gold_rows": (), "gold_row_count": None}
-
-
-def _judge_attempts(record: TurnRecord, verdict: Verdict, judge: StrictJudge) -> dict[str, Any]:
-    """Return whether each attempt was right (revision chain, figure 3), and the gold's result for people to look at."""
-    right = [judge.judge(verdict.question, attempt["sql"]).ex for attempt in record.attempts]
-    gold = judge.gold_table(verdict.question)
-    if gold is None:
-        return {"attempts_right": right, **_NO_GOLD}
-    rows = [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]]
-    return {
-        "attempts_right": right,
-        "gold_columns": gold.columns,
-        "gold_rows": rows,
-        "gold_row_count": len(gold.rows),
-    }
-
-
-def _scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    scores = as_json(summarize(verdicts), verdicts)
-    scores.pop("per_question")
-    return scores
-
-
-def _outcome(record: TurnRecord, verdict: Verdict, dataset: Dataset) -> dict[str, Any]:
-    """Return what became of a question, if declining or asking back may be right."""
-    return {"outcome": outcome(record, verdict) if dataset.conversational else None}
-
-
-def _question(record: TurnRecord, ours: Verdict, theirs: Verdict) -> dict[str, Any]:
-    question = ours.question
-    return {
-        "question": question.text,
-        "database": question.database,
-        "interaction": question.interaction,
-        "turn": question.turn,
-        "golds": question.golds,
-        "disputed": question.disputed,
-        "hardness": ours.hardness,
-        "ex": ours.ex,
-        "em": ours.em,
-        "official_ex": theirs.ex,
-        "valid": ours.valid,
-        "error": ours.error,
-        "expects": question.expects.outcome if question.expects else None,
-        **asdict(record),
-    }

@@ -1,14 +1,14 @@
-"""The run itself: interactions side by side, the turns of each one after the other, and a journal to go on from."""
+"""The run itself: interactions side by side, the turns of each one after the other, and a journal to resume from."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -21,13 +21,32 @@ from ..baselines import find_baseline
 from ..closing import Closing
 from ..datasets import Dataset, Question
 from ..metrics import StrictJudge, Verdict
+from ..records import parse_record
 from .agents import AgentAnswering
 from .model import CACHE_FILE, REPLAY_SETTINGS, ReplyCache, is_replay, kept_model, run_model
 from .record import Answering, TurnRecord, not_asked
-from .results import RESULTS_FILE, read_results
+from .results import RESULTS_FILE, Answered, read_results
 from .spec import RunSpec, check_folder, write_spec
 
+T = TypeVar("T")
+
 JOURNAL_FILE = "journal.jsonl"
+
+Engine = Literal["local", "ray"]
+"""Where questions are answered: in this process, or on a Ray cluster."""
+
+Listener = Callable[[TurnRecord, Verdict], None]
+"""A function that is told about each question as it is answered and judged."""
+
+GIVE_UP_AFTER = 8
+"""Questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong."""
+
+
+class RunStopped(TableturnError):
+    """A run cannot continue now. Its answers are saved; starting it again continues from there.
+
+    What to do: fix the problem that the message names, and run the same command again.
+    """
 
 
 class Journal(Closing):
@@ -38,26 +57,34 @@ class Journal(Closing):
         unasked: Questions that the model could not be asked when the journal was opened.
 
     Raises:
-        SettingsError: The file is no journal, or another process is writing it.
+        SettingsError: The file is not a journal, or another process is writing it.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        last = _last_records(path)
+        last = read_journal(path)
         self.records = {name: record for name, record in last.items() if record.asked}
         self.unasked = last.keys() - self.records.keys()
         self._file = path.open("r+b" if path.exists() else "w+b")
-        self._lock()
+        try:
+            import fcntl
+
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # not a POSIX system: no lock
+            pass
+        except OSError as error:
+            self._file.close()
+            raise SettingsError(f"{path} is being written by another run") from error
         # A line that a killed run left half written is cut off; its question is asked again.
         self._file.seek(len(_whole_lines(path)))
         self._file.truncate()
 
     def close(self) -> None:
-        """See `Closing`."""
+        """Close the file, and let others write it."""
         self._file.close()
 
     def add(self, record: TurnRecord) -> None:
-        """Keeps a record; it is on disk when this returns.
+        """Keep a record; it is on disk when this returns.
 
         Raises:
             SettingsError: The question has one already.
@@ -70,64 +97,51 @@ class Journal(Closing):
         if record.asked:
             self.records[record.id] = record
 
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # not a POSIX system: no lock, as before two runs met
-            return
-        try:
-            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.close()
-            raise SettingsError(f"{self._path} is being written by another run") from error
-
 
 def read_journal(path: Path) -> dict[str, TurnRecord]:
-    """Answers by question id; none where there is no file.
+    """Return the last record of each question, also of those not asked; none if there is no file.
 
     Raises:
-        SettingsError: A whole line is no record.
+        SettingsError: A whole line is not a record.
     """
-    return {name: record for name, record in _last_records(path).items() if record.asked}
-
-
-def _last_records(path: Path) -> dict[str, TurnRecord]:
-    """Return the last record of each question, also of those that the model could not be asked."""
     records: dict[str, TurnRecord] = {}
     for number, line in enumerate(_whole_lines(path).splitlines(), 1):
+        place = f"{path}, line {number}: not a record of a run"
         try:
             fields = json.loads(line)
-            for name in ("columns", "attempts", "notes"):
-                fields[name] = tuple(fields[name])
-            for name in ("rows", "linked"):
-                fields[name] = tuple(map(tuple, fields.get(name, ())))
-            record = TurnRecord(**fields)
-        except (ValueError, TypeError, KeyError) as error:
-            raise SettingsError(f"{path}, line {number}: not a record of a run: {error!r}") from error
+        except ValueError as error:
+            raise SettingsError(f"{place}: {error}") from error
+        record = parse_record(TurnRecord, fields, place)
         records[record.id] = record
     return records
 
 
 def _whole_lines(path: Path) -> bytes:
-    """Return a file up to its last line end; nothing if there is none."""
     content = path.read_bytes() if path.exists() else b""
     return content[: content.rfind(b"\n") + 1]
 
 
-@contextmanager
-def _local_engine(
-    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
-) -> Generator[Answering]:
-    """Answer in this process, with replies kept in the run's folder."""
-    with (
-        closing(ReplyCache(out / CACHE_FILE)) as cache,
-        closing(make_answering(spec, dataset, cache, annotations)) as answering,
-    ):
-        yield answering
+def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
+    """Return the preset with the run's own fields.
+
+    No question is asked back unless the dataset says what its asker means; papers' presets ask nobody back even so.
+
+    Raises:
+        SettingsError: Settings are wrong, or there is no such baseline.
+    """
+    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
+    if not dataset.conversational:
+        fields["clarify"] = False
+    if spec.preset in (None, "full"):
+        fields["conventions"] = "benchmark"
+    if spec.baseline is not None:
+        fields |= find_baseline(spec.baseline).settings
+    fields |= spec.settings | (REPLAY_SETTINGS if is_replay(spec.model) else {})
+    return make_settings(fields, preset=spec.preset)
 
 
 def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
-    """Who answers a run's questions.
+    """Return who answers a run's questions.
 
     Args:
         spec: The run.
@@ -137,7 +151,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
 
     Raises:
         ModelError: The model cannot be set up, or a baseline has none to ask.
-        SettingsError: Settings are wrong, or the baseline cannot be had.
+        SettingsError: Settings are wrong, or the baseline's package is not installed.
     """
     settings = run_settings(spec, dataset)
     model = run_model(spec, dataset, cache)
@@ -154,56 +168,40 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
     )
 
 
-def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
-    """The preset with the run's own fields; no question is asked back unless the dataset says what its asker means.
-
-    Papers' presets ask nobody back even so.
-
-    Raises:
-        SettingsError: Settings are wrong, or there is no such baseline.
-    """
-    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
-    if not dataset.conversational:
-        fields["clarify"] = False
-    if spec.preset in (None, "full"):
-        fields["conventions"] = "benchmark"
-    if spec.baseline is not None:
-        fields |= find_baseline(spec.baseline).settings
-    fields |= spec.settings | (REPLAY_SETTINGS if is_replay(spec.model) else {})
-    return make_settings(fields, preset=spec.preset)
-
-
-T = TypeVar("T")
-
-Engine = Literal["local", "ray"]
-"""Where questions are answered: in this process, or on a Ray cluster."""
-
-
-GIVE_UP_AFTER = 8
-"""Questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong."""
-
-
-class RunStopped(TableturnError):
-    """A run cannot continue now. Its answers are saved; starting it again continues from there.
-
-    What to do: fix the problem that the message names, and run the same command again.
-    """
+@contextmanager
+def _local_engine(
+    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
+) -> Generator[Answering]:
+    """Yield who answers in this process, with replies kept in the run's folder."""
+    with (
+        closing(ReplyCache(out / CACHE_FILE)) as cache,
+        closing(make_answering(spec, dataset, cache, annotations)) as answering,
+    ):
+        yield answering
 
 
 class Judging(Protocol):
     """Judges records, one at a time and in one thread."""
 
     def judge(self, question: Question, record: TurnRecord) -> Verdict:
-        """What to make of a record, also of one that says that the model could not be asked."""
+        """Return the verdict on a record, also on one that says that the model could not be asked."""
         ...
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Close what is open."""
         ...
 
 
-Listener = Callable[[TurnRecord, Verdict], None]
-"""Told about each question as it is answered and judged."""
+class _StrictJudging:
+    """Strict judging; no outcome if the model could not be asked."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._judge = StrictJudge(dataset)
+        self.close = self._judge.close
+
+    def judge(self, question: Question, record: TurnRecord) -> Verdict:
+        verdict = self._judge.judge(question, record.sql)
+        return verdict if record.asked else verdict.unasked(record.text)
 
 
 def run_evaluation(
@@ -217,8 +215,8 @@ def run_evaluation(
     asked: Dataset | None = None,
     judging: Judging | None = None,
     annotations: Path | None = None,
-) -> list[tuple[TurnRecord, Verdict]]:
-    """Answers every question of a dataset, or those that are still to do.
+) -> list[Answered]:
+    """Answer every question of a dataset, or those that are still to do.
 
     Args:
         spec: The run; the folder must hold the same one, or none.
@@ -227,7 +225,7 @@ def run_evaluation(
         jobs: Interactions at once.
         listener: Told about each question, also those answered before the run was interrupted.
         engine: Where they are answered; no answer depends on it, and an interrupted run may be resumed with the other.
-        asked: The part that is asked, where `spec` alone does not say.
+        asked: The part that is asked, if `spec` alone does not say.
         judging: Who judges, closed at the end; None for strict judging.
         annotations: The cache folder of descriptions of schemas; None for the user's own.
 
@@ -251,25 +249,13 @@ def run_evaluation(
     with Journal(out / JOURNAL_FILE) as journal, answer_with(spec, dataset, out, jobs, annotations) as answering:
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
-        done = completed(_Run(asked, answering, journal, judging or _Strictly(dataset), listener).answer_all(jobs))
+        run = _Run(asked, answering, journal, judging or _StrictJudging(dataset), listener)
+        done = completed(run.answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 
-class _Strictly:
-    """Strict judging; no verdict where the model could not be asked."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._judge = StrictJudge(dataset)
-        self.close = self._judge.close
-
-    def judge(self, question: Question, record: TurnRecord) -> Verdict:
-        """See `Judging`."""
-        verdict = self._judge.judge(question, record.sql)
-        return verdict if record.asked else verdict.unasked(record.text)
-
-
 def completed(work: Coroutine[object, object, T]) -> T:
-    """What the work comes to; in a thread of its own where this one has an event loop at work, as in a notebook."""
+    """Return what a coroutine returns; run it in another thread if this one has a running event loop (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -278,25 +264,25 @@ def completed(work: Coroutine[object, object, T]) -> T:
         return thread.submit(asyncio.run, work).result()
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self, dataset: Dataset, answering: Answering, journal: Journal, judging: Judging, listener: Listener
-    ) -> None:
-        self._dataset = dataset
-        self._answering = answering
-        self._journal = journal
-        self._listener = listener
-        self._judge = judging
-        # SQLite connections belong to the thread that opened them: one thread judges.
-        self._judging = ThreadPoolExecutor(1)
-        self._done: dict[str, tuple[TurnRecord, Verdict]] = {}
-        self._unasked_in_a_row = 0
+    dataset: Dataset
+    answering: Answering
+    journal: Journal
+    judging: Judging
+    listener: Listener
+    done: dict[str, Answered] = field(default_factory=dict[str, Answered])
+    unasked_in_a_row: int = 0
 
-    async def answer_all(self, jobs: int) -> dict[str, tuple[TurnRecord, Verdict]]:
-        """Answers and judges everything; records and verdicts by question id."""
+    def __post_init__(self) -> None:
+        # SQLite connections belong to the thread that opened them: one thread judges.
+        self.judge_thread = ThreadPoolExecutor(1)
+
+    async def answer_all(self, jobs: int) -> dict[str, Answered]:
+        """Answer and judge everything; return records and verdicts by question id."""
         # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
-        unasked = self._journal.unasked
-        interactions = iter(sorted(self._dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
+        unasked = self.journal.unasked
+        interactions = iter(sorted(self.dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(jobs):
@@ -304,44 +290,38 @@ class _Run:
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
-            self._judging.submit(self._judge.close).result()
-            self._judging.shutdown()
-        return self._done
+            self.judge_thread.submit(self.judging.close).result()
+            self.judge_thread.shutdown()
+        return self.done
 
     async def _work(self, interactions: Iterator[tuple[Question, ...]]) -> None:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
-            recorded = {turn.id: record for turn in turns if (record := self._journal.records.get(turn.id))}
+            recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
+            left = {turn.id: turn for turn in turns if turn.id not in recorded}
             for turn in turns:
                 if turn.id in recorded:
-                    await self._judge_record(turn, recorded[turn.id])
-            if len(recorded) < len(turns):
-                await self._answer_rest(turns, recorded)
+                    await self._judge(turn, recorded[turn.id])
+            if not left:
+                continue
+            why = ""
+            async for record in self.answering.answers(turns, recorded):
+                self.journal.add(record)
+                self.unasked_in_a_row = 0 if record.asked else self.unasked_in_a_row + 1
+                if self.unasked_in_a_row == GIVE_UP_AFTER:
+                    raise RunStopped(
+                        f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
+                        f"{len(self.journal.records)} of {len(self.dataset.questions)} are answered, "
+                        "and the same run with the same folder goes on from there"
+                    )
+                why = why if record.asked else record.text
+                await self._judge(left.pop(record.id), record)
+            # After a turn that the model could not be asked, none is.
+            for turn in left.values():
+                await self._judge(turn, not_asked(turn, why))
 
-    async def _answer_rest(self, turns: tuple[Question, ...], recorded: Mapping[str, TurnRecord]) -> None:
-        """Have the turns that `recorded` lacks answered; after one that the model could not be asked, none is."""
-        left = {turn.id: turn for turn in turns if turn.id not in recorded}
-        why = ""
-        async for record in self._answering.answers(turns, recorded):
-            self._journal.add(record)
-            self._check_asked(record)
-            why = why if record.asked else record.text
-            await self._judge_record(left.pop(record.id), record)
-        for turn in left.values():
-            await self._judge_record(turn, not_asked(turn, why))
-
-    def _check_asked(self, record: TurnRecord) -> None:
-        """Stops the run where the model cannot be asked time after time."""
-        self._unasked_in_a_row = 0 if record.asked else self._unasked_in_a_row + 1
-        if self._unasked_in_a_row == GIVE_UP_AFTER:
-            raise RunStopped(
-                f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
-                f"{len(self._journal.records)} of {len(self._dataset.questions)} are answered, "
-                "and the same run with the same folder goes on from there"
-            )
-
-    async def _judge_record(self, turn: Question, record: TurnRecord) -> None:
+    async def _judge(self, turn: Question, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
-        verdict = await loop.run_in_executor(self._judging, self._judge.judge, turn, record)
-        self._done[turn.id] = (record, verdict)
-        self._listener(record, verdict)
+        verdict = await loop.run_in_executor(self.judge_thread, self.judging.judge, turn, record)
+        self.done[turn.id] = (record, verdict)
+        self.listener(record, verdict)

@@ -15,7 +15,7 @@ from ..datasets import Dataset
 SPEC_FILE = "run.json"
 
 _DIGEST = "questions"
-"""The key beside the specification's own."""
+"""The key of the questions' hash, beside the keys of `RunSpec`."""
 
 History = Literal["gold", "predicted"]
 
@@ -57,39 +57,28 @@ class RunSpec:
 
 
 def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Writes a run's specification into its folder, which `check_folder` has found fit.
-
-    Raises:
-        SettingsError: The folder cannot be written.
-    """
-    path = out / SPEC_FILE
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            write_whole(path, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
-    except OSError as error:
-        raise SettingsError(f"{out} cannot hold a run: {error}") from error
+    """Write a run's specification into its folder, which `check_folder` has made, unless it is there."""
+    if not (out / SPEC_FILE).exists():
+        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _digest(asked)}, indent=2))
 
 
 def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Makes a run's folder, or finds it empty or with the same run.
+    """Make a run's folder, or find it empty or with the same run.
 
     Raises:
         SettingsError: The folder holds another run, or one over other questions, or cannot be made.
     """
-    path = out / SPEC_FILE
     try:
         out.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
+        if not (out / SPEC_FILE).exists():
             return
-        kept: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+        kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise SettingsError(f"{out} cannot hold a run: {error}") from error
-    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     before = kept.pop(_DIGEST, None)
-    new = {"embedding": "hashed"}  # what runs made before it was known had
-    differing = sorted(n for n in {*kept, *wanted} if kept.get(n, new.get(n)) != wanted.get(n))
-    if differing:
+    kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
+    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
+    if differing := sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name)):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")
     if before != _digest(asked):
@@ -100,9 +89,9 @@ def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
 
 
 def _digest(asked: Dataset) -> str:
-    """Tells questions from others: answers are kept by their ids alone."""
-    # What most questions lack is left out where it is: folders of runs made before it was known go on.
-    records = [asdict(question) for question in asked.questions]
-    kept = [{name: value for name, value in record.items() if value is not None} for record in records]
-    questions = json.dumps(kept)
-    return hashlib.sha256(questions.encode()).hexdigest()
+    """Return a hash of the questions: answers are kept by their ids alone."""
+    # Fields that are None are left out: folders of runs made before a field was known can be resumed.
+    questions = [
+        {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
+    ]
+    return hashlib.sha256(json.dumps(questions).encode()).hexdigest()

@@ -268,7 +268,9 @@ def _evals(home: Home, kills: int) -> None:
             told = {f"answer {pair['id']}" for pair in _questions()}
         else:
             home.start(*arguments).kill(0, home.chance.uniform(0, 0.1), ready)
-        kept = home.read(lambda journal=journal: {f"answer {name}" for name in read_journal(journal)})
+        kept = home.read(
+            lambda journal=journal: {f"answer {name}" for name, record in read_journal(journal).items() if record.asked}
+        )
         home.outcome.compare(told, kept)
         told = kept
 

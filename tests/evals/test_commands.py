@@ -339,7 +339,7 @@ def test_scores_say_what_they_are_shares_of(tmp_path: Path) -> None:
         assert (found["interactions"]["n"], found["interactions"]["judged"]) == (2, 1)
         assert found["by_database"]["league.sqlite"]["judged"] == 2
         told = runner.invoke(app, options)
-        assert "2 of 4" in told.stdout
+        assert "questions: 4, 2 judged" in told.stdout
         assert "note: 3, counted wrong, has a disputed gold: players may have left" in told.stderr
         assert "note: 2 is not judged: " in told.stderr
 

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
@@ -21,7 +22,7 @@ from tableturn.evals.experiments.page import remarks, reported, write_page
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics import Verdict
 from tableturn.evals.metrics.redundancy import classified
-from tableturn.evals.runner import Listener, TurnRecord
+from tableturn.evals.runner import Listener, RunSpec, TurnRecord
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import Example, ExampleStore
@@ -53,6 +54,10 @@ def test_every_experiment_can_be_run(name: str) -> None:
     assert len({row.name for row in experiment.rows}) == len(experiment.rows)
 
 
+def options(model: str, **more: Any) -> RunSpec:
+    return RunSpec("", "", model, **more)
+
+
 @contextmanager
 def listening(row: str, total: int) -> Generator[Listener]:
     def listener(record: TurnRecord, verdict: Verdict) -> None:
@@ -67,7 +72,7 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     original = spider_root / "spider" / "database" / "league" / "league.sqlite"
     build_suite(original, [sql for _, sql in QUESTIONS], tmp_path / "suites")
     # Recorded predictions need no example store.
-    setup = Setup(f"replay:{predictions}", None, None, spider_root, tmp_path / "suites", None, (), 2)
+    setup = Setup(options(f"replay:{predictions}"), spider_root, tmp_path / "suites")
     rows = measure(read_experiment("revision-table-1"), setup, tmp_path / "out", listening)
     assert [row.name for row in rows] == ["revision chain", "zero-shot"]
     for row in rows:
@@ -87,7 +92,7 @@ def test_a_row_whose_code_cannot_be_run_is_not_run_by_sql_alone(
         row("code is written", preset="craft", settings={"k_question": 0}),
     )
     with OpenAIServer(reply) as server:
-        setup = Setup("openai:m", server.base_url, None, benchmarks, None, 1, (), 1)
+        setup = Setup(options("openai:m", base_url=server.base_url, limit=1), benchmarks)
         run, written = measure(Experiment(title="t", dataset="spider", rows=rows), setup, tmp_path / "out", unheard)
     assert "TABLETURN_SANDBOX is 'kernels'" in run.failed
     assert not run.ours
@@ -100,7 +105,7 @@ def test_an_unknown_experiment_says_what_there_is() -> None:
 
 
 def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp_path: Path) -> None:
-    setup = Setup("offline", None, None, spider_root, None, None, (), 2)
+    setup = Setup(options("offline"), spider_root)
     (spider_root / "spider-dk").mkdir()
     (spider_root / "spider" / "dev.json").rename(spider_root / "spider-dk" / "Spider-DK.json")
     experiment = read_experiment("revision-table-2").model_copy(update={"needs": "nothing"})
@@ -244,7 +249,7 @@ def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_pa
         ("bare", r"of the 50 pairs of the example store .* 0 are rephrased"),
         ("small", r"the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
     ):
-        setup = Setup("openai:m", None, str(tmp_path / store), benchmarks, None, None, (), 1)
+        setup = Setup(options("openai:m", examples=str(tmp_path / store)), benchmarks)
         with pytest.raises(NotRun, match=reason):
             measure(read_experiment("credit-table-4"), setup, tmp_path / "out", listening)
 
@@ -269,7 +274,7 @@ def test_a_row_of_another_model_is_run_with_that_alone(benchmarks: Path, tmp_pat
     drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     model = f"replay:{drafts}"
     rows = [row("method"), *(row(name, other_model="gpt-4", base="method") for name in ("given", "not given"))]
-    setup = Setup(model, None, None, benchmarks, None, None, (), 1, models={"given": model})
+    setup = Setup(options(model), benchmarks, models={"given": model})
     measured = measure(Experiment(title="t", dataset="cosql", rows=tuple(rows)), setup, tmp_path / "out", unheard)
     assert [one.questions for one in measured] == [2, 2, 0]
     assert measured[2].failed == "it is of gpt-4: --model-for 'not given=MODEL' runs it"
@@ -305,14 +310,14 @@ def test_examples_that_had_no_room_are_told(
     tight = row("50 examples", settings={"n_voted": 50, "prompt_tokens": 1500}, base="whole")
     experiment = Experiment(title="t", dataset="cosql", needs="rephrased", rows=(row("whole"), tight))
     with OpenAIServer(reply) as server:
-        setup = Setup("openai:m", server.base_url, store, benchmarks, None, None, (), 1)
+        setup = Setup(options("openai:m", base_url=server.base_url, examples=store), benchmarks)
         rows = measure(experiment, setup, tmp_path / "out", unheard)
     told = [one for one in remarks(experiment, setup, rows) if "no room" in one]
     assert told == ["50 examples: 2 of 2 questions had no room for all their examples."]
 
 
 def test_curves_have_axes_and_bands_and_box_plots_have_numbers(tmp_path: Path) -> None:
-    setup = Setup("m", None, "store", None, None, None, (), 1)
+    setup = Setup(options("m", examples="store"))
     shapes: dict[str, list[str]] = {}
     for name in ("credit-figure-4", "credit-figure-5", "craft-figure-2", "revision-figure-3", "craft-figure-3"):
         experiment = read_experiment(name)
@@ -346,7 +351,7 @@ def test_seconds_are_told_by_step_and_by_columns(benchmarks: Path, tmp_path: Pat
     drafts = tmp_path / "drafts"
     drafts.mkdir()
     (drafts / "sparc.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
-    setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 1)
+    setup = Setup(options(f"replay:{drafts}"), benchmarks)
     inference, _, *training = measure(read_experiment("track-table-13"), setup, tmp_path / "13", unheard)
     ours = inference.ours
     assert ours["link_total_seconds"] == pytest.approx(2 * ours["link_seconds"])
@@ -363,7 +368,7 @@ def test_precision_and_recall_of_linking_are_told(benchmarks: Path, tmp_path: Pa
     drafts = tmp_path / "drafts"
     drafts.mkdir()
     (drafts / "sparc.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
-    setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 1)
+    setup = Setup(options(f"replay:{drafts}"), benchmarks)
     experiment = read_experiment("track-table-10")
     rows = measure(experiment, setup, tmp_path / "out", unheard)
     assert set(experiment.shown) <= set(rows[0].ours)
@@ -444,7 +449,7 @@ def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(be
         (drafts / f"{name}.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     for name in ("craft-table-2", "track-table-1", "revision-table-1"):
         experiment = read_experiment(name)
-        setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 2)
+        setup = Setup(options(f"replay:{drafts}"), benchmarks)
         rows = measure(experiment, setup, tmp_path / name, unheard)
         ran = [one for one in rows if not one.failed]
         assert all(one.replayed and one.ours["ex"] == 100.0 for one in ran)
@@ -476,7 +481,7 @@ def test_repeats_give_mean_and_deviation_and_sets_are_combined(
         return says(f"```sql\n{QUESTIONS[0][1] if len(asked) % 2 else 'SELECT 0'}\n```")
 
     with OpenAIServer(by_set) as server:
-        setup = Setup("openai:m", server.base_url, store, benchmarks, None, None, (), 1, repeats=2)
+        setup = Setup(options("openai:m", base_url=server.base_url, examples=store), benchmarks, jobs=1, repeats=2)
         rows = {one.name: one for one in measure(experiment, setup, tmp_path / "out", unheard)}
     assert rows["sets"].runs == rows["max"].runs == 4
     assert rows["whole"].runs == 2

@@ -14,8 +14,7 @@ from tableturn.evals.datasets.question import Expects, Question
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import told
 from tableturn.evals.runner.record import TurnRecord
-from tableturn.evals.runner.results import chosen_record, outcome, outcome_scores
-from tableturn.evals.runner.spec import RunSpec
+from tableturn.evals.runner.results import outcome, outcome_scores
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -145,10 +144,20 @@ def test_a_run_is_recorded_once_with_both_judgements(tmp_path: Path) -> None:
 
 
 def test_predictions_and_baselines_say_nothing_of_a_model_in_the_agent(tmp_path: Path) -> None:
-    assert chosen_record(None, RunSpec("spider", model="replay:drafts.sql")) is None
-    assert chosen_record(None, RunSpec("spider", model="openai:m", baseline="zero-shot")) is None
-    assert chosen_record(tmp_path / "own.jsonl", RunSpec("spider", model="replay:drafts.sql")) == tmp_path / "own.jsonl"
-    assert chosen_record(Path("off"), RunSpec("spider", model="openai:m")) is None
+    make_database(tmp_path / "league.sqlite")
+    path, drafts = tmp_path / "own.json", tmp_path / "drafts.json"
+    path.write_text(json.dumps([{"database": "league.sqlite", "question": q, "sql": sql} for q, sql in QUESTIONS[:1]]))
+    drafts.write_text(json.dumps([QUESTIONS[0][1]]))
+    home = {"TABLETURN_HOME": str(tmp_path / "home")}
+    with OpenAIServer([sql(QUESTIONS[0][1])]) as server:
+        asked = ["--model", "openai:m", "--base-url", server.base_url, "--baseline", "zero-shot"]
+        replayed = ["--model", f"replay:{drafts}"]
+        for number, options in enumerate((asked, replayed, [*replayed, "--record", str(tmp_path / "named.jsonl")])):
+            out = tmp_path / f"run-{number}"
+            ran = tableturn("eval", "--dataset", str(path), "--out", str(out), *options, **home)
+            assert ran.returncode == 0, ran.stderr
+    assert json.loads(tableturn("models", "--json", **home).stdout) == []
+    assert len(read_records(tmp_path / "named.jsonl")) == 1
 
 
 FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"

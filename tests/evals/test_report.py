@@ -15,7 +15,6 @@ from tableturn.evals.official import OfficialDatabases
 from tableturn.evals.report import write_report
 from tableturn.evals.runner import RunSpec, TurnRecord, run_evaluation
 from tableturn.evals.runner.results import read_results, run_results, write_results
-from tableturn.evals.runner.spec import write_spec
 from tableturn.tools.errors import SettingsError
 
 HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)>"
@@ -77,8 +76,8 @@ def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_p
     assert data[1]["questions"][2]["ruling"]["verdict"] == "right"
 
 
-def test_an_unfinished_or_damaged_run_has_no_report(league: Dataset, tmp_path: Path) -> None:
-    write_spec(RunSpec("spider"), league, tmp_path / "run")
+def test_an_unfinished_or_damaged_run_has_no_report(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
     with pytest.raises(SettingsError, match="holds no finished run"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
     for text in ("[]", "[" * 100_000, '{"run": []}'):
@@ -156,7 +155,7 @@ def test_without_the_renderer_of_charts_tables_say_the_same(
     page = tmp_path / "report.html"
     write_report([folder], page)
     assert "<svg" in page.read_text()
-    monkeypatch.setattr("tableturn.evals.report.charts.can_render", lambda: False)
+    monkeypatch.setattr("tableturn.evals.report.figures.can_render", lambda: False)
     write_report([folder], page)
     assert "<svg" not in page.read_text()
     assert re.search(r"after attempt 1</td><td[^>]*>75.0</td>", page.read_text())

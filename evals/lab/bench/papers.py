@@ -16,7 +16,7 @@ from ....tools.errors import TableturnError
 from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
 from ...experiments import NotRun, Setup, experiment_names, measure, read_experiment
 from ...metrics import Verdict
-from ...runner import Listener, TurnRecord
+from ...runner import Listener, RunSpec, TurnRecord
 from .registry import BenchOptions
 from .stand_in import slow_server
 
@@ -34,11 +34,12 @@ def run(options: BenchOptions) -> dict[str, object]:
     unnamed, rows = find_misnamed(experiment_names()), 0
     with TemporaryDirectory() as folder, slow_server(0.0) as url:
         store = _store(options.folder, Path(folder) / "store", url)
+        asked = RunSpec("", "", MODEL, base_url=url, examples=store, limit=options.limit or _LIMIT)
         for name in experiment_names():
             experiment = read_experiment(name)
             rows += len(experiment.rows)
             try:
-                measure(experiment, _setup(options, store, url), Path(folder) / name, _silently)
+                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _silently)
                 ended.append(name)
             except NotRun as reason:
                 skipped[name] = str(reason)
@@ -55,10 +56,6 @@ def run(options: BenchOptions) -> dict[str, object]:
         "failed": failed,
         "not_as_named": unnamed,
     }
-
-
-def _setup(options: BenchOptions, store: str, url: str) -> Setup:
-    return Setup(MODEL, url, store, options.folder, None, options.limit or _LIMIT, (), 4)
 
 
 def _store(data: Path, place: Path, url: str) -> str:
