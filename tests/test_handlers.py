@@ -67,6 +67,7 @@ LISTED = {
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
     "evals/adjudication/judging.py:recorded_verdicts": FILE,
     "evals/adjudication/ruling.py:read_rulings": FILE,
+    "evals/lab/bench/impact.py:_make_changes": "a choice among places that a schema does not have",
     "evals/lab/bench/stored.py:ReplyFile.__init__": FILE,
     "evals/datasets/load.py:Layout.questions": FILE,
     "evals/impact/history.py:read_history": FILE,

@@ -10,15 +10,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench.harness import descendants, own_cache, resident_bytes
-from tableturn.evals.lab.bench.measure import Figures, Whole
-from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.evals.lab.bench.translate import translate
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, SQLParseError
@@ -41,8 +40,8 @@ _SEED = 20_240_601
 _FUZZED = Limits(seconds=0.05, rows=50)
 
 
-def _measure_egress(options: BenchOptions) -> Figures:
-    """Figures: `canaries`, cells that must not get out, and `leaked`, how many of them did, on all engines together.
+def measure_egress(options: BenchOptions) -> Figures:
+    """Return `canaries`, cells that must not get out, and `leaked`, how many of them did, on all engines together.
 
     `engines` has the same for each engine, or why it was not tried. `--limit` is the number of turns on each.
     """
@@ -90,8 +89,8 @@ def _written(sql: str, dialect: str) -> str:
         return sql
 
 
-def _measure_non_interference(options: BenchOptions) -> Figures:
-    """Figures: `pairs` of runs, the same turn over two databases, and `differing`, in which not everything was equal.
+def measure_non_interference(options: BenchOptions) -> Figures:
+    """Return `pairs` of runs, the same turn over two databases, and `differing`, in which not everything was equal.
 
     The databases lie at the same place, one after the other, so that they differ in nothing else.
     """
@@ -108,8 +107,8 @@ def _measure_non_interference(options: BenchOptions) -> Figures:
     return {"pairs": len(pairs), "differing": len(differing)}
 
 
-def _measure_poisoned(options: BenchOptions) -> Figures:
-    """Figures: `prompts` rendered, `cells` that gave orders, and `escaped`, prompts in which one was outside a fence.
+def measure_poisoned(options: BenchOptions) -> Figures:
+    """Return `prompts` rendered, `cells` that gave orders, and `escaped`, prompts in which one was outside a fence.
 
     A prompt is read as a model would: a block ends at the first tag that answers its opening one. An order in the
     system message has escaped, and so has one that no longer stands anywhere.
@@ -127,8 +126,8 @@ def _measure_poisoned(options: BenchOptions) -> Figures:
     return {"prompts": prompts, "cells": len(orders), "escaped": escaped}
 
 
-def _measure_hidden(options: BenchOptions) -> Figures:
-    """Figures: `tried`, `read_anything_hidden`, `distinguishable`, `harmless_refused`.
+def measure_hidden(options: BenchOptions) -> Figures:
+    """Return `tried`, `read_anything_hidden`, `distinguishable`, `harmless_refused`.
 
     The last is the share of Spider train's gold queries that are refused once a table is hidden that the query does not
     name.
@@ -197,8 +196,8 @@ def _temporary(pid: int) -> int:
     return size
 
 
-def _measure_limits(options: BenchOptions) -> Figures:
-    """Figures: `bombs`, `worst_seconds_over`, `worst_rss_mb_over`, `worst_disk_mb`, and how the bombs ended.
+def measure_limits(options: BenchOptions) -> Figures:
+    """Return `bombs`, `worst_seconds_over`, `worst_rss_mb_over`, `worst_disk_mb`, and how the bombs ended.
 
     Memory is what this process and its workers hold beyond what they held before the first bomb, less the limit.
     """
@@ -225,8 +224,8 @@ def _measure_limits(options: BenchOptions) -> Figures:
     }
 
 
-def _measure_fuzz(options: BenchOptions) -> Figures:
-    """Figures: `statements`, `file_unchanged` (hash and folder listing), how many ran, how the others were refused.
+def measure_fuzz(options: BenchOptions) -> Figures:
+    """Return `statements`, `file_unchanged` (hash and folder listing), how many ran, how the others were refused.
 
     Anything but a result or a `QueryError` ends the benchmark with that error.
     """
@@ -260,13 +259,3 @@ def _outcome(database: Database, sql: str, limits: Limits) -> str:
     except QueryError as error:
         return error.kind
     return "ran"
-
-
-MEASURES: Mapping[str, Whole] = {
-    "egress": Whole(_measure_egress),
-    "fuzz": Whole(_measure_fuzz),
-    "hidden": Whole(_measure_hidden),
-    "limits": Whole(_measure_limits),
-    "non-interference": Whole(_measure_non_interference),
-    "poisoned": Whole(_measure_poisoned),
-}

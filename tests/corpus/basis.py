@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from sqlglot import exp
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench.gold import Databases, Gold, golds
-from tableturn.evals.lab.bench.measure import Figures, Measure
-from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.tools.basis import Basis, basis_of
 from tableturn.tools.basis.grain import row_source
 from tableturn.tools.database import Database, Limits, Table
@@ -47,8 +45,9 @@ def _check_basis(case: tuple[Gold, Database]) -> tuple[Gold, list[_Said] | None]
     return gold, list(_check_statements(gold.sql, basis, database))
 
 
-def _count_statements(checked: list[tuple[Gold, list[_Said] | None]]) -> Figures:
+def run(options: BenchOptions) -> Figures:
     """Return `queries`, `statements` that could be checked, `false` ones with examples in `wrong`, and `unread`."""
+    checked = [_check_basis(case) for case in _golds(options)]
     said = [(gold, *one) for gold, statements in checked for one in statements or ()]
     kinds = Counter(kind for _, kind, _ in said)
     wrong = [f"{kind}: {gold.database}: {gold.sql}" for gold, kind, holds in said if not holds]
@@ -144,6 +143,3 @@ def _run(query: exp.Expr, database: Database) -> Table | None:
     except QueryError:
         return None
     return None if table.truncated else table
-
-
-MEASURES: Mapping[str, Measure[Any, Any]] = {"basis": Measure(_golds, _check_basis, _count_statements)}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
 from sqlglot import exp
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench.gold import ALL_SPLITS, Databases, golds
-from tableturn.evals.lab.bench.measure import Figures, Measure, divide, merge_figures
-from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide
 from tableturn.evals.metrics import OfficialJudge, Verdict, read_predictions
 from tableturn.tools.database import Database, Schema
 from tableturn.tools.errors import QueryError, SQLParseError
@@ -51,8 +50,9 @@ def _regularize(case: Query) -> tuple[str, str]:
     return ("idempotent" if regularize(regular, schema) == regular else "same_result"), sql
 
 
-def _count_regularized(outcomes: list[tuple[str, str]]) -> Figures:
+def measure_regularize(options: BenchOptions) -> Figures:
     """Return queries that run, how many keep their rows, how many are stable, and at most ten that `changed`."""
+    outcomes = [_regularize(case) for case in _golds(*ALL_SPLITS)(options)]
     counts = Counter(outcome for outcome, _ in outcomes)
     return {
         "queries": len(outcomes) - counts["not_running"],
@@ -75,8 +75,10 @@ def _plant(case: Query) -> tuple[bool, list[tuple[str, bool]]]:
     return _is_proved(sql, database), planted
 
 
-def _count_planted(outcomes: list[tuple[bool, list[tuple[str, bool]]]]) -> Figures:
+def measure_grain(options: BenchOptions) -> Figures:
     """Return `planted` queries, the share `found` of them, and the share of gold queries that are sent back."""
+    cases = _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train"))
+    outcomes = [_plant(case) for case in cases(options)]
     planted = [each for _, some in outcomes for each in some]
     return {
         "planted": len(planted),
@@ -154,11 +156,12 @@ def _check(case: tuple[bool, Query]) -> tuple[bool, str, QueryError | None, Find
     return is_gold, f"{name}: {sql}", ran if isinstance(ran, QueryError) else None, errors[0] if errors else None
 
 
-def _count_checked(outcomes: list[tuple[bool, str, QueryError | None, Finding | None]]) -> Figures:
+def measure_check(options: BenchOptions) -> Figures:
     """Return errors on golds; of the predictions that fail to run, those foreseen, and those with the right reason.
 
     `false_alarms` are predictions that run although the check foresaw a failure.
     """
+    outcomes = [_check(case) for case in _checked(options)]
     of_golds = [(sql, finding) for is_gold, sql, _, finding in outcomes if is_gold]
     errors = [f"{finding.message} {sql}" for sql, finding in of_golds if finding is not None]
     predicted = [(sql, failed, finding) for is_gold, sql, failed, finding in outcomes if not is_gold]
@@ -202,19 +205,19 @@ class Outcome(TypedDict):
     hardness: str
 
 
-def _systems(options: BenchOptions) -> Iterator[tuple[Path, BenchOptions]]:
-    yield from ((path, options) for path in sorted((options.folder / "predictions" / "spider_dev").glob("*.sql")))
-
-
-def _compare_officially(case: tuple[Path, BenchOptions]) -> Figures:
-    """Return a system's differences from the official tool's outcomes; questions that differ are named."""
-    path, options = case
+def measure_parity(options: BenchOptions) -> Figures:
+    """Return each system's differences from the official tool's outcomes; questions that differ are named."""
     whole = load_dataset("spider", "dev", options.folder)
-    dataset, predictions = whole.first(options.limit), read_predictions(path, whole)
-    outcomes = options.folder / "official_scores" / f"spider_dev.{path.stem}.json"
-    with OfficialJudge(dataset) as judge:
-        verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
-    return {path.stem: compare(verdicts, cast("list[Outcome]", json.loads(outcomes.read_text(encoding="utf-8"))))}
+    dataset = whole.first(options.limit)
+    figures: Figures = {}
+    for path in sorted((options.folder / "predictions" / "spider_dev").glob("*.sql")):
+        predictions = read_predictions(path, whole)
+        outcomes = options.folder / "official_scores" / f"spider_dev.{path.stem}.json"
+        with OfficialJudge(dataset) as judge:
+            verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
+        expected = cast("list[Outcome]", json.loads(outcomes.read_text(encoding="utf-8")))
+        figures[path.stem] = compare(verdicts, expected)
+    return figures
 
 
 def compare(verdicts: list[Verdict], expected: list[Outcome]) -> dict[str, object]:
@@ -227,13 +230,3 @@ def compare(verdicts: list[Verdict], expected: list[Outcome]) -> dict[str, objec
     }
     counts: dict[str, object] = {f"{name}_differences": len(ids) for name, ids in differing.items()}
     return {**counts, "n": len(pairs), "differing": differing}
-
-
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "check": Measure(_checked, _check, _count_checked),
-    "grain": Measure(
-        _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train")), _plant, _count_planted
-    ),
-    "parity": Measure(_systems, _compare_officially, merge_figures),
-    "regularize": Measure(_golds(*ALL_SPLITS), _regularize, _count_regularized),
-}

@@ -7,14 +7,12 @@ import os
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from tableturn.evals.lab.bench.harness import Serving, client_of, served
-from tableturn.evals.lab.bench.measure import Figures, Whole
-from tableturn.evals.lab.bench.registry import BenchOptions
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.evals.lab.bench.stand_in import sample_database
 
 from . import requests
@@ -24,8 +22,8 @@ _SECONDS = 40.0
 _DRIP_SECONDS = 1.0
 
 
-def _measure_requests(options: BenchOptions) -> Figures:
-    """Figures: requests `tried`, those `held`, and the names of those that were `not_held`.
+def measure_serve_attacks(options: BenchOptions) -> Figures:
+    """Return requests `tried`, those `held`, and the names of those that were `not_held`.
 
     One is held when the reply is what the corpus allows; all are when the server still answers at the end, and its
     database is as it was.
@@ -103,8 +101,8 @@ _BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
 """A tool, arguments that it must refuse, and a word of the refusal."""
 
 
-def _measure_tools(options: BenchOptions) -> Figures:
-    """Figures: `tools` that there are, those `called` with success, and bad calls `refused` of so many `tried`."""
+def measure_mcp(options: BenchOptions) -> Figures:
+    """Return `tools` that there are, those `called` with success, and bad calls `refused` of so many `tried`."""
     return asyncio.run(_call_tools())
 
 
@@ -135,6 +133,3 @@ async def _call_tools() -> Figures:
                 result = await client.call_tool(name, given)
                 refused += result.is_error and word in str(result.content)
     return {"tools": len(tools), "called": called, "tried": len(_BAD), "refused": refused}
-
-
-MEASURES: Mapping[str, Whole] = {"mcp": Whole(_measure_tools), "serve-attacks": Whole(_measure_requests)}

@@ -495,7 +495,7 @@ def test_in_each_repeat_votes_are_over_the_sets_that_are_run_alone(benchmarks: P
     drafts = tmp_path / "cosql.sql"
     drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     rows = (row("single", settings={"m_votes": 1}, seeds=4), row("voted", settings={"m_votes": 4}))
-    setup = Setup(f"replay:{drafts}", None, None, benchmarks, None, None, (), 1, repeats=3)
+    setup = Setup(options(f"replay:{drafts}"), benchmarks, repeats=3)
     measure(Experiment(title="t", dataset="cosql", rows=rows), setup, tmp_path / "out", unheard)
 
     def seeds(name: str) -> list[int]:

@@ -14,7 +14,7 @@ import yaml
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.impact import PastAnswer, Replay, impact, read_examples_of, read_history, read_side
-from tableturn.evals.lab.bench.impact import MEASURES
+from tableturn.evals.lab.bench import impact as impact_bench
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.trial import TrialOptions, run_trial
 from tableturn.tools.database import Database
@@ -436,7 +436,7 @@ def test_a_trail_that_is_none_is_named(text: str, tmp_path: Path) -> None:
 
 def test_the_bench_finds_seeded_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TABLETURN_DATA", raising=False)
-    found: dict[str, Any] = MEASURES["impact"].run(BenchOptions(limit=24))
+    found: dict[str, Any] = impact_bench.run(BenchOptions(limit=24))
     assert found["changes"] >= 24
     assert found["changed"] > 0
     assert found["precision"] >= 0.8

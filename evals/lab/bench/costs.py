@@ -1,33 +1,49 @@
-"""What a turn costs: requests, tokens of their prompts, how much of a prompt repeats, and LangChain's beside ours."""
+"""What a turn costs: requests, tokens of their prompts, how much of a prompt repeats, and LangChain's beside ours.
+
+One of the sets, `large`, asks questions of Spider dev on a database of all others' tables: finding the right tables
+among many is what real databases ask for and benchmarks hardly do.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import os
+import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from itertools import groupby, islice, pairwise, takewhile
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
+from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError
+from sqlglot import exp
 
 from tests.support.scripted import ScriptedModel, ScriptedPrompt
 
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
+from ....tools.database.quoting import quoted
 from ....tools.database.rendering.text import identifiers
+from ....tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
+from ....tools.folders import cache_folder
 from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
+from ....tools.sql.parse import parse
+from ....tools.sql.resolve import resolve
+from ....tools.whole_files import written_whole
 from ...baselines.langchain_agent import LangChainAgent
 from ...datasets import Dataset, Question, load_dataset
-from .large import LARGE, combine_databases
-from .measure import Figures, Measure
-from .registry import BenchOptions
+from ...official.execution import holds_rows, open_read_only, sqlite_tables
+from .gold import PARTIAL
+from .registry import BenchOptions, Figures
 from .replays import Drafts, play, read_strong
 
 SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
@@ -38,80 +54,70 @@ ARM = "zero-shot"
 
 CHARACTERS_A_TOKEN = 4
 
+LARGE = "large"
+"""The set of the large database, of which gold is played: nobody has drafts of it."""
 
-_Asking = tuple[str, Path, Sequence[Question]]
-"""A set's name, a database, and questions on it in conversations; `gold` of each is what the model replies."""
+QUESTIONS, SEED = 60, 7
 
+_READER = TypeAdapter(tuple[Question, ...])
 
-@dataclass(frozen=True)
-class _Cost:
-    """What the turns on one database cost; `shown` are those whose first prompt shows all that gold uses."""
-
-    name: str
-    turns: int
-    sizes: Sequence[int]
-    repeated: Sequence[float]
-    shown: int
+_FORM = 2
+"""Changes when the large database would be built in another way."""
 
 
-def _askings(options: BenchOptions) -> Iterator[_Asking]:
+def measure_turn_cost(options: BenchOptions) -> Figures:
+    """Return by set `calls` and mean `prompt_tokens` a turn, and the `cacheable_share` of prompts that follow another.
+
+    Questions are asked one after another on a database, and the model replies with stored queries. `large` asks about a
+    database of all others' tables: `gold_shown` is the share of its questions whose prompt shows all tables and columns
+    that gold uses.
+    """
+    figures: Figures = {}
+    for name, groups in groupby(_read_groups(options), lambda group: group[0]):
+        turns = shown = 0
+        sizes: list[int] = []
+        repeated: list[float] = []
+        for _, path, asked in groups:
+            turns += len(asked)
+            model = ScriptedModel(script=lambda prompt: "")
+            with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+                schema = agent.resources.database.schema()
+                if name == LARGE:
+                    agent.resources.values.find("")  # goes on with the index as long as a turn may
+                for _, conversation in groupby(asked, attrgetter("interaction")):
+                    chat = agent.conversation()
+                    for turn in conversation:
+                        model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
+                        before = len(model.prompts)
+                        chat.ask(turn.text)
+                        shown += name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
+            sizes += map(len, model.prompts)
+            for pair in pairwise(model.prompts):
+                same = takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
+                repeated.append(sum(1 for _ in same) / len(pair[1]))
+        figures[name] = {
+            "n": turns,
+            "calls": round(len(sizes) / turns, 3),
+            "prompt_tokens": round(sum(sizes) / CHARACTERS_A_TOKEN / turns),
+            "cacheable_share": round(sum(repeated) / len(repeated), 3) if repeated else None,
+            **({"gold_shown": round(shown / turns, 3)} if name == LARGE else {}),
+        }
+    return figures
+
+
+def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Question]]]:
+    """Yield a set's name, a database, and questions on it in conversations, with what the model replies as gold."""
     lines = (options.folder / "strong_model" / "drafts.jsonl").read_text(encoding="utf-8").splitlines()
     drafts = [draft for line in lines if (draft := json.loads(line))["arm"] == ARM]
+    folders = ("spider/database", "spider/test_database", "kaggle-dbqa/database")
     for name, kept in SETS.items():
         some = [draft for draft in drafts if draft["dataset"] == kept][: options.limit]
         turns = [Question("", one["database"], one["question"], (one["sql"],), one["interaction"]) for one in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
-            yield name, _find_database(options.folder, database), list(found)
+            paths = (options.folder / folder / database / f"{database}.sqlite" for folder in folders)
+            yield name, next(path for path in paths if path.is_file()), list(found)
     large = combine_databases(load_dataset("spider", "dev", options.folder)).first(options.limit)
-    for database, found in groupby(large.questions, attrgetter("database")):
-        yield LARGE, large.database(database), list(found)
-
-
-def _find_database(data: Path, database: str) -> Path:
-    """Return the file of a database, whichever benchmark it is of."""
-    folders = ("spider/database", "spider/test_database", "kaggle-dbqa/database")
-    return next(path for folder in folders if (path := data / folder / database / f"{database}.sqlite").is_file())
-
-
-def _cost(asking: _Asking) -> _Cost:
-    """Play the replies, one question after another: each prompt but the first follows another on the database."""
-    name, path, asked = asking
-    model, shown = ScriptedModel(script=lambda prompt: ""), 0
-    with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
-        schema = agent.resources.database.schema()
-        if name == LARGE:
-            agent.resources.values.find("")  # goes on with the index as long as a turn may
-        for _, turns in groupby(asked, attrgetter("interaction")):
-            chat = agent.conversation()
-            for turn in turns:
-                model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
-                before = len(model.prompts)
-                chat.ask(turn.text)
-                shown += name == LARGE and _shows(model.prompts[before], turn.golds[0], schema)
-    repeated = [_count_shared(*pair) / len(pair[1]) for pair in pairwise(model.prompts)]
-    return _Cost(name, len(asked), [len(prompt) for prompt in model.prompts], repeated, shown)
-
-
-def _count_costs(costs: list[_Cost]) -> Figures:
-    """Return by set `calls` and mean `prompt_tokens` a turn, and the `cacheable_share` of prompts that follow another.
-
-    `large` asks about a database of all others' tables: `gold_shown` is the share of its questions whose prompt shows
-    all tables and columns that gold uses.
-    """
-    figures: Figures = {}
-    for name in (*SETS, LARGE):
-        some = [cost for cost in costs if cost.name == name]
-        n = sum(cost.turns for cost in some)
-        sizes = [size for cost in some for size in cost.sizes]
-        repeated = [each for cost in some for each in cost.repeated]
-        figures[name] = {
-            "n": n,
-            "calls": round(len(sizes) / max(n, 1), 3),
-            "prompt_tokens": round(sum(sizes) / CHARACTERS_A_TOKEN / max(n, 1)),
-            "cacheable_share": round(sum(repeated) / len(repeated), 3) if repeated else None,
-            **({"gold_shown": round(sum(cost.shown for cost in some) / max(n, 1), 3)} if name == LARGE else {}),
-        }
-    return figures
+    yield LARGE, large.database(LARGE), large.questions
 
 
 def _shows(prompt: str, gold: str, schema: Schema) -> bool:
@@ -125,72 +131,11 @@ def _shows(prompt: str, gold: str, schema: Schema) -> bool:
     return True
 
 
-def _count_shared(one: str, other: str) -> int:
-    """Return how many characters both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _tool_caller(sql: str, tables: Sequence[str], *, checks: bool) -> Callable[[ScriptedPrompt], AIMessage]:
-    """Return the script of a model that calls the agent's tools in the order that its prompt asks for.
-
-    It knows the query, and takes no detour. If it `checks`, the query goes through the checker first, a request of its
-    own, as the prompt and the tools' descriptions demand of the model.
-    """
-    steps = [
-        ("sql_db_list_tables", {"tool_input": ""}),
-        ("sql_db_schema", {"table_names": ", ".join(tables)}),
-        *([("sql_db_query_checker", {"query": sql})] if checks else []),
-        ("sql_db_query", {"query": sql}),
-    ]
-
-    def script(prompt: ScriptedPrompt) -> AIMessage:
-        if len(prompt.messages) == 1:  # the checker's own request
-            return AIMessage(sql)
-        done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
-        if done == len(steps):
-            return AIMessage("This is what the query gives.")
-        name, arguments = steps[done]
-        return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{done}"}])
-
-    return script
-
-
 TurnCosts = Mapping[str, tuple[int, int]]
 """Requests and prompt tokens by the turn's id."""
 
 
-def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
-    """Return the cost of each turn to LangChain's agent, without those in which its toolkit fails on the database."""
-    model = ScriptedModel(script=lambda prompt: "", usage=None)
-    agent = LangChainAgent(asked, model, make_settings(), "predicted")
-    found: dict[str, tuple[int, int]] = {}
-    for _, turns in groupby(asked.questions, attrgetter("interaction")):
-        past: list[PastTurn] = []
-        for turn in turns:
-            sql = drafts[turn.id]
-            with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
-                tables = sorted(used_items(sql, database.schema()).tables)
-                model.script = _tool_caller(sql, tables, checks=checks)
-                usage = asyncio.run(agent.take(turn, past, database)).usage
-                found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
-            past.append(PastTurn(turn.text, sql=sql))
-    return found
-
-
-def _play_ours(asked: Dataset, drafts: Drafts) -> TurnCosts:
-    return {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})}
-
-
-def _agents(options: BenchOptions) -> Iterator[tuple[str, Dataset, Callable[[], TurnCosts]]]:
-    strong = read_strong(options.folder, options.limit)
-    asked, drafts = strong.asked, strong.drafts[ARM]
-    yield "tableturn", asked, lambda: _play_ours(asked, drafts)
-    yield "langchain", asked, lambda: play_turns(asked, drafts, checks=True)
-    yield "langchain_unchecked", asked, lambda: play_turns(asked, drafts, checks=False)
-
-
-def _compare_agents(arms: list[tuple[str, int, TurnCosts]]) -> Figures:
+def measure_langchain(options: BenchOptions) -> Figures:
     """Return what the strong model's stored queries cost our agent, and LangChain's by the tools that it calls.
 
     LangChain's model is played at its best: it looks at the schema of the tables that its query reads and at no other,
@@ -199,17 +144,178 @@ def _compare_agents(arms: list[tuple[str, int, TurnCosts]]) -> Figures:
     provider counts too, and the arguments of calls are left out. Only turns that all three end are counted;
     `langchain_failed` are those in which the toolkit cannot read the schema.
     """
-    ended = set[str].intersection(*(set(costs) for _, _, costs in arms))
-    n = max(len(ended), 1)
-    failed = next(questions - len(costs) for name, questions, costs in arms if name == "langchain")
-    figures: Figures = {"n": len(ended), "langchain_failed": failed}
-    for name, _, costs in arms:
-        calls, tokens = (sum(costs[turn][place] for turn in ended) for place in (0, 1))
-        figures[name] = {"calls": round(calls / n, 3), "prompt_tokens": round(tokens / n)}
+    strong = read_strong(options.folder, options.limit)
+    asked, drafts = strong.asked, strong.drafts[ARM]
+    costs: dict[str, TurnCosts] = {
+        "tableturn": {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})},
+        "langchain": play_turns(asked, drafts, checks=True),
+        "langchain_unchecked": play_turns(asked, drafts, checks=False),
+    }
+    ended = set[str].intersection(*map(set, costs.values()))
+    figures: Figures = {"n": len(ended), "langchain_failed": len(asked.questions) - len(costs["langchain"])}
+    for name, found in costs.items():
+        calls, tokens = (sum(found[turn][place] for turn in ended) / max(len(ended), 1) for place in (0, 1))
+        figures[name] = {"calls": round(calls, 3), "prompt_tokens": round(tokens)}
     return figures
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "langchain": Measure(_agents, lambda arm: (arm[0], len(arm[1].questions), arm[2]()), _compare_agents),
-    "turn-cost": Measure(_askings, _cost, _count_costs),
-}
+def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
+    """Return the cost of each turn to LangChain's agent, without those in which its toolkit fails on the database.
+
+    The model knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour. If
+    it `checks`, the query goes through the checker first, a request of its own, as the prompt and the tools'
+    descriptions demand of the model.
+    """
+    model = ScriptedModel(script=lambda prompt: "", usage=None)
+    agent = LangChainAgent(asked, model, make_settings(), "predicted")
+    found: dict[str, tuple[int, int]] = {}
+    for _, turns in groupby(asked.questions, attrgetter("interaction")):
+        past: list[PastTurn] = []
+        for turn in turns:
+            sql = drafts[turn.id]
+            with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
+                steps = [
+                    ("sql_db_list_tables", {"tool_input": ""}),
+                    ("sql_db_schema", {"table_names": ", ".join(sorted(used_items(sql, database.schema()).tables))}),
+                    *([("sql_db_query_checker", {"query": sql})] if checks else []),
+                    ("sql_db_query", {"query": sql}),
+                ]
+
+                def script(
+                    prompt: ScriptedPrompt, sql: str = sql, steps: Sequence[tuple[str, dict[str, str]]] = steps
+                ) -> AIMessage:
+                    if len(prompt.messages) == 1:  # the checker's own request
+                        return AIMessage(sql)
+                    done = sum(isinstance(message, ToolMessage) for message in prompt.messages)
+                    if done == len(steps):
+                        return AIMessage("This is what the query gives.")
+                    name, arguments = steps[done]
+                    return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{done}"}])
+
+                model.script = script
+                usage = asyncio.run(agent.take(turn, past, database)).usage
+                found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
+            past.append(PastTurn(turn.text, sql=sql))
+    return found
+
+
+def combine_databases(spider: Dataset) -> Dataset:
+    """Return the dataset of the large database, which is built in the cache folder when it is first asked for.
+
+    Its questions are drawn by a seed from those whose gold gives the same rows there as on its own database.
+
+    Args:
+        spider: Spider's dev split, as loaded.
+
+    Raises:
+        SettingsError: The data folder holds no databases, or the cache folder cannot be written.
+    """
+    found = {path.stem: path for folder in reversed(spider.databases) for path in folder.glob("*/*.sqlite")}
+    files = [path for name, path in sorted(found.items()) if name == path.parent.name and _is_whole(path)]
+    if not files:
+        raise SettingsError(f"dataset {LARGE!r}: no databases with rows in {', '.join(map(str, spider.databases))}")
+    states = [(path.stem, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    digest = hashlib.sha256(json.dumps([_FORM, QUESTIONS, SEED, states]).encode()).hexdigest()[:16]
+    folder = cache_folder() / LARGE / digest
+    path, kept = folder / LARGE / f"{LARGE}.sqlite", folder / "questions.json"
+    try:
+        if not path.exists():
+            _build_large(files, path)
+        if kept.exists():
+            questions = _READER.validate_json(kept.read_bytes())
+        else:
+            drawn = list(spider.questions)
+            random.Random(SEED).shuffle(drawn)  # noqa: S311 - a draw that can be repeated, not a secret
+            with Database.open(path) as large:
+                carried = (_carry_question(question, spider, large) for question in drawn)
+                questions = tuple(islice((question for question in carried if question is not None), QUESTIONS))
+            with written_whole(kept) as file:
+                file.write(_READER.dump_json(questions))
+    except (OSError, sqlite3.Error) as error:
+        raise SettingsError(f"dataset {LARGE!r} cannot be built in {folder}: {error}") from error
+    return Dataset(LARGE, spider.split, questions, (folder,), root=spider.root)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a database holds rows, all that it should hold."""
+    try:
+        with closing(open_read_only(path)) as connection:
+            tables = sqlite_tables(connection)
+            return path.stem not in PARTIAL and any(holds_rows(connection, table) for table in tables)
+    except sqlite3.Error:
+        return False
+
+
+def _build_large(files: Sequence[Path], path: Path) -> None:
+    """Make every table as it is in its own database, keys included, with its rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+        made = Path(temporary) / path.name
+        with closing(sqlite3.connect(made, isolation_level=None, uri=True)) as connection:
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.execute("PRAGMA synchronous = OFF")
+            for file in files:
+                with Database.open(file) as database:
+                    schema = database.schema()
+                connection.execute("ATTACH ? AS one", (f"{file.absolute().as_uri()}?mode=ro&immutable=1",))
+                connection.execute("BEGIN")
+                for table in schema.tables:
+                    if table.kind != "table":
+                        continue
+                    own = quoted(_large_name(schema, table.name))
+                    parts = [f"{quoted(column.name)} {column.type}" for column in table.columns]
+                    if table.primary_key:
+                        parts.append(f"PRIMARY KEY ({_list_names(table.primary_key)})")
+                    parts += [
+                        f"FOREIGN KEY ({_list_names(key.columns)}) REFERENCES "
+                        f"{quoted(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
+                        for key in schema.foreign_keys
+                        if key.table == table.name and not key.inferred
+                    ]
+                    names = _list_names([column.name for column in table.columns])
+                    connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
+                    connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quoted(table.name)}")
+                connection.execute("COMMIT")
+                connection.execute("DETACH one")
+        os.replace(made, path)
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names))
+
+
+def _large_name(schema: Schema, table: str) -> str:
+    return f"{schema.name}__{table}"
+
+
+def carry_over(sql: str, schema: Schema) -> str:
+    """Return a query on a database of some schema as it stands on the large one.
+
+    Raises:
+        SQLParseError: It cannot be parsed as one query.
+    """
+    tree = parse(sql, schema.dialect).tree.copy()
+    for scope in resolve(tree, schema).scopes:
+        for source in scope.sources:
+            node = source.node
+            if source.table is None or not isinstance(node, exp.Table):
+                continue
+            if not node.alias:
+                node.set("alias", exp.TableAlias(this=node.this.copy()))
+            node.set("this", exp.to_identifier(_large_name(schema, source.table.name), quoted=True))
+    return tree.sql(schema.dialect)
+
+
+def _carry_question(question: Question, spider: Dataset, large: Database) -> Question | None:
+    """Return a question with its gold as it stands on the large database; None if that gives other rows, or none."""
+    if question.database in PARTIAL or question.disputed:
+        return None
+    try:
+        with Database.open(spider.database(question.database)) as own:
+            gold = carry_over(question.golds[0], own.schema())
+            rows = own.execute(question.golds[0]).rows
+        if rows and rows == large.execute(gold).rows:
+            return replace(question, database=LARGE, golds=(gold,))
+    except (QueryError, SQLParseError, DatabaseUnavailable):
+        pass
+    return None

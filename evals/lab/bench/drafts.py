@@ -1,20 +1,23 @@
-"""What the agent makes of stored drafts: which it sends back, which it chooses, and if revisions make them worse."""
+"""What the agent makes of stored drafts: which it sends back, which it chooses, and if revisions make them worse.
+
+Mutations are revisions that a careless model makes of a good query: a part left out, or turned round.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+
+from sqlglot import exp
 
 from ....agent.attempts.compare import same_answer
 from ....agent.records import Attempt, plain_result
-from ....tools.errors import QueryError
+from ....tools.errors import QueryError, SQLParseError
+from ....tools.sql import parse_select
 from ...datasets import Dataset, Question, load_dataset
 from ...runner import TurnRecord
 from .gold import Databases
-from .measure import Figures, Measure, Whole, divide, merge_figures, share
-from .mutations import MUTATIONS, mutate_drafts, swap_drafts
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures, divide, share
 from .replays import (
     SYSTEMS,
     Drafts,
@@ -34,18 +37,130 @@ REVISED = {"gate": False, "max_attempts": 2}
 """Every draft is revised once, however good it looks."""
 
 EVERY = 9
-"""One question of Spider train in so many, where no limit is set."""
+"""One question of Spider train in so many, if no limit is set."""
 
 TRAIN_WITHOUT = ("baseball_1", "music_2", "soccer_1")
 """Databases that are not there or have no rows, so that results on them mean nothing."""
 
 DIALOGUE_SYSTEMS = ("gpt-5.2_zero_shot", "gemini-3-pro_zero_shot")
 
-Group = tuple[str, Replay, Drafts]
-"""Drafts of some questions, by the name of the group that they are counted in."""
+_OPPOSITES: Mapping[type[exp.Expr], type[exp.Binary]] = {
+    exp.GT: exp.LT,
+    exp.LT: exp.GT,
+    exp.GTE: exp.LTE,
+    exp.LTE: exp.GTE,
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+}
 
 
-def _train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
+def mutate(sql: str, mutation: str) -> str:
+    """Return the query with a mutation of `MUTATIONS`; as it is if that changes nothing or it cannot be parsed."""
+    try:
+        tree = parse_select(sql)
+    except SQLParseError:
+        return sql
+    before = tree.sql("sqlite")
+    after = MUTATIONS[mutation](tree).sql("sqlite")
+    return sql if after == before else after
+
+
+def _find_outer(tree: exp.Expr) -> list[exp.Select]:
+    """Return the SELECTs whose rows are the result: one, or a compound's."""
+    nested = (exp.Subquery, exp.In, exp.Exists, exp.CTE)
+    return [select for select in tree.find_all(exp.Select) if select.find_ancestor(*nested) is None]
+
+
+def _drop_column(tree: exp.Expr) -> exp.Expr:
+    for select in _find_outer(tree):
+        if len(select.expressions) > 1:
+            select.expressions[-1].pop()
+    return tree
+
+
+def _drop_condition(tree: exp.Expr) -> exp.Expr:
+    """Drop the last condition of WHERE, or the whole clause if it is the only one."""
+    for select in _find_outer(tree):
+        where = select.args.get("where")
+        if where is not None and isinstance(where.this, exp.And):
+            where.set("this", where.this.this)
+        elif where is not None:
+            where.pop()
+    return tree
+
+
+def _drop_having(tree: exp.Expr) -> exp.Expr:
+    for having in list(tree.find_all(exp.Having)):
+        having.pop()
+    return tree
+
+
+def _drop_distinct(tree: exp.Expr) -> exp.Expr:
+    for distinct in list(tree.find_all(exp.Distinct)):
+        if isinstance(distinct.parent, exp.Count):
+            distinct.replace(distinct.expressions[0])
+        else:
+            distinct.pop()
+    return tree
+
+
+def _drop_limit(tree: exp.Expr) -> exp.Expr:
+    for clause in ("order", "limit"):
+        tree.set(clause, None)
+    return tree
+
+
+def _drop_negation(tree: exp.Expr) -> exp.Expr:
+    def affirm(node: exp.Expr) -> exp.Expr:
+        return node.this if isinstance(node, exp.Not | exp.Except) else node
+
+    return tree.transform(affirm)
+
+
+def _turn_comparisons(tree: exp.Expr) -> exp.Expr:
+    for node in list(tree.find_all(*_OPPOSITES)):
+        if not isinstance(node.find_ancestor(exp.Join, exp.Select, exp.Subquery), exp.Join):
+            node.replace(_OPPOSITES[type(node)](this=node.this, expression=node.expression))
+    return tree
+
+
+def _turn_order(tree: exp.Expr) -> exp.Expr:
+    for order in tree.find_all(exp.Ordered):
+        down = not order.args.get("desc")
+        order.set("desc", down)
+        order.set("nulls_first", not down)
+    return tree
+
+
+MUTATIONS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
+    "without_column": _drop_column,
+    "without_condition": _drop_condition,
+    "without_having": _drop_having,
+    "without_distinct": _drop_distinct,
+    "without_limit": _drop_limit,
+    "without_negation": _drop_negation,
+    "turned_comparisons": _turn_comparisons,
+    "turned_order": _turn_order,
+}
+"""By name, what makes of a tree another one; the tree itself may change."""
+
+
+def _mutate_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
+    """Return the drafts by mutation; `other_question` has another question's draft of the same database."""
+    found: dict[str, Drafts] = {
+        name: {question.id: mutate(drafts[question.id], name) for question in asked.questions} for name in MUTATIONS
+    }
+    others: dict[str, str] = {}
+    for question in asked.questions:
+        same = [drafts[other.id] for other in asked.questions if other.database == question.database]
+        own = drafts[question.id]
+        # Neighbours often ask the same: half-way round the list.
+        start = (same.index(own) + len(same) // 2) % len(same)
+        others[question.id] = next((sql for sql in same[start:] + same[:start] if sql != own), own)
+    return found | {"other_question": others}
+
+
+def _read_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     """Return questions of Spider train with their gold queries as drafts."""
     whole = load_dataset("spider", "train", options.folder).without(TRAIN_WITHOUT)
     step = EVERY if options.limit is None else max(len(whole.questions) // options.limit, 1)
@@ -53,17 +168,17 @@ def _train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     return asked, {question.id: question.golds[0] for question in asked.questions}
 
 
-def _revised(asked: Dataset, questions: Sequence[Question], drafts: Drafts, revisions: Drafts) -> dict[str, bool]:
+def _revise(asked: Dataset, questions: Sequence[Question], drafts: Drafts, revisions: Drafts) -> dict[str, bool]:
     """Return by id whether each question's answer is right if its draft is followed by its revision."""
     played = play_officially(replace(asked, questions=tuple(questions)), [drafts, revisions], REVISED)
     return {record.id: right for record, right in played}
 
 
-def _changed(asked: Dataset, drafts: Drafts, others: Drafts) -> list[Question]:
+def _find_changed(asked: Dataset, drafts: Drafts, others: Drafts) -> list[Question]:
     return [question for question in asked.questions if others[question.id] != drafts[question.id]]
 
 
-def _gate(options: BenchOptions) -> Figures:
+def measure_gate(options: BenchOptions) -> Figures:
     """Return what ends after one call, with DAIL-SQL's drafts revised by DIN-SQL's."""
     replay = read_published(options.folder, options.limit)
     judged = play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {})
@@ -75,38 +190,23 @@ def _gate(options: BenchOptions) -> Figures:
     }
 
 
-def _alarm_groups(options: BenchOptions) -> Iterator[Group]:
-    """Yield a strong model's drafts, six published systems', and gold queries as they are and with one thing broken."""
-    for name, replay in (
-        ("strong", read_strong(options.folder, options.limit)),
-        ("published", read_published(options.folder, options.limit)),
-    ):
-        yield from ((name, replay, drafts) for drafts in replay.drafts.values())
-    asked, golds = _train_golds(options)
-    yield "mutated", Replay(asked, {}), golds
-    for found in _mutants(asked, golds).values():
-        changed = replace(asked, questions=tuple(_changed(asked, golds, found)))
-        yield "mutated", Replay(changed, {}), found
+def measure_alarms(options: BenchOptions) -> Figures:
+    """Return rates of drafts sent back; `precision` is the share of alarms on wrong drafts, None of too few alarms.
 
-
-def _alarms(group: Group) -> tuple[str, list[tuple[bool, bool]]]:
-    """Return whether each draft is right, and whether it was sent back: it is then answered with itself."""
-    name, replay, drafts = group
-    judged: list[tuple[bool, bool]] = []
-    for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
-        right = replay.is_right(verdict, drafts[record.id])
-        if right is not None:
-            judged.append((right, len(record.attempts) > 1 or any(each["error"] for each in record.attempts[:1])))
-    return name, judged
-
-
-def _count_alarms(groups: list[tuple[str, list[tuple[bool, bool]]]]) -> Figures:
-    """Return rates of drafts sent back; `precision` is the share of alarms on wrong drafts, None of too few alarms."""
+    Drafts are a strong model's, six published systems', and gold queries as they are and with one thing broken. A draft
+    that is sent back is answered with itself.
+    """
+    judged: dict[str, list[tuple[bool, bool]]] = {}
+    for name, replay, drafts in _read_alarm_groups(options):
+        found = judged.setdefault(name, [])
+        for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
+            right = replay.is_right(verdict, drafts[record.id])
+            if right is not None:
+                is_alarm = len(record.attempts) > 1 or any(each["error"] for each in record.attempts[:1])
+                found.append((right, is_alarm))
     figures: Figures = {}
-    for name in dict.fromkeys(name for name, _ in groups):
-        judged = [one for group, found in groups if group == name for one in found]
-        right = [alarm for is_right, alarm in judged if is_right]
-        wrong = [alarm for is_right, alarm in judged if not is_right]
+    for name, found in judged.items():
+        right, wrong = ([alarm for is_right, alarm in found if is_right == kind] for kind in (True, False))
         alarms = sum(right) + sum(wrong)
         figures[name] = {
             "n_right": len(right),
@@ -118,57 +218,53 @@ def _count_alarms(groups: list[tuple[str, list[tuple[bool, bool]]]]) -> Figures:
     return figures
 
 
-def _mutants(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
-    found: dict[str, Drafts] = {name: mutate_drafts(asked, drafts, name) for name in MUTATIONS}
-    return found | {"other_question": swap_drafts(asked, drafts)}
+def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, Replay, Drafts]]:
+    for name, read in (("strong", read_strong), ("published", read_published)):
+        replay = read(options.folder, options.limit)
+        yield from ((name, replay, drafts) for drafts in replay.drafts.values())
+    asked, golds = _read_train_golds(options)
+    yield "mutated", Replay(asked, {}), golds
+    for found in _mutate_drafts(asked, golds).values():
+        yield "mutated", Replay(replace(asked, questions=tuple(_find_changed(asked, golds, found))), {}), found
 
 
-def _revision_cases(options: BenchOptions) -> Iterator[tuple[str, Dataset, Drafts, Drafts]]:
-    asked, golds = _train_golds(options)
-    yield "n", asked, golds, golds
-    for name, mutants in _mutants(asked, golds).items():
-        yield name, asked, golds, mutants
+def measure_revisions(options: BenchOptions) -> Figures:
+    """Return by mutation `kept`, EX with gold as the draft and its mutation as the revision, and `mended`.
 
-
-def _revisions(case: tuple[str, Dataset, Drafts, Drafts]) -> Figures:
-    """Return `kept`, EX with gold as the draft and its mutation as the revision, and `mended`, EX the other way round.
-
-    The latter is of those mutations that are wrong.
+    The latter is EX the other way round, of those mutations that are wrong.
     """
-    name, asked, golds, mutants = case
-    if name == "n":
-        return {name: len(golds)}
-    changed = _changed(asked, golds, mutants)
-    right = judge_officially(replace(asked, questions=tuple(changed)), mutants)
-    wrong = [question for question in changed if not right[question.id]]
-    return {
-        name: {
+    asked, golds = _read_train_golds(options)
+    figures: Figures = {"n": len(golds)}
+    for name, mutants in _mutate_drafts(asked, golds).items():
+        changed = _find_changed(asked, golds, mutants)
+        right = judge_officially(replace(asked, questions=tuple(changed)), mutants)
+        wrong = [question for question in changed if not right[question.id]]
+        figures[name] = {
             "changed": len(changed),
             "wrong": len(wrong),
-            "kept": share(_revised(asked, changed, golds, mutants).values()),
-            "mended": share(_revised(asked, wrong, mutants, golds).values()),
+            "kept": share(_revise(asked, changed, golds, mutants).values()),
+            "mended": share(_revise(asked, wrong, mutants, golds).values()),
         }
-    }
+    return figures
 
 
-def _never_worse(options: BenchOptions) -> Figures:
+def measure_never_worse(options: BenchOptions) -> Figures:
     """Return EX of DAIL-SQL's drafts, and `after` each kind of revision; `next_best` is the second system's query."""
     replay = read_published(options.folder, options.limit)
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
     right = judge_officially(asked, drafts)
     bare = {question.id: drafts[question.id].rstrip(" ;") for question in asked.questions}
-    mutants = _mutants(asked, drafts)
     revisers: Mapping[str, Drafts] = {
         "broken": {key: f"{sql} WHERE FROM" for key, sql in bare.items()},
         "empty": {key: f"SELECT * FROM ({sql}) LIMIT 0" for key, sql in bare.items()},
         "prose": dict.fromkeys(bare, "I believe that the query above is what was asked for."),
-        **mutants,
+        **_mutate_drafts(asked, drafts),
         "next_best": next_best,
     }
-    changed = {name: _changed(asked, drafts, found) for name, found in revisers.items()}
+    changed = {name: _find_changed(asked, drafts, found) for name, found in revisers.items()}
     # A revision that is the draft itself need not be played.
-    after = {name: right | _revised(asked, changed[name], drafts, found) for name, found in revisers.items()}
+    after = {name: right | _revise(asked, changed[name], drafts, found) for name, found in revisers.items()}
     first = share(right.values())
     return {
         "n": len(right),
@@ -181,11 +277,11 @@ def _never_worse(options: BenchOptions) -> Figures:
 
 def _choose(replay: Replay) -> list[tuple[TurnRecord, bool]]:
     """Return what the agent chooses: every system's query is a draft, results vote, and nothing is revised."""
-    settings: dict[str, Any] = {"candidates": len(replay.drafts), "merge": False, "max_attempts": 1}
+    settings = {"candidates": len(replay.drafts), "merge": False, "max_attempts": 1}
     return play_officially(replay.asked, list(replay.drafts.values()), settings)
 
 
-def _selection(options: BenchOptions) -> Figures:
+def measure_selection(options: BenchOptions) -> Figures:
     """Return EX of the best system, of the most frequent result, of our choice and of the best that there is.
 
     `lost` counts, of the questions that some system has right and ours has not, how many systems have it right.
@@ -195,41 +291,36 @@ def _selection(options: BenchOptions) -> Figures:
     ours = _choose(replay)
     support = [sum(found[record.id] for found in right.values()) for record, _ in ours]
     lost = [count for (_, is_right), count in zip(ours, support, strict=True) if count and not is_right]
+    with Databases(replay.asked) as databases:
+        majority = [right[_find_majority(databases, turn, replay.drafts)][turn.id] for turn in replay.asked.questions]
     return {
         "n": len(ours),
         "best_single": max(share(found.values()) for found in right.values()),
-        "majority": share([right[name][question] for question, name in _majority(replay).items()]),
+        "majority": share(majority),
         "ours": share([is_right for _, is_right in ours]),
         "oracle": share([count > 0 for count in support]),
         "lost": {str(count): lost.count(count) for count in sorted(set(lost))},
     }
 
 
-def _majority(replay: Replay) -> Mapping[str, str]:
-    """Return by question a system whose result is the most frequent; the first system breaks ties."""
-    chosen: dict[str, str] = {}
-    with Databases(replay.asked) as databases:
-        for question in replay.asked.questions:
-            groups: list[list[tuple[str, Attempt]]] = []
-            for name, found in replay.drafts.items():
-                attempt = _run(databases, question.database, found.get(question.id, ""))
-                known = next((group for group in groups if same_answer(group[0][1], attempt)), None)
-                if known is not None:
-                    known.append((name, attempt))
-                elif attempt.result is not None:
-                    groups.append([(name, attempt)])
-            chosen[question.id] = max(groups, key=len)[0][0] if groups else next(iter(replay.drafts))
-    return chosen
+def _find_majority(databases: Databases, question: Question, drafts: Mapping[str, Drafts]) -> str:
+    """Return a system whose result is the most frequent; the first system breaks ties."""
+    groups: list[list[tuple[str, Attempt]]] = []
+    for name, found in drafts.items():
+        try:
+            table = databases.open(question.database).execute(found.get(question.id, ""))
+        except QueryError:
+            continue
+        attempt = Attempt(found[question.id], result=plain_result(table))
+        known = next((group for group in groups if same_answer(group[0][1], attempt)), None)
+        if known is None:
+            groups.append([(name, attempt)])
+        else:
+            known.append((name, attempt))
+    return max(groups, key=len)[0][0] if groups else next(iter(drafts))
 
 
-def _run(databases: Databases, database: str, sql: str) -> Attempt:
-    try:
-        return Attempt(sql, result=plain_result(databases.open(database).execute(sql)))
-    except QueryError as error:
-        return Attempt(sql, error=str(error), error_kind=error.kind)
-
-
-def _multiturn(options: BenchOptions) -> Figures:
+def measure_selection_multiturn(options: BenchOptions) -> Figures:
     """Return EX by question of GPT-5.2 alone, of Gemini-3-pro alone, of our choice turn by turn, and of the best."""
     replay = read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)
     first, second = (judge_officially(replay.asked, drafts) for drafts in replay.drafts.values())
@@ -241,13 +332,3 @@ def _multiturn(options: BenchOptions) -> Figures:
         "ours": share([right for _, right in ours]),
         "oracle": share([right or second[key] for key, right in first.items()]),
     }
-
-
-MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
-    "alarms": Measure(_alarm_groups, _alarms, _count_alarms),
-    "gate": Whole(_gate),
-    "never-worse": Whole(_never_worse),
-    "revisions": Measure(_revision_cases, _revisions, merge_figures),
-    "selection": Whole(_selection),
-    "selection-multiturn": Whole(_multiturn),
-}

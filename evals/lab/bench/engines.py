@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from statistics import median
+
+from sqlglot import exp
 
 from tests.tools.database.carried import ENGINES, carry, explain_missing, open_driver
 from tests.tools.database.conformance.attacks import SHARED
@@ -22,18 +27,24 @@ from tests.tools.database.conformance.tables import STATEMENTS
 
 from ....tools.database import Database, Limits, Schema
 from ....tools.errors import QueryError, SQLParseError
-from .determined import Expected, determined
-from .gold import golds
+from ....tools.sql import parse_select
+from ....tools.sql.checks.groups import bare_references
+from ....tools.sql.dialects import rules_of
+from ....tools.sql.resolve import resolve
+from ...official.execution import lenient_text, open_read_only
+from .gold import PARTIAL, golds
 from .harness import least_seconds
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
 from .scale import build_large
 from .translate import translate
 
-_PARTIAL = "wta_1"
-_LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000)
+LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000)
 _PASSES = 5
 _TIMED = 100
 _TABLES = 1_000
+
+# Of seventeen digits, the last ones depend on the order in which an engine adds up.
+_DIGITS = 9
 
 _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
     "sqlite": SQLite,
@@ -44,119 +55,184 @@ _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
 }
 """The engines that are attacked, as the suite has them that every engine is held against."""
 
+Row = tuple[int | float | str | bytes | None, ...]
+
 
 @dataclass(frozen=True)
-class _Database:
-    """A database of Spider's with the queries that count."""
+class Expected:
+    """The rows of a query in SQLite.
 
-    path: Path
-    schema: Schema
-    expected: list[Expected]
+    Attributes:
+        sql: The query.
+        runs: Groups of rows whose order among themselves is open, in order; one group if no order is asked for.
+    """
+
+    sql: str
+    runs: Sequence[Sequence[Row]]
+
+    def matches(self, rows: Sequence[Row]) -> bool:
+        """Whether these are the rows, in the order that is determined."""
+        if len(rows) != sum(map(len, self.runs)):
+            return False
+        left = iter(rows)
+        return all(_count_rows([next(left) for _ in run]) == _count_rows(run) for run in self.runs)
 
 
-@dataclass
-class _Outcome:
-    ran: int = 0
-    same: int = 0
-    differing: list[str] = field(default_factory=list[str])
-    added: list[float] = field(default_factory=list[float])
+def _count_rows(rows: Sequence[Row]) -> Counter[tuple[object, ...]]:
+    def simplify(value: object) -> object:
+        return float(f"{value:.{_DIGITS}g}") if isinstance(value, int | float) else value
+
+    return Counter(tuple(map(simplify, row)) for row in rows)
 
 
-def run(options: BenchOptions) -> dict[str, object]:
-    """Figures by engine; what did not run or gave other rows is in `differing`.
+def find_determined(path: Path, schema: Schema, queries: Sequence[str]) -> list[Expected]:
+    """Return those of the queries that run in SQLite and whose rows SQL determines.
+
+    Left out are queries with a column beside an aggregate that is neither grouped by nor of a table that is grouped by
+    its key, and queries whose LIMIT cuts through rows that ORDER BY does not tell apart.
+    """
+    found: list[Expected] = []
+    strict = rules_of("postgres")
+    with closing(open_read_only(path)) as connection:
+        connection.text_factory = lenient_text
+        for sql in queries:
+            try:
+                tree = parse_select(sql, "sqlite")
+                rows = connection.execute(sql).fetchall()
+                resolution = resolve(tree.copy(), schema)
+                bare = any(bare_references(scope, resolution, strict) for scope in resolution.scopes)
+                limited = [query for query in tree.find_all(exp.Query) if query.args.get("limit")]
+                if bare or any(_cuts_tie(connection, query) for query in limited) or not isinstance(tree, exp.Query):
+                    continue
+                runs = [rows]
+                if tree.args.get("order") is not None:
+                    offset = _read_number(tree, "offset")
+                    keyed = _read_keyed(connection, tree)[offset : offset + len(rows)]
+                    runs = [[row for row, _ in run] for _, run in groupby(keyed, key=lambda each: each[1])]
+                found.append(Expected(sql, runs))
+            except (SQLParseError, sqlite3.Error):
+                continue
+    return found
+
+
+def _cuts_tie(connection: sqlite3.Connection, query: exp.Query) -> bool:
+    """Whether other rows than those above the limit could as well stand there."""
+    offset = _read_number(query, "offset")
+    keyed = _read_keyed(connection, query)
+    for place in (offset, offset + _read_number(query, "limit")):
+        tied = 0 < place < len(keyed) and keyed[place - 1][1] == keyed[place][1]
+        if tied and len({repr(row) for row, key in keyed if key == keyed[place][1]}) > 1:
+            return True
+    return False
+
+
+def _read_number(query: exp.Query, clause: str) -> int:
+    node = query.args.get(clause)
+    return int(node.expression.name) if node is not None and node.expression is not None else 0
+
+
+def _read_keyed(connection: sqlite3.Connection, query: exp.Query) -> list[tuple[Row, Row]]:
+    """Return all rows without the limit, each with what it is ordered by."""
+    whole = query.copy()
+    whole.set("limit", None)
+    whole.set("offset", None)
+    order = whole.args.get("order")
+    terms = [ordered.this for ordered in order.expressions] if order is not None else []
+    if isinstance(whole, exp.Select) and not whole.args.get("distinct"):
+        width = len(connection.execute(f"{whole.sql(dialect='sqlite')} LIMIT 0").description)
+        named = {item.alias.lower(): item.unalias() for item in whole.expressions if item.alias}
+        for number, term in enumerate(terms):
+            if term.is_int:
+                term = whole.expressions[int(term.name) - 1].unalias()
+            meant = named.get(term.name.lower(), term) if isinstance(term, exp.Column) and not term.table else term
+            whole.append("expressions", exp.alias_(meant.copy(), f"key_{number}"))
+        rows = connection.execute(whole.sql(dialect="sqlite")).fetchall()
+        return [(row[:width], row[width:]) for row in rows]
+    # Rows that are told apart, or of several queries, are ordered by columns of the result.
+    names = [item.alias_or_name.lower() for item in whole.selects]
+    places = [names.index(term.name.lower()) for term in terms if term.name.lower() in names]
+    rows = connection.execute(whole.sql(dialect="sqlite")).fetchall()
+    if len(places) < len(terms):
+        return [(row, (number,)) for number, row in enumerate(rows)]
+    return [(row, tuple(row[place] for place in places)) for row in rows]
+
+
+def run(options: BenchOptions) -> Figures:
+    """Return figures by engine; what did not run or gave other rows is in `differing`.
 
     `golds_run` and `same_rows` are shares of `determined`, the number of Spider dev's distinct gold queries whose rows
     SQL determines. `ms_added` is the median of what `Database.execute` takes longer than the bare driver. `--limit` is
     the number of gold queries.
     """
-    databases = _databases(options)
-    return {name: _engine(name, databases) for name in ENGINES}
-
-
-def _databases(options: BenchOptions) -> Mapping[str, _Database]:
-    queries: dict[str, list[str]] = defaultdict(list)
-    found = [gold for gold in golds(options.folder, (("spider", "dev"),)) if gold.database != _PARTIAL]
+    queries: dict[Path, list[str]] = defaultdict(list)
+    found = [gold for gold in golds(options.folder, (("spider", "dev"),)) if gold.database not in PARTIAL]
     step = max(1, len(found) // options.limit) if options.limit else 1
     for gold in found[::step][: options.limit]:
-        queries[gold.database].append(gold.sql)
-    held: dict[str, _Database] = {}
-    for name, texts in queries.items():
-        path = options.folder / "spider" / "database" / name / f"{name}.sqlite"
+        path = options.folder / "spider" / "database" / gold.database / f"{gold.database}.sqlite"
+        queries[path].append(gold.sql)
+    expected: dict[Path, list[Expected]] = {}
+    for path, texts in queries.items():
         with Database.open(path) as database:
-            schema = database.schema()
-        held[name] = _Database(path, schema, determined(path, schema, texts))
-    return held
+            expected[path] = find_determined(path, database.schema(), texts)
+    return {name: _measure_engine(name, expected) for name in ENGINES}
 
 
-def _engine(name: str, databases: Mapping[str, _Database]) -> dict[str, object]:
+def _measure_engine(name: str, expected: Mapping[Path, Sequence[Expected]]) -> Figures:
     if missing := explain_missing(name):
         return {"not run": missing}
+    same: list[bool] = []
+    differing: list[str] = []
+    added: list[float] = []
+    total = sum(map(len, expected.values()))
     with tempfile.TemporaryDirectory() as folder:
-        outcome = _Outcome()
-        for held in databases.values():
-            _compare(carry(held.path, name, Path(folder)), held, outcome)
-        total = sum(len(held.expected) for held in databases.values())
-        return {
-            "determined": total,
-            "golds_run": round(outcome.ran / total, 4) if total else None,
-            "same_rows": round(outcome.same / total, 4) if total else None,
-            **attacked(_CANDIDATES[name]()),
-            "ms_added": round(1000 * median(outcome.added), 3) if outcome.added else None,
-            "schema_1000_tables_s": _large_schema(name),
-            "differing": outcome.differing,
-        }
+        for path, queries in expected.items():
+            url = carry(path, name, Path(folder))
+            bare = open_driver(url)
+            with Database.open(url) as database:
+                for query in queries:
+                    try:
+                        sql = translate(query.sql, database.dialect, database.schema())
+                        rows = database.execute(sql, LIMITS).rows
+                    except (SQLParseError, QueryError) as error:
+                        differing.append(f"{path.stem}: {query.sql} -- {error}")
+                        continue
+                    same.append(query.matches(rows))
+                    if not same[-1]:
+                        differing.append(f"{path.stem}: {query.sql} -- other rows: {sql}")
+                    if len(added) < _TIMED:
+                        sides = [partial(database.execute, sql, LIMITS), partial(bare, sql)]
+                        guarded, plain = least_seconds(sides, _PASSES)
+                        added.append(guarded - plain)
+        large = Path(folder) / "large.sqlite"
+        build_large(large, _TABLES)
+        url = carry(large, name, Path(folder))
+        start = time.perf_counter()
+        with Database.open(url) as database:
+            assert len(database.schema().tables) == _TABLES
+            seconds = time.perf_counter() - start
+    return {
+        "determined": total,
+        "golds_run": round(len(same) / total, 4) if total else None,
+        "same_rows": round(sum(same) / total, 4) if total else None,
+        **attack(_CANDIDATES[name]()),
+        "ms_added": round(1000 * median(added), 3) if added else None,
+        "schema_1000_tables_s": round(seconds, 2),
+        "differing": differing,
+    }
 
 
-def _compare(url: str, held: _Database, outcome: _Outcome) -> None:
-    bare = open_driver(url)
-    with Database.open(url) as database:
-        schema = database.schema()
-        for expected in held.expected:
-            try:
-                sql = translate(expected.sql, database.dialect, schema)
-                rows = database.execute(sql, _LIMITS).rows
-            except (SQLParseError, QueryError) as error:
-                outcome.differing.append(f"{held.path.stem}: {expected.sql} -- {error}")
-                continue
-            outcome.ran += 1
-            if expected.matches(rows):
-                outcome.same += 1
-            else:
-                outcome.differing.append(f"{held.path.stem}: {expected.sql} -- other rows: {sql}")
-            if len(outcome.added) < _TIMED:
-                ours = partial(database.execute, sql, _LIMITS)
-                timed, bare_timed = least_seconds([ours, partial(bare, sql)], _PASSES)
-                outcome.added.append(timed - bare_timed)
-
-
-def attacked(candidate: Candidate) -> dict[str, object]:
+def attack(candidate: Candidate) -> Figures:
     """Return how many statements were sent that must not run, and how many were refused without any effect."""
     attacks = sorted({*SHARED, *candidate.attacks})
+    refused = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as writable:
         url = candidate.create(Path(folder), STATEMENTS)
         before = candidate.fingerprint(url)
         with Database.open(url) as database:
-            refused = sum(_refused(database, attack.replace("{folder}", writable)) for attack in attacks)
+            for statement in attacks:
+                try:
+                    database.execute(statement.replace("{folder}", writable))
+                except QueryError:
+                    refused += 1
         unchanged = candidate.fingerprint(url) == before and not any(Path(writable).iterdir())
     return {"attacks_tried": len(attacks), "attacks_held": refused if unchanged else 0}
-
-
-def _refused(database: Database, attack: str) -> bool:
-    try:
-        database.execute(attack)
-    except QueryError:
-        return True
-    return False
-
-
-def _large_schema(engine: str) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.sqlite"
-        build_large(path, _TABLES)
-        url = carry(path, engine, Path(folder))
-        start = time.perf_counter()
-        with Database.open(url) as database:
-            tables = len(database.schema().tables)
-            taken = time.perf_counter() - start
-    assert tables == _TABLES
-    return round(taken, 2)

@@ -1,4 +1,4 @@
-"""What evaluating takes: seconds to judge predictions, ours and the official tool's, and a trial of thirty."""
+"""What evaluating takes: seconds to judge predictions, a trial of thirty questions, and what test suites tell apart."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from ....tools.sample import build_sample
 from ...datasets import Dataset, load_dataset
 from ...metrics import OfficialJudge, Verdict, read_predictions
 from ...trial import TrialOptions, run_trial
-from ..suite import build_random_suite
-from .measure import Figures, Whole
-from .registry import BenchOptions
+from ..suite import build_random_suite, build_suite
+from .registry import BenchOptions, Figures
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
 _OFFICIAL = """
@@ -30,19 +29,21 @@ sys.argv = [script, *sys.argv[2:]]
 runpy.run_path(script, run_name="__main__")
 """
 
-
 _SUITE = 20
 """Databases a schema for TS."""
 
 
-def _measure_judging(options: BenchOptions) -> Figures:
+def measure_score_speed(options: BenchOptions) -> Figures:
     """Return `ours_s`; with `--official DIR` also `official_s`, their ratio, and the same for TS.
 
-    Needs nltk, sqlparse and tqdm for the latter.
+    The latter needs nltk, sqlparse and tqdm. TS is judged over 20 databases a schema; the official tool does only that,
+    ours tells EM and difficulty too.
     """
+    spider = options.folder / "spider"
+    predictions = options.folder / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
     start = time.perf_counter()
     dataset = load_dataset("spider", "dev", options.folder)
-    found = read_predictions(_find_predictions(options), dataset)
+    found = read_predictions(predictions, dataset)
     verdicts = _judge(dataset, found)
     ours = time.perf_counter() - start
     figures: Figures = {
@@ -53,45 +54,19 @@ def _measure_judging(options: BenchOptions) -> Figures:
     }
     if options.official is None:
         return figures
-    spider = options.folder / "spider"
-    official, _ = _run_official(options, spider / "database", "--table", spider / "tables.json", "--etype", "all")
+    compared: list[object] = ["--gold", spider / "dev_gold.sql", "--pred", predictions]
+    tables = [*compared, "--db", spider / "database", "--table", spider / "tables.json", "--etype", "all"]
+    official, _ = _run_official(options.official, tables)
     figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
-    return figures | _time_suite(options, dataset, found)
-
-
-def _find_predictions(options: BenchOptions) -> Path:
-    return options.folder / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
-
-
-def _run_official(options: BenchOptions, databases: Path, *more: object) -> tuple[float, str]:
-    """Return how long the official script takes, and what it prints."""
-    assert options.official is not None
-    gold, predictions = options.folder / "spider" / "dev_gold.sql", _find_predictions(options)
-    arguments = [options.official.absolute(), "--gold", gold, "--pred", predictions, "--db", databases, *more]
-    start = time.perf_counter()
-    done = subprocess.run(  # noqa: S603  (the script is the caller's own, named on the command line)
-        [sys.executable, "-c", _OFFICIAL, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise SettingsError(f"the official script in {options.official} failed: {last[0]}")
-    return time.perf_counter() - start, done.stdout
-
-
-def _time_suite(options: BenchOptions, dataset: Dataset, found: Mapping[str, str]) -> Figures:
-    """Judge by TS over 20 databases a schema; the official tool does only that, ours tells EM and difficulty too."""
-    golds: dict[str, list[str]] = defaultdict(list)
-    for question in dataset.questions:
-        golds[question.database].append(question.golds[0])
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in golds.items():
+        for name, queries in _group_golds(dataset).items():
             build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
         start = time.perf_counter()
         right = sum(verdict.ex is True for verdict in _judge(dataset.on(Path(folder)), found))
         ours = time.perf_counter() - start
-        official, output = _run_official(options, Path(folder), "--etype", "exec")
+        official, output = _run_official(options.official, [*compared, "--db", folder, "--etype", "exec"])
     shares = next(line.split() for line in output.splitlines() if line.startswith("execution "))
-    return {
+    return figures | {
         "ts": right,
         "ts_official_share": float(shares[-1]),
         "ts_ours_s": round(ours, 3),
@@ -105,7 +80,25 @@ def _judge(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
         return [judge.judge(question, found[question.id]) for question in dataset.questions]
 
 
-def _measure_trial(options: BenchOptions) -> Figures:
+def _group_golds(dataset: Dataset) -> Mapping[str, Sequence[str]]:
+    golds: dict[str, list[str]] = defaultdict(list)
+    for question in dataset.questions:
+        golds[question.database].append(question.golds[0])
+    return golds
+
+
+def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
+    """Return how long the official script takes, and what it prints."""
+    command = [sys.executable, "-c", _OFFICIAL, str(folder.absolute()), *map(str, arguments)]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - named by the caller
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise SettingsError(f"the official script in {folder} failed: {last[0]}")
+    return time.perf_counter() - start, done.stdout
+
+
+def measure_trial(options: BenchOptions) -> Figures:
     """Return questions, seconds and calls of a trial that is held for the first time."""
     packed = files("tableturn.evals.trial") / "data" / "kestrel.yaml"
     with tempfile.TemporaryDirectory() as folder, as_file(packed) as questions:
@@ -122,4 +115,24 @@ def _measure_trial(options: BenchOptions) -> Figures:
     }
 
 
-MEASURES: Mapping[str, Whole] = {"score-speed": Whole(_measure_judging), "trial": Whole(_measure_trial)}
+def measure_suite(options: BenchOptions) -> Figures:
+    """Return mutants of gold queries and those that suites kill, over all schemas of Spider dev.
+
+    `limit` is a number of schemas.
+    """
+    dataset = load_dataset("spider", "dev", options.folder)
+    golds = list(_group_golds(dataset).items())[: options.limit]
+    with tempfile.TemporaryDirectory() as folder:
+        reports = [build_suite(dataset.database(name), queries, Path(folder)) for name, queries in golds]
+    mutants, killed = sum(report.mutants for report in reports), sum(report.killed for report in reports)
+    shares = {report.database: report.killed / report.mutants if report.mutants else 1.0 for report in reports}
+    return {
+        "schemas": len(reports),
+        "golds": sum(report.golds for report in reports),
+        "databases": sum(report.databases for report in reports),
+        "mutants": mutants,
+        "killed": killed,
+        "share": round(killed / mutants, 4),
+        "lowest": {name: round(shares[name], 3) for name in sorted(shares, key=shares.__getitem__)[:3]},
+        "seconds": round(sum(report.seconds for report in reports), 1),
+    }

@@ -22,18 +22,15 @@ ALL_SPLITS = (
 )
 """Every split whose databases are Spider's."""
 
+PARTIAL = ("wta_1",)
+"""Databases whose public copies lack rows, so that results on them mean nothing."""
+
 _LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000, memory_bytes=2_000_000_000)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """One gold query, found first at this question.
-
-    Attributes:
-        database: Its database's name.
-        question: As asked.
-        sql: As published.
-    """
+    """One gold query as published, with the first question that has it."""
 
     database: str
     question: str
@@ -52,7 +49,7 @@ class Databases(Closing):
         self._stack.close()
 
     def open(self, name: str) -> Database:
-        """A database.
+        """Return a database.
 
         Raises:
             DatabaseUnavailable: It is missing, or cannot be used.
@@ -62,19 +59,19 @@ class Databases(Closing):
         return self._open[name]
 
     def get(self, name: str) -> Database | None:
-        """A database; None if it is missing."""
+        """Return a database; None if it is missing."""
         try:
             return self.open(name)
         except DatabaseUnavailable:
             return None
 
     def schema(self, name: str) -> Schema | None:
-        """A database's schema; None if it is missing."""
+        """Return a database's schema; None if the database is missing."""
         database = self.get(name)
         return database.schema() if database is not None else None
 
     def run(self, name: str, sql: str) -> tuple[tuple[Cell, ...], ...] | QueryError:
-        """A query's rows, or why there are none."""
+        """Return a query's rows, or why there are none."""
         try:
             return self.open(name).execute(sql, _LIMITS).rows
         except QueryError as error:
@@ -82,13 +79,7 @@ class Databases(Closing):
 
 
 def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[Gold]:
-    """Gold queries of several splits.
-
-    Args:
-        data: The folder of benchmark data.
-        splits: Pairs of a dataset's name and its split.
-        distinct: Whether each query of a database comes only once.
-    """
+    """Yield gold queries of splits, named by dataset and split; each query of a database only once if `distinct`."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
         for question in load_dataset(name, split, data).questions:
@@ -99,7 +90,7 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
 
 
 def gold_queries(data: Path) -> dict[Path, list[str]]:
-    """Gold SQL of `ALL_SPLITS` by database file; a query that occurs twice is there twice."""
+    """Return gold SQL of `ALL_SPLITS` by database file; a query that occurs twice is there twice."""
     spider = load_dataset("spider", "dev", data)
     queries: dict[str, list[str]] = {}
     for gold in golds(data, ALL_SPLITS, distinct=False):

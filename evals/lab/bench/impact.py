@@ -16,16 +16,12 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from typing import TypeVar
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
 from ....tools.database.quoting import naming, quoted
 from ....tools.sample import build_sample
 from ...impact import PastAnswer, Replay
-from .measure import Figures, Whole, divide
-from .registry import BenchOptions
-
-PlaceT = TypeVar("PlaceT")
+from .registry import BenchOptions, Figures, divide
 
 SEED = 11
 TURNS = 300
@@ -89,97 +85,77 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
 """What is done to each database, by name: the kind of place that is picked, and the statements."""
 
 
-def make_changes(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
+def _make_changes(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
     """Yield copies of a database with one change each, every kind once."""
     for kind, (pick, *statements) in CHANGES.items():
         path = folder / f"{original.stem}-{kind}.sqlite"
         for _ in range(_TRIES):
             path.write_bytes(original.read_bytes())
-            with suppress(sqlite3.Error, NoPlaceError):
-                yield f"{kind}: {_change(path, pick, statements, schema, random)}", path
+            with suppress(sqlite3.Error, IndexError):
+                with closing(sqlite3.connect(path)) as connection:
+                    connection.execute("PRAGMA legacy_alter_table = ON")
+                    place, names = _pick_place(pick, schema, random)
+                    for statement in statements:
+                        connection.execute(statement.format(**names))
+                    connection.commit()
+                yield f"{kind}: {place}", path
                 break
         path.unlink()
 
 
-def _change(path: Path, pick: str, statements: Sequence[str], schema: Schema, random: Random) -> str:
-    """Make a change to a database; return the name of the place."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA legacy_alter_table = ON")
-        place, names = _pick(pick, schema, random)
-        for statement in statements:
-            connection.execute(statement.format(**names))
-        connection.commit()
-    return place
-
-
-class NoPlaceError(Exception):
-    """A change has no place in a schema."""
-
-
-def _choose(random: Random, places: Sequence[PlaceT]) -> PlaceT:
-    if not places:
-        raise NoPlaceError
-    return random.choice(places)
-
-
-def _pick(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str]]:
-    """Pick a place of a kind: its name, and the quoted names of what is there and what may come.
+def _pick_place(kind: str, schema: Schema, random: Random) -> tuple[str, dict[str, str]]:
+    """Return the name of a random place of a kind, and the quoted names of what is there and what may come.
 
     Columns are outside every key, and of a kind of values; of kind `value` it is a text column and a text of it.
 
     Raises:
-        NoPlaceError: The schema has no such place.
+        IndexError: The schema has no such place.
     """
     tables = [table for table in schema.tables if table.kind == "table"]
     filled = [table for table in tables if table.row_count]
+    column = None
     if kind == "nothing":
         return "", {}
     if kind == "key":
-        key = _choose(random, schema.foreign_keys)
-        return f"{key.table}.{key.columns[0]}", {
-            "t": quoted(key.table),
-            "c": quoted(key.columns[0]),
-            "ref": quoted(f"{key.columns[0]}_ref"),
-        }
+        key = random.choice(schema.foreign_keys)
+        name = key.columns[0]
+        return f"{key.table}.{name}", {"t": quoted(key.table), "c": quoted(name), "ref": quoted(f"{name}_ref")}
     if kind == "largest":
         table = max(tables, key=lambda table: table.row_count or 0)
-        return table.name, _name_table(table)
-    if kind == "one key":
-        table = _choose(random, [table for table in tables if len(table.primary_key) == 1])
-        return table.name, _name_table(table)
-    if kind in ("table", "remainder"):
-        table = _choose(random, filled)
-        names = {"remainder": str(random.randrange(7))} if kind == "remainder" else {}
-        return table.name, _name_table(table) | names
-    keyed = {(key.table, name) for key in schema.foreign_keys for name in key.columns}
-    wanted = {"column": "", "value": "text"}.get(kind, kind)
-    places = [
-        (table, column)
-        for table in filled
-        for column in table.columns
-        if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
-    ]
-    table, column = _choose(random, places)
-    names = {"c": quoted(column.name), "v2": quoted(f"{column.name}_v2"), "new": quoted(f"{column.name}__new")}
-    if kind == "value":
-        texts = [value for value in column.samples if isinstance(value, str)]
-        names["value"] = _choose(random, texts).replace("'", "''")
-    return f"{table.name}.{column.name}", _name_table(table) | names
-
-
-def _name_table(table: TableSchema) -> dict[str, str]:
+    elif kind == "one key":
+        table = random.choice([table for table in tables if len(table.primary_key) == 1])
+    elif kind in ("table", "remainder"):
+        table = random.choice(filled)
+    else:
+        keyed = {(key.table, name) for key in schema.foreign_keys for name in key.columns}
+        wanted = {"column": "", "value": "text"}.get(kind, kind)
+        places = [
+            (table, column)
+            for table in filled
+            for column in table.columns
+            if not column.primary_key and (table.name, column.name) not in keyed and wanted in ("", column.kind)
+        ]
+        table, column = random.choice(places)
     keys = list(table.primary_key or ())
-    return {
+    names = {
         "t": quoted(table.name),
         "dim": quoted(f"dim_{table.name}"),
         "detail": quoted(f"{table.name}_detail"),
         "key": quoted(keys[0]) if keys else "",
         "keys": "".join(f"{quoted(name)}, " for name in keys[:2]),
-        "rest": ", ".join(quoted(column.name) for column in table.columns if column.name not in keys),
+        "rest": ", ".join(quoted(other.name) for other in table.columns if other.name not in keys),
     }
+    if kind == "remainder":
+        names["remainder"] = str(random.randrange(7))
+    if column is None:
+        return table.name, names
+    names |= {"c": quoted(column.name), "v2": quoted(f"{column.name}_v2"), "new": quoted(f"{column.name}__new")}
+    if kind == "value":
+        names["value"] = random.choice([text for text in column.samples if isinstance(text, str)]).replace("'", "''")
+    return f"{table.name}.{column.name}", names
 
 
-IN_VAIN = (
+_IN_VAIN = (
     "What is the carbon footprint of each sale?",
     "What will next year's turnover be?",
 )
@@ -188,100 +164,70 @@ IN_VAIN = (
 
 @dataclass(frozen=True)
 class MadeTurn:
-    """A past turn.
-
-    Attributes:
-        sql: Empty if it was declined.
-        ordered: Whether the order of its rows counts.
-    """
+    """A past turn; its SQL is empty if it was declined, and the order of its rows counts if it is `ordered`."""
 
     question: str
     sql: str
     ordered: bool = False
 
 
-def make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
+_TOP = "SELECT {keys}, {c} FROM {t} ORDER BY {c} DESC, {keys} LIMIT 5"
+_YEARS = "SELECT substr({c}, 1, 4) AS year, count(*) FROM {t} GROUP BY year ORDER BY year"
+_ABOVE = "WITH mean AS (SELECT avg({c}) AS value FROM {t}) SELECT count(*) FROM {t}, mean WHERE {c} > mean.value"
+_TEMPLATES: Sequence[tuple[str, bool, Sequence[tuple[str, str]]]] = (
+    ("table", False, [("How many {table}?", "SELECT count(*) FROM {t}")]),
+    ("text", False, [("{table} by {column}", "SELECT {c}, count(*) FROM {t} GROUP BY {c} HAVING count(*) > 1")]),
+    ("number", False, [("The {call} of {column} of {table}", "SELECT {call}({c}) FROM {t} AS t")]),
+    (
+        "join",
+        False,
+        [
+            (
+                "How many {table} for each {label} of {parent}?",
+                "SELECT p.{l}, count(*) FROM {t} AS c JOIN {p} AS p ON c.{own} = p.{other} GROUP BY p.{l}",
+            ),
+            (
+                "Which {parent} have no {table}?",
+                "SELECT count(*) FROM {p} WHERE {other} NOT IN (SELECT {own} FROM {t} WHERE {own} IS NOT NULL)",
+            ),
+        ],
+    ),
+    ("text", False, [("How many {table} with {column} {value}?", "SELECT count(*) FROM {t} WHERE {c} = '{value}'")]),
+    # The key makes the order certain.
+    ("number", True, [("The top {table} by {column}", _TOP)]),
+    ("time", True, [("{table} by year of {column}", _YEARS)]),
+    ("number", False, [("{table} above the average {column}", _ABOVE)]),
+)
+"""A table, its columns of a kind, or its joins, that turns are about; whether the order of rows counts; questions and
+SQL with places for names."""
+
+
+def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
     """Return so many turns made of templates, the declined ones first; every query gives rows."""
     schema = database.schema()
     tables = [table for table in schema.tables if table.kind == "table" and table.row_count]
     random.shuffle(tables)
-    made = [[turn for table in tables for turn in _fill(each, table, schema, random)] for each in _TEMPLATES]
+    made: list[list[MadeTurn]] = []
+    for kind, ordered, texts in _TEMPLATES:
+        made.append([])
+        for table in tables:
+            for names in _find_places(kind, texts[0][1], table, schema, random):
+                names |= {"table": table.name, "t": _quote(table.name)}
+                made[-1] += [MadeTurn(text.format(**names), sql.format(**names), ordered) for text, sql in texts]
     queries = dict.fromkeys(turn for group in zip_longest(*made) for turn in group if turn is not None)
     running = (turn for turn in queries if database.execute(turn.sql).rows)
-    return [*(MadeTurn(question, "") for question in IN_VAIN), *islice(running, count - len(IN_VAIN))]
+    return [*(MadeTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
 
 
-_COUNTED = MadeTurn("How many {table}?", "SELECT count(*) FROM {t}")
-_GROUPED = MadeTurn("{table} by {column}", "SELECT {c}, count(*) FROM {t} GROUP BY {c} HAVING count(*) > 1")
-_YEARS = "SELECT substr({c}, 1, 4) AS year, count(*) FROM {t} GROUP BY year ORDER BY year"
-_TOP = "SELECT {keys}, {c} FROM {t} ORDER BY {c} DESC, {keys} LIMIT 5"
-_ABOVE = "WITH mean AS (SELECT avg({c}) AS value FROM {t}) SELECT count(*) FROM {t}, mean WHERE {c} > mean.value"
-_WITH = "SELECT count(*) FROM {t} WHERE {c} = '{value}'"
-_JOINED = MadeTurn(
-    "How many {table} for each {label} of {parent}?",
-    "SELECT p.{l}, count(*) FROM {t} AS c JOIN {p} AS p ON c.{own} = p.{other} GROUP BY p.{l}",
-)
-_MISSING = MadeTurn(
-    "Which {parent} have no {table}?",
-    "SELECT count(*) FROM {p} WHERE {other} NOT IN (SELECT {own} FROM {t} WHERE {own} IS NOT NULL)",
-)
-
-_TEMPLATES: Sequence[tuple[str, Sequence[MadeTurn]]] = (
-    ("table", [_COUNTED]),
-    ("text", [_GROUPED]),
-    ("number", [MadeTurn("The {call} of {column} of {table}", "SELECT {call}({c}) FROM {t} AS t")]),
-    ("join", [_JOINED, _MISSING]),
-    ("text", [MadeTurn("How many {table} with {column} {value}?", _WITH)]),
-    # The key makes the order certain.
-    ("number", [MadeTurn("The top {table} by {column}", _TOP, ordered=True)]),
-    ("time", [MadeTurn("{table} by year of {column}", _YEARS, ordered=True)]),
-    ("number", [MadeTurn("{table} above the average {column}", _ABOVE)]),
-)
-"""Turns with places for names, and what they are about: a table, its columns of a kind, or its joins."""
-
-
-def _fill(
-    template: tuple[str, Sequence[MadeTurn]], table: TableSchema, schema: Schema, random: Random
-) -> Iterator[MadeTurn]:
-    """Yield a template's turns on a table; none that do not fit it."""
-    kind, turns = template
+def _find_places(kind: str, sql: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
+    """Yield the names for a template on a table; none if it does not fit the table."""
     if kind == "table":
-        places = iter([{}])
-    elif kind == "join":
-        places = _name_joins(table, schema, random)
-    else:
-        places = (_name_column(turns[0], table, column, random) for column in _columns_of(table, kind))
-    for names in places:
-        if names is not None:
-            filled = {"table": table.name, "t": _quote(table.name), **names}
-            yield from (
-                MadeTurn(turn.question.format(**filled), turn.sql.format(**filled), turn.ordered) for turn in turns
-            )
-
-
-def _name_column(template: MadeTurn, table: TableSchema, column: ColumnSchema, random: Random) -> dict[str, str] | None:
-    names = {"column": column.name, "c": _quote(column.name)}
-    names["keys"] = ", ".join(_quote(name) for name in table.primary_key)
-    if template is _GROUPED and not 1 < (column.distinct or 0) < 200:
-        return None
-    if "{keys}" in template.sql and not names["keys"]:
-        return None
-    if "{call}" in template.sql:
-        names["call"] = random.choice(["sum", "avg", "max", "min"])
-    if "{value}" in template.sql:
-        texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
-        if not texts:
-            return None
-        names["value"] = random.choice(texts).replace("'", "''")
-    return names
-
-
-def _name_joins(table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
-    for key in schema.foreign_keys:
+        yield {}
+    for key in schema.foreign_keys if kind == "join" else ():
         parent = schema.table(key.ref_table)
         if key.table != table.name or len(key.columns) != 1 or parent is None or parent is table:
             continue
-        if parent.row_count and (labels := _columns_of(parent, "text")):
+        if parent.row_count and (labels := _find_columns(parent, "text")):
             label = random.choice(labels).name
             yield {
                 "parent": parent.name,
@@ -291,9 +237,22 @@ def _name_joins(table: TableSchema, schema: Schema, random: Random) -> Iterator[
                 "own": _quote(key.columns[0]),
                 "other": _quote(key.ref_columns[0]),
             }
+    keys = ", ".join(map(_quote, table.primary_key))
+    for column in _find_columns(table, kind):
+        names = {"column": column.name, "c": _quote(column.name), "keys": keys}
+        if ("HAVING" in sql and not 1 < (column.distinct or 0) < 200) or ("{keys}" in sql and not keys):
+            continue
+        if "{call}" in sql:
+            names["call"] = random.choice(["sum", "avg", "max", "min"])
+        if "{value}" in sql:
+            texts = [value for value in column.samples if isinstance(value, str) and value.strip()]
+            if not texts:
+                continue
+            names["value"] = random.choice(texts).replace("'", "''")
+        yield names
 
 
-def _columns_of(table: TableSchema, kind: str) -> list[ColumnSchema]:
+def _find_columns(table: TableSchema, kind: str) -> list[ColumnSchema]:
     return [column for column in table.columns if column.kind == kind and not column.primary_key]
 
 
@@ -301,50 +260,43 @@ def _quote(name: str) -> str:
     return naming().written(name)
 
 
-def _measure_impact(options: BenchOptions) -> Figures:
+def run(options: BenchOptions) -> Figures:
     """Replay every change of every database with all of that database's past turns; `limit` is of turns in all."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
-    turns: list[int] = []
-    changes: list[list[_Found]] = []
+    turns = changes = 0
+    # Whether an answer changes in truth, whether it is listed, whether that is settled; and why.
+    found: list[tuple[bool, bool, bool, str]] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        found = [options.data / name for name in _OTHERS] if options.data else []
+        others = [options.data / name for name in _OTHERS] if options.data else []
         files = [build_sample(folder / "kestrel.sqlite")]
-        files += [Path(shutil.copy(path, folder)) for path in found if path.is_file()]
+        files += [Path(shutil.copy(path, folder)) for path in others if path.is_file()]
         for file in files:
             with Database.open(file) as before:
-                past = make_turns(before, (options.limit or TURNS) // len(files), random)
-                turns.append(len(past))
+                past = _make_turns(before, (options.limit or TURNS) // len(files), random)
+                turns += len(past)
                 old = _run_plainly(file, past)
-                for name, path in make_changes(file, before.schema(), folder, random):
+                for name, path in _make_changes(file, before.schema(), folder, random):
+                    changes += 1
                     with Database.open(path) as after:
                         replay = Replay(before, after)
-                        outcomes = zip(past, old, _run_plainly(path, past), strict=True)
-                        changes.append([_replay(name, replay, *outcome) for outcome in outcomes])
-    return {"databases": len(files), "changes": len(changes), "turns": sum(turns), **_count_changes(changes)}
-
-
-_Found = tuple[bool, bool, bool, str]
-"""Of a past turn: whether it changes in truth, whether it is listed, whether that is settled; and why."""
-
-
-def _replay(name: str, replay: Replay, turn: MadeTurn, before: object, now: object) -> _Found:
-    added = name.startswith("add_sought") and "footprint" in turn.question
-    status = "converged" if turn.sql else "unanswerable"
-    settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
-    why = f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
-    return before != now if turn.sql else added, settled.changes, settled.kind != "unsettled", why
-
-
-def _count_changes(changes: list[list[_Found]]) -> Figures:
-    found = [one for outcomes in changes for one in outcomes]
-    right = sum(truth and listed for truth, listed, _, _ in found)
+                        for turn, was, now in zip(past, old, _run_plainly(path, past), strict=True):
+                            status = "converged" if turn.sql else "unanswerable"
+                            settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
+                            added = name.startswith("add_sought") and "footprint" in turn.question
+                            why = f"{name}; {settled.kind}, {settled.why}: {turn.sql or turn.question}"
+                            truth = was != now if turn.sql else added
+                            found.append((truth, settled.changes, settled.kind != "unsettled", why))
     changed = sum(truth for truth, *_ in found)
+    right = sum(truth and listed for truth, listed, *_ in found)
     return {
+        "databases": len(files),
+        "changes": changes,
+        "turns": turns,
         "pairs": len(found),
         "changed": changed,
         "recall": divide(right, changed),
-        "precision": divide(right, sum(listed for _, listed, _, _ in found)),
+        "precision": divide(right, sum(listed for _, listed, *_ in found)),
         "without_model_share": divide(sum(is_settled for _, _, is_settled, _ in found), len(found)),
         "missed": [why for truth, listed, _, why in found if truth and not listed][:20],
         "wrongly_listed": [why for truth, listed, _, why in found if listed and not truth][:20],
@@ -353,21 +305,16 @@ def _count_changes(changes: list[list[_Found]]) -> Figures:
 
 def _run_plainly(path: Path, past: Sequence[MadeTurn]) -> list[object]:
     """Return what plain SQLite gives for each turn: rows in a form that can be compared, or the word for a failure."""
+    found: list[object] = []
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return [_outcome(connection, turn) for turn in past]
-
-
-def _outcome(connection: sqlite3.Connection, turn: MadeTurn) -> object:
-    if not turn.sql:
-        return None
-    try:
-        rows = [
-            tuple(float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in row)
-            for row in connection.execute(turn.sql)
-        ]
-    except sqlite3.Error:
-        return "fails"
-    return rows if turn.ordered else Counter(rows)
-
-
-MEASURES: Mapping[str, Whole] = {"impact": Whole(_measure_impact)}
+        for turn in past:
+            try:
+                # A declined turn has no query, which gives no rows.
+                rows = [
+                    tuple(float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in row)
+                    for row in connection.execute(turn.sql)
+                ]
+                found.append(rows if turn.ordered else Counter(rows))
+            except sqlite3.Error:
+                found.append("fails")
+    return found

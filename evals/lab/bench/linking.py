@@ -1,4 +1,4 @@
-"""The schema linker on SParC and CoSQL dev, whole and with a part taken away (Track-SQL, tables 2 to 9).
+"""The schema linker on SParC and CoSQL dev, whole and with a part taken away (Track-SQL, tables 2 to 9), and at scale.
 
 Nothing here needs a model: what the parts do to EX is measured by `tableturn experiment track-table-2` and so on.
 """
@@ -6,19 +6,22 @@ Nothing here needs a model: what the parts do to EX is measured by `tableturn ex
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ....agent.context.inputs import MOST_COLUMNS
+from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, LinkedSchema, PastTurn, SchemaLinker
 from ....tools.linking.associations import shipped
 from ....tools.linking.evidence import Names
+from ....tools.linking.keep import keep
 from ....tools.linking.scoring import score
 from ....tools.linking.vocabulary import Shares
-from ...datasets import Dataset, load_dataset
+from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,
     Asked,
@@ -30,9 +33,10 @@ from ..training.fit_linker_turns import (
     measure,
     own_answers,
     read_dialogues,
+    stand_in,
 )
-from .measure import Figures, Measure, merge_figures
-from .registry import BenchOptions
+from .gold import Databases
+from .registry import BenchOptions, Figures
 
 Given = Callable[[Asked, list[PastTurn]], tuple[Asked, list[PastTurn]]]
 """Takes something away from what the linker is given of a turn."""
@@ -43,47 +47,51 @@ _TAKEN: Mapping[str, Given] = {
     "without_history": lambda asked, past: (asked, []),
     "without_earlier_sql": lambda asked, past: (asked, [replace(turn, sql="") for turn in past]),
     "without_earlier_questions": lambda asked, past: (asked, [replace(turn, question="") for turn in past]),
+    "without_keys": lambda asked, past: (asked, past),
 }
 
+_TABLES = 1_000
+_COLUMNS_PER_TABLE = 10
+_FIRST = 40
+_CUT = 0.1
+_DIALOGUES = 100
 
-def _read(options: BenchOptions) -> Iterator[tuple[Dataset, list[Dialogue]]]:
+
+def _read_sets(options: BenchOptions) -> Iterator[tuple[str, list[Dialogue]]]:
     with tempfile.TemporaryDirectory() as cache:
         for name in ("sparc", "cosql"):
             dataset = load_dataset(name, "dev", options.folder).first(options.limit)
-            yield dataset, read_dialogues(dataset, Path(cache))
+            yield name, read_dialogues(dataset, Path(cache))
 
 
-def _link_with_histories(case: tuple[Dataset, list[Dialogue]]) -> Figures:
+def measure_linking(options: BenchOptions) -> Figures:
     """Return TRS, CRS and recall by history.
 
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
     """
-    dataset, dialogues = case
+
+    def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
+        return score(turn.evidence, turn.database.shape)[:2]
+
     figures: Figures = {}
-    for history, answer in (("gold", gold_answers), ("own", own_answers)):
-        answered = [answer(dialogue, _find, shipped()) for dialogue in dialogues]
-        turns = [turn for dialogue in answered for turn in linked_turns(dialogue, shipped())]
-        figures[f"{dataset.name}_{history}"] = _measure(turns, [_find(turn) for turn in turns])
+    for name, dialogues in _read_sets(options):
+        for history, answer in (("gold", gold_answers), ("own", own_answers)):
+            answered = [answer(dialogue, find, shipped()) for dialogue in dialogues]
+            turns = [turn for dialogue in answered for turn in linked_turns(dialogue, shipped())]
+            figures[f"{name}_{history}"] = measure(turns, *zip(*map(find, turns), strict=True))
     return figures
 
 
-def _find(turn: LinkedTurn) -> tuple[Shares, Shares]:
-    return score(turn.evidence, turn.database.shape)[:2]
-
-
-def _measure(turns: Sequence[LinkedTurn], found: Sequence[tuple[Shares, Shares]]) -> dict[str, float]:
-    return measure(turns, [tables for tables, _ in found], [columns for _, columns in found])
-
-
-def _take_parts_away(case: tuple[Dataset, list[Dialogue]]) -> Figures:
+def measure_linking_ablations(options: BenchOptions) -> Figures:
     """Return scores of the shipped linker, nothing fitted anew, with a part taken away from what it is given."""
-    dataset, dialogues = case
-    scores = {name: _link(dialogues, given) for name, given in _TAKEN.items()}
-    return {dataset.name: {**scores, "without_keys": _link(dialogues, _TAKEN["whole"], keys=False)}}
+    return {
+        dataset: {name: _link(dialogues, given, keys=name != "without_keys") for name, given in _TAKEN.items()}
+        for dataset, dialogues in _read_sets(options)
+    }
 
 
-def _link(dialogues: Sequence[Dialogue], given: Given, *, keys: bool = True) -> dict[str, float]:
+def _link(dialogues: Sequence[Dialogue], given: Given, *, keys: bool) -> dict[str, float]:
     """Return the scores of all turns whose gold SQL can be read, linked one after another."""
     linkers: dict[str, SchemaLinker] = {}
     turns: list[LinkedTurn] = []
@@ -101,11 +109,11 @@ def _link(dialogues: Sequence[Dialogue], given: Given, *, keys: bool = True) -> 
             turn = linked_turn(dialogue, number, shipped())
             if turn.tables.any():
                 turns.append(turn)
-                found.append(_shares(linked, dialogue.database.names))
-    return _measure(turns, found)
+                found.append(_read_shares(linked, dialogue.database.names))
+    return measure(turns, *zip(*found, strict=True))
 
 
-def _shares(linked: LinkedSchema, names: Names) -> tuple[Shares, Shares]:
+def _read_shares(linked: LinkedSchema, names: Names) -> tuple[Shares, Shares]:
     """Return probabilities of tables and columns, in schema order."""
     tables, columns = np.zeros(len(names.table_number)), np.zeros(len(names.columns))
     for item in linked.items:
@@ -116,7 +124,96 @@ def _shares(linked: LinkedSchema, names: Names) -> tuple[Shares, Shares]:
     return tables, columns
 
 
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "linking": Measure(_read, _link_with_histories, merge_figures),
-    "linking-ablations": Measure(_read, _take_parts_away, merge_figures),
-}
+def measure_linking_scale(options: BenchOptions) -> Figures:
+    """Return figures of linking on one schema of a thousand tables, put together from the benchmarks' databases.
+
+    The tables of all databases stand side by side; made-up tables and columns fill them up. SParC dev's questions are
+    asked with gold history; the values that a question mentions are those of its own database, so that what is measured
+    is linking and not the value index.
+
+    Returns:
+        `tables`, `columns`, processor `ms` a question, `table_recall_at_40`; of the columns that the gold queries use
+        the shares that a prompt shows: `column_recall`, and with the threshold 0.1 `column_recall_cut`.
+    """
+    dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
+    with tempfile.TemporaryDirectory() as cache:
+        dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
+    schemas = {dialogue.database.names.schema.name: dialogue.database.names.schema for dialogue in dialogues}
+    with Databases(train) as databases:
+        for name in dict.fromkeys(question.database for question in train.questions):
+            if name not in schemas and (schema := databases.schema(name)) is not None:
+                schemas[name] = schema
+    schema, renamed = _combine_schemas(list(schemas.values()))
+    linker = SchemaLinker(schema)
+    linker.link("warm up")
+    asked = used_tables = found_tables = used_columns = shown_columns = cut_columns = 0
+    spent = 0.0
+    for dialogue in dialogues:
+        names, new = dialogue.database.names, renamed[dialogue.database.names.schema.name]
+        history: list[PastTurn] = []
+        for question in dialogue.questions:
+            values = [replace(match, table=new[match.table]) for match in question.values]
+            start = time.process_time()
+            linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
+            spent += time.process_time() - start
+            asked += 1
+            used = names.past_use(question.gold)
+            first = [item.table for item in linked.items if item.column is None][:_FIRST]
+            used_tables += len(used.tables)
+            found_tables += len({new[table] for table in used.tables} & set(first))
+            needed = {(new[table], column) for table, column in used.columns if column != STAR}
+            cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
+            used_columns += len(needed)
+            shown_columns += sum(linked.kept.column(*each) is not None for each in needed)
+            cut_columns += sum(cut.column(*each) is not None for each in needed)
+            # A query that uses what gold uses, under its tables' new names.
+            sql = stand_in(
+                [new[table] for table in names.table_number],
+                [(new[table], column) for table, column in names.columns],
+                np.array([float(table in used.tables) for table in names.table_number]),
+                np.array([float(column in used.columns) for column in names.columns]),
+            )
+            history.append(PastTurn(question.text, sql=sql))
+    return {
+        "tables": len(schema.tables),
+        "columns": sum(len(table.columns) for table in schema.tables),
+        "ms": round(1000 * spent / asked, 2),
+        "table_recall_at_40": round(found_tables / used_tables, 4),
+        "column_recall": round(shown_columns / used_columns, 4),
+        "column_recall_cut": round(cut_columns / used_columns, 4),
+        "questions": asked,
+    }
+
+
+def _combine_schemas(schemas: Sequence[Schema]) -> tuple[Schema, Mapping[str, Mapping[str, str]]]:
+    """Return a thousand tables in one schema, and by schema its tables' new names: one that occurs again has a number.
+
+    Made-up tables and columns stand for those that lack.
+    """
+    tables: dict[str, TableSchema] = {}
+    keys: list[ForeignKey] = []
+    renamed: dict[str, dict[str, str]] = {}
+    for schema in schemas:
+        new = renamed[schema.name] = dict[str, str]()
+        for table in schema.tables:
+            name, number = table.name, 1
+            while name.lower() in tables:
+                number += 1
+                name = f"{table.name}_{number}"
+            new[table.name] = name
+            if len(tables) < _TABLES:
+                tables[name.lower()] = replace(table, name=name)
+        folded = {old.lower(): name for old, name in new.items()}
+        keys += [
+            replace(key, table=folded[key.table.lower()], ref_table=folded[key.ref_table.lower()])
+            for key in schema.foreign_keys
+        ]
+    for number in range(_TABLES - len(tables)):
+        tables[f"journal_{number}"] = TableSchema(f"journal_{number}", (ColumnSchema("entry"),))
+    lacking = _TABLES * _COLUMNS_PER_TABLE - sum(len(table.columns) for table in tables.values())
+    longer: list[TableSchema] = []
+    for number, table in enumerate(tables.values()):
+        more = lacking // _TABLES + (number < lacking % _TABLES)
+        made_up = tuple(ColumnSchema(f"field_{place}", kind="number") for place in range(more))
+        longer.append(replace(table, columns=table.columns + made_up))
+    return Schema("crowd", tuple(longer), tuple(keys)), renamed

@@ -21,13 +21,12 @@ from tempfile import TemporaryDirectory
 from tests.support.planting import MUTANTS, Mutant, sample_mutants
 
 from ....tools.errors import SettingsError
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
+from .stand_in import ROOT
 
-_ROOT = Path(__file__).resolve().parents[3]
 _MUTANTS = 300
 _WORKERS = 2
 _SEED = 20261122
-
 
 AREAS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
     (Path(__file__).parent / "data" / "mutants.toml").read_text("utf-8")
@@ -35,7 +34,7 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
 """Code that is mutated, and the tests that should notice: globs from the root of the repository."""
 
 
-def run(options: BenchOptions) -> dict[str, object]:
+def run(options: BenchOptions) -> Figures:
     """Plant mutants in turn and run the tests of their area.
 
     Raises:
@@ -75,7 +74,7 @@ def _try(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
         environment = {**os.environ, MUTANTS: str(plan), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         ran = subprocess.run(  # noqa: S603 - Python, with words of ours
             [sys.executable, "-m", "pytest", "-q", "-m", "not (data or studio or extra)", *options, *tests],
-            cwd=_ROOT,
+            cwd=ROOT,
             env=environment,
             stdout=subprocess.PIPE,
             text=True,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from ....tools.errors import SettingsError
 
@@ -42,13 +41,26 @@ class BenchOptions:
         return self.data
 
 
+Figures = dict[str, object]
+"""What a benchmark returns, ready for JSON."""
+
+
+def share(flags: Collection[bool]) -> float:
+    """Return the share of true flags, from 0 to 1; 0 of none."""
+    return divide(sum(flags), len(flags))
+
+
+def divide(part: float, whole: float) -> float:
+    """Return a ratio to four digits; 0 of nothing."""
+    return round(part / whole, 4) if whole else 0.0
+
+
 @dataclass(frozen=True)
 class Bench:
     """One benchmark.
 
     Attributes:
-        module: Where it is: a module beside this, or one of the tests for what must be none or all. It has a table
-            `MEASURES` with this name, or a function `run` from `BenchOptions` to figures.
+        module: A module beside this, or one of the tests for what must be none or all.
         summary: One line: what is measured.
         needs_data: Whether it reads benchmark data.
     """
@@ -57,10 +69,10 @@ class Bench:
     summary: str
     needs_data: bool = True
 
-    def load(self, name: str) -> Any:
-        """Return what runs it."""
+    def load(self, name: str) -> Callable[[BenchOptions], Figures]:
+        """Return what measures it: the module's `measure_NAME`, or `run` if the module has no other benchmark."""
         module = import_module(self.module if self.module.startswith("tests.") else f"{__package__}.{self.module}")
-        return module.MEASURES[name] if hasattr(module, "MEASURES") else module
+        return getattr(module, f"measure_{name.replace('-', '_')}", None) or module.run
 
 
 def _without_data(module: str, summary: str) -> Bench:
@@ -80,13 +92,13 @@ BENCHES: Mapping[str, Bench] = {
     "engines-offline": Bench("offline", "EX of the offline translator on DuckDB and PostgreSQL, against SQLite"),
     "examples-scale": _without_data("scale", "the example store at 10,000, 100,000 and a million pairs (an hour)"),
     "examples-skeleton": Bench("retrieval", "retrieved examples that show the gold query's SQL skeleton"),
-    "files": _without_data("files", "a first question asked of a CSV file of a gigabyte: seconds and memory"),
+    "files": _without_data("large_data", "a first question asked of a CSV file of a gigabyte: seconds and memory"),
     "fuzz": _without_data("tests.corpus.attacks", "a million generated statements, and whether the file stays"),
     "gate": Bench("drafts", "drafts that end after one call, and their EX against the rest's"),
     "grain": Bench("tests.corpus.golds", "repeated rows found where a join is planted, and alarms on gold"),
     "hidden": Bench("tests.corpus.attacks", "statements that try to read what is hidden, and gold queries refused"),
     "impact": _without_data("impact", "past answers that change found on changed databases, how many without a model"),
-    "install": _without_data("install", "packages and megabytes of a plain installation"),
+    "install": _without_data("speed", "packages and megabytes of a plain installation"),
     "judge-agreement": Bench("verdicts", "a judge's verdicts beside readers' and on mutants, from stored replies"),
     "kills": _without_data("tests.corpus.kills", "what killed commands said was done, and is lost"),
     "knowledge": Bench("retrieval", "definitions that questions need, and those shown to them that they don't"),
@@ -96,7 +108,7 @@ BENCHES: Mapping[str, Bench] = {
     "limits": _without_data("tests.corpus.attacks", "time, memory and temporary files that bombs take beyond limits"),
     "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev"),
     "linking-ablations": Bench("linking", "the schema linker, a part of what it is given taken away at a time"),
-    "linking-scale": Bench("linking_scale", "the schema linker on a thousand tables and ten thousand columns"),
+    "linking-scale": Bench("linking", "the schema linker on a thousand tables and ten thousand columns"),
     "mcp": _without_data("tests.corpus.server_attacks", "every tool of the MCP server, and bad arguments refused"),
     "mutants": _without_data("mutants", "small faults planted in guards, rights and limits: the share tests notice"),
     "never-worse": Bench("drafts", "EX after revisions that make drafts worse"),
@@ -121,9 +133,9 @@ BENCHES: Mapping[str, Bench] = {
     "serve-faults": _without_data(
         "tests.corpus.serve_faults", "turns answered and lost while things fail (half an hour)"
     ),
-    "spark": _without_data("spark", "a first question asked of ten million rows on Spark, and attacks on it"),
+    "spark": _without_data("large_data", "a first question asked of ten million rows on Spark, and attacks on it"),
     "startup": _without_data("speed", "seconds of --help and of the first answer in a fresh process"),
-    "suite": Bench("suite", "mutants of gold queries killed by the test suites built from them"),
+    "suite": Bench("evaluating", "mutants of gold queries killed by the test suites built from them"),
     "terminal": _without_data("terminal", "seconds from Ctrl-C to the end of a turn, and to a model's first words"),
     "trial": _without_data("evaluating", "seconds and calls of a trial of thirty questions on the sample database"),
     "trust": Bench("trust", "wrong answers among those marked trusted, over resampled labels, and how many are marked"),
@@ -135,7 +147,7 @@ BENCHES: Mapping[str, Bench] = {
 """One line per benchmark; names in alphabetical order."""
 
 
-def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
+def run_bench(name: str, options: BenchOptions) -> Figures:
     """Run a benchmark.
 
     Args:
@@ -161,4 +173,4 @@ def run_bench(name: str, options: BenchOptions) -> dict[str, object]:
         )
     if data is not None and not data.is_dir():
         raise SettingsError(f"benchmark data: {data} is not a folder")
-    return bench.load(name).run(replace(options, data=data))
+    return bench.load(name)(replace(options, data=data))

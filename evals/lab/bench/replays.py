@@ -13,13 +13,11 @@ from ....tools.record_files import read_lines
 from ...datasets import Dataset, Question, load_dataset
 from ...metrics import OfficialJudge, Verdict, read_predictions
 from ...runner import RunSpec, TurnRecord, run_evaluation
-from ..disputes.golds import read_dialogues
+from ..disputes import read_dialogues
+from .gold import PARTIAL
 
 SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_few_shot", "din_sql_codex", "gpt4_zero_shot")
 """The published systems on Spider dev."""
-
-WITHOUT = ("wta_1",)
-"""Its rows are incomplete, so that results on it mean nothing."""
 
 STRONG = "strong"
 TOGETHER = "strong, three drafts"
@@ -65,7 +63,7 @@ def read_published(data: Path, limit: int | None) -> Replay:
     whole = load_dataset("spider", "dev", data)
     folder = data / "predictions" / "spider_dev"
     drafts = {name: read_predictions(folder / f"{name}.sql", whole) for name in SYSTEMS}
-    return Replay(whole.without(WITHOUT).first(limit), drafts)
+    return Replay(whole.without(PARTIAL).first(limit), drafts)
 
 
 def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> Replay:
@@ -74,7 +72,7 @@ def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int 
     folder = data / "predictions" / "multi_turn"
     drafts = {name: read_dialogues(folder / f"{dataset}_dev.{name}.json", whole) for name in systems}
     kept = [turns for turns in whole.interactions if all(turn.id in file for file in drafts.values() for turn in turns)]
-    kept = [turns for turns in kept if turns[0].database not in WITHOUT][:limit]
+    kept = [turns for turns in kept if turns[0].database not in PARTIAL][:limit]
     return Replay(replace(whole, questions=tuple(turn for turns in kept for turn in turns)), drafts)
 
 
@@ -127,15 +125,7 @@ def judge_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
 
 @dataclass(frozen=True)
 class DraftAnswer:
-    """An answer made of drafts, as its confidence sees it.
-
-    Attributes:
-        id: The question's.
-        database: Its database.
-        model: Whose draft it is.
-        signals: What the confidence weighs.
-        right: Whether it is right.
-    """
+    """An answer made of drafts: its question's id, whose drafts they are, and what its confidence weighs."""
 
     id: str
     database: str
@@ -146,12 +136,9 @@ class DraftAnswer:
 
 @dataclass(frozen=True)
 class DraftSet:
-    """Answers that are looked at together; where no query ran there is none.
+    """Answers that are looked at together; if no query ran there is none.
 
-    Attributes:
-        name: For people.
-        family: Sets of one family share questions: none of them is calibrated on another.
-        answers: The answers.
+    Sets of one family share questions: none of them is calibrated on another.
     """
 
     name: str
@@ -167,22 +154,21 @@ def play_draft_sets(data: Path, limit: int | None = None) -> Iterator[DraftSet]:
     """
     published = read_published(data, limit)
     for name in _SINGLE:
-        answers = _answers(published.take_every(_EVERY), [published.drafts[name]], name)
+        answers = _answer(published.take_every(_EVERY), [published.drafts[name]], name)
         yield DraftSet(f"spider {name}", "spider", answers)
-    fewer = published.take_every(_EVERY_SIX)
-    yield DraftSet(SIX, "spider", _answers(fewer, list(fewer.drafts.values()), "six"))
+    yield DraftSet(SIX, "spider", _answer(published.take_every(_EVERY_SIX), list(published.drafts.values()), "six"))
     for dataset, name in _DIALOGUES:
         replay = read_multiturn(data, dataset, [name], limit)
-        yield DraftSet(f"{dataset} {name}", dataset, _answers(replay, [replay.drafts[name]], name))
+        yield DraftSet(f"{dataset} {name}", dataset, _answer(replay, [replay.drafts[name]], name))
     strong = read_strong(data, limit)
-    alone = [answer for drafts in strong.drafts.values() for answer in _answers(strong, [drafts], STRONG)]
+    alone = [answer for drafts in strong.drafts.values() for answer in _answer(strong, [drafts], STRONG)]
     for dataset in dict.fromkeys(answer.id.partition("/")[0] for answer in alone):
         answers = [answer for answer in alone if answer.id.startswith(f"{dataset}/")]
         yield DraftSet(f"{STRONG} {dataset}", STRONG, answers)
-    yield DraftSet(TOGETHER, STRONG, _answers(strong, list(strong.drafts.values()), STRONG))
+    yield DraftSet(TOGETHER, STRONG, _answer(strong, list(strong.drafts.values()), STRONG))
 
 
-def _answers(replay: Replay, files: Sequence[Drafts], model: str) -> list[DraftAnswer]:
+def _answer(replay: Replay, files: Sequence[Drafts], model: str) -> list[DraftAnswer]:
     settings: dict[str, Any] = {"max_attempts": 1}
     if len(files) > 1:
         settings |= {"merge": False, "candidates": len(files)}

@@ -29,8 +29,7 @@ from ....tools.values import ValueIndex
 from ...datasets import Question, load_dataset
 from ...metrics import read_predictions
 from .gold import Databases
-from .measure import Figures, Measure, Whole, divide, share
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures, divide, share
 
 DATA = Path(__file__).parent / "data"
 _PLACES = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
@@ -42,7 +41,7 @@ _THEIRS = {"by_others": "knowledge_others", "unseen": "knowledge_test"}
 
 
 @dataclass(frozen=True)
-class _Needing:
+class _NeedingQuestion:
     """A question with the keys of the entries that it needs, and who wrote it."""
 
     database: str
@@ -51,20 +50,20 @@ class _Needing:
     author: str
 
 
-@dataclass(frozen=True)
-class _Retrieved:
-    """The entries that a question is shown, out of so many; `theirs` are those of its part that others wrote."""
-
-    asked: _Needing
-    shown: frozenset[str]
-    part: str
-    theirs: int
+_Shown = tuple[_NeedingQuestion, frozenset[str]]
+"""A question and the keys of the entries that it is shown."""
 
 
-def _needing(options: BenchOptions) -> Iterator[tuple[_Needing, Knowledge, SchemaLinker, str, int]]:
-    """Yield questions with the knowledge that they are asked with; ours are asked with the first that others wrote."""
+def measure_knowledge(options: BenchOptions) -> Figures:
+    """Return the rates over all questions, and over those that others wrote, None if there are none.
+
+    `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
+    `shown_not_needed` the share of what is shown that is not needed. Ours are asked with the first that others wrote.
+    """
     ours = _read_questions("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
+    shown: list[_Shown] = []
+    entries: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for author in authors or [""]:
             asked = _read_questions(_THEIRS[author], author, options.limit) if author else ours
@@ -72,72 +71,46 @@ def _needing(options: BenchOptions) -> Iterator[tuple[_Needing, Knowledge, Schem
                 questions = [one for one in asked if one.database == name]
                 first = [one for one in ours if one.database == name][:_OUR_QUESTIONS]
                 layers = read_knowledge(DATA / f"{_THEIRS.get(author, 'knowledge')}_{name}.yaml")
-                theirs = layers[0] if author else ()
                 if author:
-                    layers = (_take_half(name, first, theirs), theirs)
+                    entries.setdefault(author, {})[name] = len(layers[0])
+                    layers = (_take_half(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
                 place = _PLACES.get(name)
                 path = options.folder / "sample-dbs" / place if place else build_sample(Path(folder) / "kestrel.sqlite")
                 with Database.open(path) as database:
                     knowledge = Knowledge.of(layers, database)
-                    _check_needs(name, knowledge, questions)
                     linker = SchemaLinker(knowledge.schema, ValueIndex.open(database))
-                    yield from ((one, knowledge, linker, author, len(theirs)) for one in questions)
-
-
-def _retrieve(case: tuple[_Needing, Knowledge, SchemaLinker, str, int]) -> _Retrieved:
-    asked, knowledge, linker, part, theirs = case
-    linked = [(item.table, item.column, item.p) for item in linker.link(asked.text).items]
-    found = knowledge.find(asked.text, linked)
-    return _Retrieved(asked, frozenset(entry.key for entry in found.entries), part, theirs)
-
-
-def _count_entries(found: list[_Retrieved]) -> Figures:
-    """Return the rates over all questions, and over those that others wrote, None if there are none.
-
-    `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
-    `shown_not_needed` the share of what is shown that is not needed.
-    """
-    figures: Figures = {"questions": len(found), **_rate(found)}
+                    shown += _show_entries(name, knowledge, linker, questions)
+    figures: Figures = {"questions": len(shown), **_rate(shown)}
     for author in _THEIRS:
-        some = [one for one in found if one.asked.author == author]
-        entries = {one.asked.database: one.theirs for one in found if one.part == author}
-        whole = {"questions": len(some), "entries": sum(entries.values()), **_rate(some)}
-        figures[author] = whole if some else None
+        some = [each for each in shown if each[0].author == author]
+        counts = {"questions": len(some), "entries": sum(entries.get(author, {}).values())}
+        figures[author] = {**counts, **_rate(some)} if some else None
     return figures
 
 
-def _rate(found: Sequence[_Retrieved]) -> Figures:
-    needed, shown = sum(len(one.asked.needs) for one in found), sum(len(one.shown) for one in found)
-    hit = sum(len(one.asked.needs & one.shown) for one in found)
-    return {
-        "needed": needed,
-        "needed_shown": divide(hit, needed) if needed else 1.0,
-        "shown_not_needed": round(1 - hit / shown, 4) if shown else 0.0,
-    }
+def _read_questions(file: str, author: str, limit: int | None) -> list[_NeedingQuestion]:
+    records = cast("Sequence[Any]", read_records(DATA / f"{file}_questions.yaml"))[:limit]
+    return [_NeedingQuestion(one["database"], one["question"], frozenset(one["needs"]), author) for one in records]
 
 
-def _read_questions(file: str, author: str, limit: int | None) -> list[_Needing]:
-    records: list[Any] = list(cast("Sequence[Any]", read_records(DATA / f"{file}_questions.yaml")))[:limit]
-    return [_Needing(one["database"], one["question"], frozenset(one["needs"]), author) for one in records]
-
-
-def _take_half(name: str, questions: Sequence[_Needing], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
+def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return our half of the entries, without those that call something else by a word of theirs."""
     needed = {key for one in questions for key in one.needs}
     words = {phrase for entry in theirs for phrase in entry.phrases}
     (ours,) = read_knowledge(DATA / f"knowledge_{name}.yaml")
-    free = [entry for entry in ours if entry.key in needed or words.isdisjoint(entry.phrases)]
-    kept = [entry for entry in free if entry.key in needed]
-    kept += [entry for entry in free if entry.key not in needed][: max(0, _OUR_ENTRIES - len(kept))]
-    return tuple(kept)
+    kept = [entry for entry in ours if entry.key in needed]
+    free = [entry for entry in ours if entry.key not in needed and words.isdisjoint(entry.phrases)]
+    return (*kept, *free[: max(0, _OUR_ENTRIES - len(kept))])
 
 
-def _check_needs(name: str, knowledge: Knowledge, questions: Sequence[_Needing]) -> None:
-    """Check that entries fit the database, and that what questions need is there.
+def _show_entries(
+    name: str, knowledge: Knowledge, linker: SchemaLinker, questions: Sequence[_NeedingQuestion]
+) -> Iterator[_Shown]:
+    """Yield what each question is shown.
 
     Raises:
-        SettingsError: They do not; the message names the first.
+        SettingsError: Entries don't fit the database, or a question needs what is no entry.
     """
     if knowledge.problems:
         raise SettingsError(f"the entries don't fit {name}: {knowledge.problems[0]}")
@@ -145,6 +118,18 @@ def _check_needs(name: str, knowledge: Knowledge, questions: Sequence[_Needing])
     for one in questions:
         if missing := sorted(one.needs - keys):
             raise SettingsError(f"{name}: {one.text!r} needs {missing[0]!r}, which is no entry")
+        linked = [(item.table, item.column, item.p) for item in linker.link(one.text).items]
+        yield one, frozenset(entry.key for entry in knowledge.find(one.text, linked).entries)
+
+
+def _rate(shown: Sequence[_Shown]) -> Figures:
+    needed, given = sum(len(asked.needs) for asked, _ in shown), sum(len(keys) for _, keys in shown)
+    hit = sum(len(asked.needs & keys) for asked, keys in shown)
+    return {
+        "needed": needed,
+        "needed_shown": divide(hit, needed) if needed else 1.0,
+        "shown_not_needed": round(1 - hit / given, 4) if given else 0.0,
+    }
 
 
 K = 8
@@ -154,7 +139,7 @@ FOLDS = 5
 _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
-def _measure_skeletons(options: BenchOptions) -> Figures:
+def measure_examples_skeleton(options: BenchOptions) -> Figures:
     """Return shares of Spider dev questions for which one of 8 examples from Spider train has the gold's SQL skeleton.
 
     `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
@@ -173,23 +158,33 @@ def _measure_skeletons(options: BenchOptions) -> Figures:
     asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
     known = {_skeleton(question.golds[0]) for question in questions}
     with Databases(whole) as schemas, _fill_store(rest, schemas) as held, _fill_store(questions, schemas) as store:
+
+        def hits(selector: Selector, asked: Sequence[Question] = dev, drafts: Mapping[str, str] | None = None) -> float:
+            found: list[bool] = []
+            for one in asked:
+                draft = (drafts or {}).get(one.id, "")
+                query = ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft)
+                gold = _skeleton(one.golds[0])
+                found.append(any(_skeleton(example.sql) == gold for example in selector.select(query)))
+            return share(found)
+
         by_draft: dict[str, dict[str, float]] = {}
         for name in _SYSTEMS:
             # The file has a line for each question of the whole split, however few are measured.
             drafts = read_predictions(data / "predictions" / "spider_dev" / f"{name}.sql", whole)
             by_draft[name] = {
-                "hit_at_8": _share_hits(make_selector("draft", store, k=K), dev, schemas, drafts),
+                "hit_at_8": hits(make_selector("draft", store, k=K), dev, drafts),
                 "draft_itself": share([_skeleton(drafts[one.id]) == _skeleton(one.golds[0]) for one in dev]),
             }
         return {
-            "hit_at_8": _share_hits(make_selector("skeleton", store), dev, schemas),
+            "hit_at_8": hits(make_selector("skeleton", store)),
             "by_draft_hit_at_8": by_draft[_SYSTEMS[0]]["hit_at_8"],
-            "held_out_hit_at_8": _share_hits(make_selector("skeleton", held), asked, schemas),
+            "held_out_hit_at_8": hits(make_selector("skeleton", held), asked),
             "questions": len(dev),
             "details": {
-                "plain": _share_hits(make_selector("skeleton", store, pool=0), dev, schemas),
-                "question": _share_hits(make_selector("question", store, k=K), dev, schemas),
-                "random": _share_hits(make_selector("random", store, k=K), dev, schemas),
+                "plain": hits(make_selector("skeleton", store, pool=0)),
+                "question": hits(make_selector("question", store, k=K)),
+                "random": hits(make_selector("random", store, k=K)),
                 "most": share([_skeleton(one.golds[0]) in known for one in dev]),
                 "by_draft": by_draft,
             },
@@ -208,27 +203,9 @@ def _fill_store(questions: Sequence[Question], schemas: Databases) -> ExampleSto
     return store
 
 
-def _share_hits(
-    selector: Selector, questions: Sequence[Question], schemas: Databases, drafts: Mapping[str, str] | None = None
-) -> float:
-    """Return the share of questions for which an example has gold's skeleton."""
-    hits: list[bool] = []
-    for one in questions:
-        draft = (drafts or {}).get(one.id, "")
-        found = selector.select(ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft))
-        hits.append(any(_skeleton(example.sql) == _skeleton(one.golds[0]) for example in found))
-    return share(hits)
-
-
 @cache
 def _skeleton(sql: str) -> str | None:
     try:
         return sql_skeleton(sql)
     except SQLParseError:
         return None
-
-
-MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
-    "examples-skeleton": Whole(_measure_skeletons),
-    "knowledge": Measure(_needing, _retrieve, _count_entries),
-}

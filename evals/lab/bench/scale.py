@@ -29,8 +29,7 @@ from ....tools.knowledge import Entry, Knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.values import ValueIndex
 from .harness import percentile_ms
-from .measure import Figures, Whole
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
 
 _TABLES, _COLUMNS, _ROWS = 1_000, 10, 100
 _PASSES = 5
@@ -74,7 +73,7 @@ _FORMS = (
 )
 
 
-def _measure_schema(options: BenchOptions) -> Figures:
+def measure_schema_scale(options: BenchOptions) -> Figures:
     """Return seconds to read a schema with counts, samples and likely keys, and milliseconds to render it compactly."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
@@ -101,15 +100,10 @@ def build_large(path: Path, tables: int) -> None:
         for number in range(tables):
             name, target = f"entity{number}", chance.randrange(tables)
             connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, entity{target}_id INTEGER, {plain})")
-            rows = (
-                (
-                    i,
-                    chance.randrange(_ROWS),
-                    *(f"word {chance.randrange(50)}" if k % 2 else chance.random() for k in fields),
-                )
-                for i in range(_ROWS)
-            )
-            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * _COLUMNS)})", rows)
+            for i in range(_ROWS):
+                words = (f"word {chance.randrange(50)}" if field % 2 else chance.random() for field in fields)
+                row = (i, chance.randrange(_ROWS), *words)
+                connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * _COLUMNS)})", row)
 
 
 def make_pairs(seed: int) -> Iterator[Example]:
@@ -133,19 +127,18 @@ def make_pairs(seed: int) -> Iterator[Example]:
             "v": choose.choice(_NAMES),
         }
         asked = question.format(**fields)
-        if hash(asked) in seen:
-            continue
-        seen.add(hash(asked))
-        held = ", ".join((*columns, *labels))
-        schema = f"{table}({table}_id, {other}_id, {held})\n{other}({other}_id, name, {held})"
-        yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
+        if hash(asked) not in seen:
+            seen.add(hash(asked))
+            held = ", ".join((*columns, *labels))
+            schema = f"{table}({table}_id, {other}_id, {held})\n{other}({other}_id, name, {held})"
+            yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
 
 
 def _make_databases() -> list[tuple[str, str, list[str], list[str]]]:
     """Return two tables each, the first referring to the second, and the columns of numbers and texts of both."""
     choose = random.Random(0)  # noqa: S311 - made-up data, no secret
-    tables, columns, labels = (_WORDS[name].split() for name in ("tables", "columns", "labels"))
-    drawn = ((choose.sample(tables, 2), choose.sample(columns, 6), choose.sample(labels, 6)) for _ in range(300))
+    words = [(_WORDS[name].split(), count) for name, count in (("tables", 2), ("columns", 6), ("labels", 6))]
+    drawn = ([choose.sample(some, count) for some, count in words] for _ in range(300))
     return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
 
 
@@ -160,33 +153,42 @@ def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tupl
     return found, {f"p{percent}_ms": round(percentile_ms(times, percent), 2) for percent in (50, 95)}
 
 
-def _measure_stores(options: BenchOptions) -> Figures:
+def measure_examples_scale(options: BenchOptions) -> Figures:
     """Return one row per size; `limit` leaves out the sizes above it.
 
     Figures: pairs imported a second (parsing and masking included), milliseconds of a lookup of the 10 nearest
     questions (embedding and fetching included), the share of what exact search gives that the lookup gives (equally
     near ones count), memory of a process that has opened the store and searched it, and the folder's size.
     """
-    return {"k": K, "rows": [_measure_store(size) for size in SIZES if options.limit is None or size <= options.limit]}
+    rows: list[Figures] = []
+    asked = [example.question for example in islice(make_pairs(seed=1), LOOKUPS)]
+    for size in SIZES:
+        if options.limit is not None and size > options.limit:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            seconds = _run_apart(_import, folder, size)
+            similarities, milliseconds, rss = _run_apart(_look_up, folder, asked)
+            disk = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+        best = np.full((len(asked), K), -1.0, dtype=np.float32)
+        queries, stream = embed(asked), islice(make_pairs(seed=0), size)
+        while part := [example.question for example in islice(stream, _SLICE)]:
+            best = -np.sort(-np.concatenate([best, queries @ embed(part).T], axis=1), axis=1)[:, :K]
+        worst = best[:, -1] - 1e-4
+        hits = sum(value >= least for row, least in zip(similarities, worst, strict=True) for value in row)
+        rows.append(
+            {
+                "pairs": size,
+                "import_per_s": round(size / seconds),
+                **milliseconds,
+                "recall": round(hits / (K * len(asked)), 4),
+                "rss_mb": round(rss / 1024),
+                "disk_mb": round(disk / 2**20),
+            }
+        )
+    return {"k": K, "rows": rows}
 
 
-def _measure_store(size: int) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        seconds = _apart(_import, folder, size)
-        asked = [example.question for example in islice(make_pairs(seed=1), LOOKUPS)]
-        similarities, milliseconds, rss = _apart(_look_up, folder, asked)
-        disk = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-    return {
-        "pairs": size,
-        "import_per_s": round(size / seconds),
-        **milliseconds,
-        "recall": round(_recall(size, asked, similarities), 4),
-        "rss_mb": round(rss / 1024),
-        "disk_mb": round(disk / 2**20),
-    }
-
-
-def _apart(function: Callable[..., Any], *arguments: object) -> Any:
+def _run_apart(function: Callable[..., Any], *arguments: object) -> Any:
     """Run in a process of its own, so that memory is that of this step alone."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()
@@ -207,17 +209,7 @@ def _look_up(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict
     return similarities, milliseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _recall(size: int, asked: Sequence[str], similarities: Sequence[Sequence[float]]) -> float:
-    best = np.full((len(asked), K), -1.0, dtype=np.float32)
-    queries, stream = embed(asked), islice(make_pairs(seed=0), size)
-    while part := [example.question for example in islice(stream, _SLICE)]:
-        best = -np.sort(-np.concatenate([best, queries @ embed(part).T], axis=1), axis=1)[:, :K]
-    worst = best[:, -1] - 1e-4
-    hits = [sum(value >= least for value in row) for row, least in zip(similarities, worst, strict=True)]
-    return sum(hits) / (K * len(asked))
-
-
-def _measure_knowledge(options: BenchOptions) -> Figures:
+def measure_knowledge_scale(options: BenchOptions) -> Figures:
     """Return milliseconds to find a question's definitions, and the verified query that answers it, if any.
 
     Half of the questions stand as they are kept, half with other values. Linking, which a turn does anyway, is not
@@ -225,31 +217,38 @@ def _measure_knowledge(options: BenchOptions) -> Figures:
     """
     size = options.limit or QUERIES
     with tempfile.TemporaryDirectory() as folder:
-        path = _build_warehouse(Path(folder) / "warehouse.sqlite")
+        path = Path(folder) / "warehouse.sqlite"
+        _build_warehouse(path)
         with Database.open(path) as database, ExampleStore.open(Path(folder) / "store") as store:
             identity, schema = database_identity(database), database.schema()
             own = {"database": database.name, "owner": identity, "shared": False, "source": "verified"}
             store.add(replace(example, **own) for example in islice(make_pairs(seed=0), size))
-            knowledge = Knowledge.of((tuple(_make_terms(database)),), database)
+            choose = random.Random(0)  # noqa: S311 - made-up data, no secret
+            terms: list[Entry] = []
+            for word, table in choose.sample([(word, table) for word in _ADJECTIVES for table in schema.tables], TERMS):
+                column = choose.choice([column.name for column in table.columns if column.kind == "number"])
+                sql = f"{table.name}.{column} > {choose.randrange(100)}"
+                terms.append(Entry("term", f"{word} {table.name}", f"{table.name}s with a high {column}", sql))
+            knowledge = Knowledge.of((tuple(terms),), database)
             linker, values = SchemaLinker(schema), ValueIndex.open(database)
-            questions = list(_ask_questions(size))
             linked = {
-                text: [(item.table, item.column, item.p) for item in linker.link(text).items] for text in questions
+                text: [(item.table, item.column, item.p) for item in linker.link(text).items]
+                for text in _ask_questions(size)
             }
 
-            def spelt(table: str, column: str, text: str) -> str | None:
+            def spell(table: str, column: str, text: str) -> str | None:
                 return text if values.holds(table, column, text) else None
 
             def look_through(text: str) -> bool:
                 knowledge.find(text, linked[text])
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
-                return answered_by(text, [hit.example for hit in near], schema, spelt) is not None
+                return answered_by(text, [hit.example for hit in near], schema, spell) is not None
 
-            answered, milliseconds = _time_calls(look_through, questions)
+            answered, milliseconds = _time_calls(look_through, linked)
     return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}
 
 
-def _build_warehouse(path: Path) -> Path:
+def _build_warehouse(path: Path) -> None:
     """Make the tables of the pairs, each with all columns that their queries use, and a few rows of names."""
     columns: dict[str, dict[str, str]] = {}
     for table, other, numbers, texts in _make_databases():
@@ -261,16 +260,6 @@ def _build_warehouse(path: Path) -> Path:
             connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in held.items())})")
             rows = ([name if kind == "TEXT" else n for kind in held.values()] for n, name in enumerate(_NAMES))
             connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(held))})", rows)
-    return path
-
-
-def _make_terms(database: Database) -> Iterator[Entry]:
-    choose = random.Random(0)  # noqa: S311 - made-up data, no secret
-    names = [(word, table) for word in _ADJECTIVES for table in database.schema().tables]
-    for word, table in choose.sample(names, TERMS):
-        column = choose.choice([column.name for column in table.columns if column.kind == "number"])
-        sql = f"{table.name}.{column} > {choose.randrange(100)}"
-        yield Entry("term", f"{word} {table.name}", f"{table.name}s with a high {column}", sql)
 
 
 def _ask_questions(size: int) -> Iterator[str]:
@@ -280,10 +269,3 @@ def _ask_questions(size: int) -> Iterator[str]:
         for name in _NAMES if number % 2 else ():
             question = question.replace(name, choose.choice(_NAMES))
         yield f"{question} Only {choose.choice(_ADJECTIVES)} ones." if number % 5 == 0 else question
-
-
-MEASURES: Mapping[str, Whole] = {
-    "examples-scale": Whole(_measure_stores),
-    "knowledge-scale": Whole(_measure_knowledge),
-    "schema-scale": Whole(_measure_schema),
-}

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2 as httpx
 
 from .harness import Serving, client_of, percentile_ms, served
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
 from .scale import build_large
 from .stand_in import TURNS, sample_database, slow_server
 
@@ -22,8 +22,8 @@ _NEWCOMERS = 30
 _TABLES = 290
 
 
-def run(options: BenchOptions) -> dict[str, object]:
-    """Figures of one worker and of two.
+def run(options: BenchOptions) -> Figures:
+    """Return figures of one worker and of two.
 
     `cpu_ms_a_turn` counts all processes of the server, those that run queries too. `p95_added_ms` is what a turn takes
     beyond its model's replies, of turns that begin at half of one worker's rate, whether or not others have ended.
@@ -31,33 +31,43 @@ def run(options: BenchOptions) -> dict[str, object]:
     somebody else's list of threads takes while new people open the page on a large database and ask: people of equal
     rights, and people with rights of their own each.
     """
-    return asyncio.run(_run(options.limit or _CONVERSATIONS))
+    return asyncio.run(_measure_load(options.limit or _CONVERSATIONS))
 
 
-async def _run(conversations: int) -> dict[str, object]:
-    figures: dict[str, object] = {}
+async def _measure_load(conversations: int) -> Figures:
+    figures: Figures = {}
     with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path:
         for name, workers in (("one", 1), ("two", 2)):
             with tempfile.TemporaryDirectory() as folder:
                 options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
                 async with served(Path(folder), *options) as serving:
-                    loop, held = await _closed_loop(serving, conversations)
+                    loop, held = await _measure_closed_loop(serving, conversations)
                     figures[name] = loop
                     if workers == 1:
                         seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
-                        figures["p95_added_ms"] = await _open_loop(serving, loop["turns_per_s"] / 2, seconds)
+                        figures["p95_added_ms"] = await _measure_open_loop(serving, loop["turns_per_s"] / 2, seconds)
                         figures["soak"] = held
     people = min(conversations, _NEWCOMERS)
     tables = _TABLES * people // _NEWCOMERS
-    figures["newcomers"] = {"people": people, "tables": tables} | {
-        name: await _newcomers(people, tables, own_rights=own_rights)
-        for name, own_rights in (("equal_rights", False), ("own_rights", True))
+    return figures | {
+        "newcomers": {
+            "people": people,
+            "tables": tables,
+            "equal_rights": await _measure_newcomers(people, tables, own_rights=False),
+            "own_rights": await _measure_newcomers(people, tables, own_rights=True),
+        }
     }
-    return figures
 
 
-async def _newcomers(people: int, tables: int, *, own_rights: bool) -> dict[str, object]:
-    """Somebody's list of threads, again and again, while others come for the first time."""
+async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> Figures:
+    """Ask for somebody's list of threads, again and again, while others open the page for the first time and ask."""
+
+    async def come(name: str) -> bool:
+        who = {"X-User": name}
+        await asyncio.gather(*(client.get(path, headers=who) for path in ("/me", "/threads", "/schema")))
+        reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
+        return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
+
     with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path, tempfile.TemporaryDirectory() as folder:
         build_large(path, tables)
         options = ["--db", str(path), "--model", "openai:m", "--base-url", model, "--user-header", "X-User"]
@@ -69,7 +79,7 @@ async def _newcomers(people: int, tables: int, *, own_rights: bool) -> dict[str,
         async with served(Path(folder), *options) as serving, client_of(serving) as client:
             ada = {"X-User": "ada"}
             await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
-            coming = asyncio.gather(*(_come(client, f"new{number}") for number in range(people)))
+            coming = asyncio.gather(*(come(f"new{number}") for number in range(people)))
             start, seconds = time.perf_counter(), list[float]()
             while not coming.done():
                 asked = time.perf_counter()
@@ -77,24 +87,15 @@ async def _newcomers(people: int, tables: int, *, own_rights: bool) -> dict[str,
                 seconds.append(time.perf_counter() - asked)
                 await asyncio.sleep(0.02)
             took = time.perf_counter() - start
-    p95, longest = percentile_ms(seconds, 95), 1000 * max(seconds)
     return {
         "answered": sum(await coming),
         "seconds": round(took, 1),
-        "others_p95_ms": round(p95, 1),
-        "others_longest_ms": round(longest, 1),
+        "others_p95_ms": round(percentile_ms(seconds, 95), 1),
+        "others_longest_ms": round(1000 * max(seconds), 1),
     }
 
 
-async def _come(client: Any, name: str) -> bool:
-    """Opens the page as somebody new, and asks a question; whether it was answered."""
-    who = {"X-User": name}
-    await asyncio.gather(*(client.get(path, headers=who) for path in ("/me", "/threads", "/schema")))
-    reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
-    return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
-
-
-async def _closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], dict[str, list[float]]]:
+async def _measure_closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], Figures]:
     """Return figures of many conversations at once, and what was held after the first of them and at the end."""
     async with client_of(serving) as client:
         await _converse(client)  # what is opened at the first question
@@ -104,17 +105,17 @@ async def _closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, 
         before = serving.holdings()
         answered = sum(await asyncio.gather(*tasks))
         seconds, cpu = time.perf_counter() - start, serving.cpu_seconds() - cpu
-    held = zip(("memory_mb", "descriptors"), zip(before, serving.holdings(), strict=True), strict=True)
+    memory, descriptors = map(list, zip(before, serving.holdings(), strict=True))
     return {
         "conversations": conversations,
         "turns_per_s": round(answered / seconds, 2),
         "cpu_ms_a_turn": round(1000 * cpu / max(answered, 1), 1),
         "errors": conversations * len(TURNS) - answered,
-    }, {name: list(both) for name, both in held}
+    }, {"memory_mb": memory, "descriptors": descriptors}
 
 
 async def _converse(client: Any) -> int:
-    """Takes the turns of one conversation; how many were answered."""
+    """Take the turns of one conversation; return how many were answered."""
     thread = (await client.post("/threads", json={})).json()["id"]
     answered = 0
     for question, _ in TURNS:
@@ -126,19 +127,18 @@ async def _converse(client: Any) -> int:
     return answered
 
 
-async def _open_loop(serving: Serving, rate: float, seconds: float) -> float:
-    """The 95th percentile of what a turn takes beyond its model's replies, in milliseconds."""
+async def _measure_open_loop(serving: Serving, rate: float, seconds: float) -> float:
+    """Return the 95th percentile of what a turn takes beyond its model's replies, in milliseconds."""
+
+    async def ask() -> float:
+        begun = time.perf_counter()
+        reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
+        return time.perf_counter() - begun - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
+
     async with client_of(serving) as client:
         tasks: list[asyncio.Task[float]] = []
         start = time.perf_counter()
         for number in range(max(int(rate * seconds), 1)):
             await asyncio.sleep(max(start + number / rate - time.perf_counter(), 0))
-            tasks.append(asyncio.create_task(_added(client)))
-        added = await asyncio.gather(*tasks)
-    return round(percentile_ms(added, 95), 1)
-
-
-async def _added(client: Any) -> float:
-    start = time.perf_counter()
-    reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
-    return time.perf_counter() - start - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
+            tasks.append(asyncio.create_task(ask()))
+        return round(percentile_ms(await asyncio.gather(*tasks), 95), 1)

@@ -32,7 +32,6 @@ TURNS = (
 )
 """A conversation over the sample database, with the SQL that the stand-in writes."""
 
-
 _TO_PAPERS = {
     "Rephrased: Give me ...": "Rephrased: Give me the number of customers.",
     "You reword questions": "Count the customers",
@@ -44,7 +43,7 @@ _TO_PAPERS = {
 
 
 def reply_to(prompt: str) -> str:
-    """The stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
+    """Return the stand-in's reply: the question itself as its rephrasing, or the SQL of the turn asked about."""
     for sign, reply in _TO_PAPERS.items():
         if sign in prompt:
             return reply
@@ -57,11 +56,9 @@ def reply_to(prompt: str) -> str:
 
 @contextmanager
 def sample_database() -> Generator[Path]:
-    """The sample database in a folder that is removed afterwards."""
+    """Yield the sample database in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "sample.sqlite"
-        build_sample(path)
-        yield path
+        yield build_sample(Path(folder) / "sample.sqlite")
 
 
 @contextmanager
@@ -76,17 +73,12 @@ def slow_server(seconds: float) -> Generator[str]:
             process.terminate()
 
 
-def serve(seconds: float) -> None:
-    """Serve until the process is terminated."""
-
-    def reply(request: dict[str, Any]) -> Behaviour:
-        prompt = "\n".join(message["content"] for message in request["messages"])
-        return says(reply_to(prompt), delay=seconds, usage=(1, 1))
-
-    with OpenAIServer(reply, keep_alive=True) as server:
-        print(server.base_url, flush=True)
-        threading.Event().wait()
+def _reply(request: dict[str, Any]) -> Behaviour:
+    prompt = "\n".join(message["content"] for message in request["messages"])
+    return says(reply_to(prompt), delay=float(sys.argv[1]), usage=(1, 1))
 
 
 if __name__ == "__main__":
-    serve(float(sys.argv[1]))
+    with OpenAIServer(_reply, keep_alive=True) as own_server:
+        print(own_server.base_url, flush=True)
+        threading.Event().wait()

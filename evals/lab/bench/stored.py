@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.caches import RETURN_VAL_TYPE, InMemoryCache
 from langchain_core.language_models import BaseChatModel
@@ -44,8 +44,7 @@ from ...runner.model import kept_model
 from ...runner.record import TurnRecord
 from ...runner.run import run_settings
 from ...runner.spec import RunSpec
-from .measure import Figures, Whole, share
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures, share
 
 UNSTORED = "a reply is not stored: pass --model, and --base-url, to ask for it"
 
@@ -81,6 +80,8 @@ ARMS = (0, 3, 9)
 class ReplyFile(InMemoryCache):
     """Replies by what was asked, whichever model said them: a JSONL file of `prompt` (a digest) and `reply`.
 
+    `missed` are digests of requests that have no reply, neither stored nor asked for.
+
     Raises:
         SettingsError: The file is not in this form.
     """
@@ -88,37 +89,37 @@ class ReplyFile(InMemoryCache):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._missed: set[str] = set()
+        self.missed: set[str] = set()
         try:
-            records = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
+            records: list[Any] = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
             for record in records:
-                fields = cast("Mapping[str, object]", record)
-                self._keep(str(fields["prompt"]), str(fields["reply"]))
+                self._keep(str(record["prompt"]), str(record["reply"]))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise SettingsError(f"{path} is no file of stored replies: {error!r}") from error
-
-    @property
-    def missing(self) -> int:
-        """The number of requests that have no reply, neither stored nor asked for."""
-        return len(self._missed)
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         key = _digest(prompt)
         found = super().lookup(key, "")
         if found is None:
-            self._missed.add(key)
+            self.missed.add(key)
         return found
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        """See `BaseCache`; the reply is on disk when this returns."""
+        """Store a reply, as `BaseCache` does; it is on disk when this returns."""
         key, reply = _digest(prompt), return_val[0].text
         self._keep(key, reply)
-        self._missed.discard(key)
+        self.missed.discard(key)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"prompt": key, "reply": reply}) + "\n")
 
     def _keep(self, key: str, reply: str) -> None:
         super().update(key, "", [ChatGeneration(message=AIMessage(reply))])
+
+
+def _digest(prompt: str) -> str:
+    messages: list[dict[str, Any]] = json.loads(prompt)
+    said = [(message["id"][-1], message["kwargs"]["content"]) for message in messages]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
 def stored_model(
@@ -142,8 +143,7 @@ def stored_model(
     nobody = ScriptedModel(script=lambda prompt: ModelError(UNSTORED), cache=cache)
     if model is None:
         return nobody
-    settings = Settings(request_seconds=seconds, request_retries=0)
-    return kept_model(model, base_url, settings, cache) or nobody
+    return kept_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
 
 
 def check_all_stored(model: BaseChatModel) -> None:
@@ -152,21 +152,14 @@ def check_all_stored(model: BaseChatModel) -> None:
     Raises:
         ModelError: Some requests got none.
     """
-    cache = model.cache
-    if isinstance(cache, ReplyFile) and cache.missing:
+    if isinstance(model.cache, ReplyFile) and model.cache.missed:
         raise ModelError(
-            f"{cache.missing} requests got no reply: pass --model, and --base-url, to ask for them, or run again; "
-            "what is stored is not asked for a second time"
+            f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "
+            "again; what is stored is not asked for a second time"
         )
 
 
-def _digest(prompt: str) -> str:
-    messages: list[dict[str, Any]] = json.loads(prompt)
-    said = [(message["id"][-1], message["kwargs"]["content"]) for message in messages]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
-
-
-def _measure_declines(options: BenchOptions) -> Figures:
+def measure_declines(options: BenchOptions) -> Figures:
     """Return of each sort the number of questions `n` and the rate `declined`; asking back is not declining.
 
     `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
@@ -231,20 +224,18 @@ def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Quest
     for question in dataset.questions:
         if question.expects is not None and question.expects.outcome == outcome:
             by_database.setdefault(question.database, []).append(question)
-    databases = sorted(name for name in by_database if _is_there(dataset, name))
+    databases: list[str] = []
+    for name in sorted(by_database):
+        try:
+            dataset.database(name)
+            databases.append(name)
+        except DatabaseUnavailable:
+            continue
     order.shuffle(databases)
     for name in databases:
         order.shuffle(by_database[name])
     rounds = zip_longest(*(by_database[name] for name in databases))
     return list(islice((question for each in rounds for question in each if question is not None), count))
-
-
-def _is_there(dataset: Dataset, database: str) -> bool:
-    try:
-        dataset.database(database)
-    except DatabaseUnavailable:
-        return False
-    return True
 
 
 async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[Question]) -> Mapping[str, TurnRecord]:
@@ -261,7 +252,7 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
         return {record.id: record for record in await asyncio.gather(*map(answer, asked))}
 
 
-def _measure_learning(options: BenchOptions) -> Figures:
+def measure_learning(options: BenchOptions) -> Figures:
     """Return by arm `n`, `ex_gold` and `ex_verdict`, and what the most pairs change against none.
 
     `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
@@ -269,8 +260,8 @@ def _measure_learning(options: BenchOptions) -> Figures:
     """
     dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
     model = stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
-    records: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
-    answers = asyncio.run(_answer_arms(dataset, model, records))
+    pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
+    answers = asyncio.run(_answer_arms(dataset, model, pairs))
     check_all_stored(model)
     figures: Figures = {}
     right: dict[int, dict[str, Judged]] = {}
@@ -301,25 +292,21 @@ async def _answer_arms(
     A pair whose SQL contradicts its question is not kept, as in any import.
     """
     settings = run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
-    with ExitStack() as stack:
+    agents: dict[tuple[int, str], SQLAgent] = {}
 
-        def open_agent(database: str, count: int) -> SQLAgent:
-            path, folder = dataset.database(database), stack.enter_context(tempfile.TemporaryDirectory())
-            own = [pair for pair in pairs if pair["db_id"] == database][:count]
+    async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
+        found = await agents[arm, question.database].aask(question.text)
+        return (arm, question.id), found.sql or ""
+
+    with ExitStack() as stack:
+        names = dict.fromkeys(question.database for question in dataset.questions)
+        for arm, name in ((arm, name) for arm in ARMS for name in names):
+            path, folder = dataset.database(name), stack.enter_context(tempfile.TemporaryDirectory())
+            own = [pair for pair in pairs if pair["db_id"] == name][:arm]
             with ExampleStore.open(folder) as store, Database.open(path) as opened:
                 examples = [example_of(opened, pair["question"], pair["query"], source="verified") for pair in own]
                 store.add(examples, strict=False)
             held = stack.enter_context(open_with_seeds(folder))
-            return stack.enter_context(SQLAgent(path, model=model, settings=settings, examples=held))
-
-        names = dict.fromkeys(question.database for question in dataset.questions)
-        agents = {(arm, name): open_agent(name, arm) for arm in ARMS for name in names}
-
-        async def answer(arm: int, question: Question) -> tuple[tuple[int, str], str]:
-            found = await agents[arm, question.database].aask(question.text)
-            return (arm, question.id), found.sql or ""
-
+            agent = SQLAgent(path, model=model, settings=settings, examples=held)
+            agents[arm, name] = stack.enter_context(agent)
         return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in dataset.questions)))
-
-
-MEASURES: Mapping[str, Whole] = {"declines": Whole(_measure_declines), "learning": Whole(_measure_learning)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support.openai_server import OpenAIServer
 from tests.support.terminal import CTRL_C, PROMPT, PseudoTerminal
 
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
 from .stand_in import sample_database
 
 _TURNS = 5
@@ -29,8 +29,8 @@ _BEGIN = "SELECT count(*) AS one"
 _SLOW = f"{_BEGIN} FROM customers a, customers b, customers c, customers d WHERE a.email < b.email"
 
 
-def run(options: BenchOptions) -> dict[str, object]:
-    """The longest of a few turns each: seconds from Ctrl-C to the next prompt, and from a model's piece to the screen.
+def run(options: BenchOptions) -> Figures:
+    """Return the longest seconds from Ctrl-C to the next prompt, and from a model's piece to the screen.
 
     A turn is ended while a model's reply comes piece by piece, while none comes, and while a query runs.
     """
@@ -43,34 +43,37 @@ def run(options: BenchOptions) -> dict[str, object]:
         own = {"TABLETURN_HOME": folder, "TABLETURN_CACHE": folder, "OPENAI_API_KEY": "none"}
         with PseudoTerminal([*chat, *model], own) as terminal:
             terminal.wait_for(PROMPT)
-            found = [_words(terminal, server.said) for _ in range(turns)]
-            others = [("Something quiet?", ""), ("A slow query?", _BEGIN)] * turns
-            ended = [_ended(terminal, *each) for each in others]
+            found = [_time_words(terminal, server.said) for _ in range(turns)]
+            ended = [
+                _interrupt(terminal, question, shown)
+                for question, shown in [("Something quiet?", ""), ("A slow query?", _BEGIN)] * turns
+            ]
     first, words = zip(*found, strict=True)
     return {"interrupt_s": round(max(*words, *ended), 3), "first_token_s": round(max(first), 3), "turns": turns}
 
 
-def _words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
-    """Return seconds to the first words on the screen, and from Ctrl-C to the prompt."""
+def _time_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
+    """Return seconds from a model's first words to the screen, and from Ctrl-C to the prompt."""
     start = len(terminal.written)
     terminal.type("Some slow words?\r")
     seen = terminal.wait_for(_BEGIN[:12], start=start)
     terminal.read(_ON_THE_WAY)
-    return seen - said.get(timeout=90), _press(terminal)
+    return seen - said.get(timeout=90), _press_ctrl_c(terminal)
 
 
-def _ended(terminal: PseudoTerminal, question: str, shown: str) -> float:
+def _interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
+    """Return seconds from Ctrl-C to the prompt, pressed when a question has been at it for a while."""
     start = len(terminal.written)
     terminal.type(f"{question}\r")
     terminal.wait_for(shown[:12], start=start)
     until = time.monotonic() + _ON_THE_WAY
     while time.monotonic() < until:
         terminal.read(0.05)
-    return _press(terminal)
+    return _press_ctrl_c(terminal)
 
 
-def _press(terminal: PseudoTerminal) -> float:
-    """Seconds from Ctrl-C to the next prompt."""
+def _press_ctrl_c(terminal: PseudoTerminal) -> float:
+    """Return seconds from Ctrl-C to the next prompt."""
     start, pressed = len(terminal.written), time.monotonic()
     terminal.type(CTRL_C)
     ended = terminal.wait_for(PROMPT, start=start) - pressed
@@ -92,32 +95,29 @@ class _StreamingServer(OpenAIServer):
         self.said: queue.Queue[float] = queue.Queue()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        async def send(text: str, reason: str | None = None) -> None:
+            choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}
+            event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+            end = "data: [DONE]\n\n" if reason else ""
+            writer.write(f"data: {json.dumps(event)}\n\n{end}".encode())
+            await writer.drain()
+
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = int(head.split("content-length:")[1].split("\r\n")[0])
         question = (await reader.readexactly(length)).decode().rsplit("<question>", 1)[-1]
         if "quiet" in question:
             await reader.readexactly(1)  # nothing comes: the client leaves
-        await self._stream("slow words" in question, reader, writer)
-        return False
-
-    async def _stream(self, slow: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        slow = "slow words" in question
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
         await writer.drain()
-        await asyncio.sleep(2 * _PAUSE_SECONDS if slow else 0)
         if slow:
+            await asyncio.sleep(2 * _PAUSE_SECONDS)
             self.said.put(time.monotonic())
-        await _send(writer, f"```sql\n{_BEGIN if slow else _SLOW}")
+        await send(f"```sql\n{_BEGIN if slow else _SLOW}")
         for number in range(_PIECES if slow else 0):
             await asyncio.sleep(_PAUSE_SECONDS)
             if reader.at_eof():
                 raise ConnectionError
-            await _send(writer, f", {number}")
-        await _send(writer, "\n```", "stop")
-
-
-async def _send(writer: asyncio.StreamWriter, text: str, reason: str | None = None) -> None:
-    choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": reason}
-    event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
-    end = "data: [DONE]\n\n" if reason else ""
-    writer.write(f"data: {json.dumps(event)}\n\n{end}".encode())
-    await writer.drain()
+            await send(f", {number}")
+        await send("\n```", "stop")
+        return False

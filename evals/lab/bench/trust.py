@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,7 @@ from ....agent.attempts.confidence import Weights, logit, share_of
 from ....agent.model.record import Recorded, Standing
 from ...metrics.statistics import bounded
 from ..training.fit_evidence import fit
-from .measure import Figures, Measure, divide, keep_case
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures, divide, share
 from .replays import SIX, STRONG, TOGETHER, DraftAnswer, DraftSet, play_draft_sets
 
 BINS = 10
@@ -44,24 +43,14 @@ Answers = Mapping[str, Sequence[tuple[float, bool]]]
 """Confidence and rightness of the answers to each question."""
 
 
-def _sets(options: BenchOptions) -> Iterator[DraftSet]:
-    return play_draft_sets(options.folder, options.limit)
-
-
-def score(answer: DraftAnswer, standing: Standing, weights: Weights) -> float:
-    """Return the confidence of an answer by some weights."""
-    value = weights.intercept + logit(share_of(standing, weights.prior))
-    value += sum(weights.signals[name] * signal for name, signal in answer.signals.items())
-    return 1 / (1 + float(np.exp(-value)))
-
-
-def _measure_confidence(sets: Sequence[DraftSet]) -> Figures:
+def measure_confidence(options: BenchOptions) -> Figures:
     """Return by set its answers, wrong ones, calibration error, area under the ROC curve, and 95 % intervals.
 
     Weights are fitted without the set and all that share its questions. `record` is how many judged answers of the same
     model, of its other sets, the confidence knows; `ece_recorded` is the error if it knows those on all other
     databases. Small sets are pooled as `small`, all single drafts of the strong model as `strong`.
     """
+    sets = list(play_draft_sets(options.folder, options.limit))
     alone = [each for each in sets if each.name != TOGETHER]
     weights = {family: fit([each for each in sets if each.family != family]) for family in {s.family for s in sets}}
     figures: Figures = {}
@@ -74,8 +63,8 @@ def _measure_confidence(sets: Sequence[DraftSet]) -> Figures:
         elsewhere = {name: _record(each, known, name) for name in {answer.database for answer in each.answers}}
         scored = [
             (
-                score(answer, Standing(elsewhere=record), weights[each.family]),
-                score(answer, Standing(elsewhere=elsewhere[answer.database]), weights[each.family]),
+                _score(answer, Standing(elsewhere=record), weights[each.family]),
+                _score(answer, Standing(elsewhere=elsewhere[answer.database]), weights[each.family]),
                 answer.right,
             )
             for answer in each.answers
@@ -85,8 +74,15 @@ def _measure_confidence(sets: Sequence[DraftSet]) -> Figures:
         if len(scored) < SMALL:
             pooled["small"] += scored
         else:
-            figures[each.name] = {**_figures(scored), "record": record.n}
-    return figures | {name: _figures(scored) for name, scored in pooled.items() if scored}
+            figures[each.name] = {**_describe(scored), "record": record.n}
+    return figures | {name: _describe(scored) for name, scored in pooled.items() if scored}
+
+
+def _score(answer: DraftAnswer, standing: Standing, weights: Weights) -> float:
+    """Return the confidence of an answer by some weights."""
+    value = weights.intercept + logit(share_of(standing, weights.prior))
+    value += sum(weights.signals[name] * signal for name, signal in answer.signals.items())
+    return 1 / (1 + float(np.exp(-value)))
 
 
 def _record(own: DraftSet, sets: Sequence[DraftSet], without: str = "") -> Recorded:
@@ -97,16 +93,24 @@ def _record(own: DraftSet, sets: Sequence[DraftSet], without: str = "") -> Recor
     return Recorded(sum(kept), len(kept))
 
 
-def _figures(scored: Sequence[Scored]) -> Figures:
+def _describe(scored: Sequence[Scored]) -> Figures:
     sure, recorded, right = np.array(scored, float).T
     wrong = int(len(right) - right.sum())
     is_enough = wrong >= LEAST_WRONG
+
+    def interval(measure: Callable[[Numbers, Numbers], float]) -> list[float]:
+        """Return a 95 % interval by resampling answers."""
+        random = np.random.default_rng(0)
+        drawn = (random.integers(0, len(sure), len(sure)) for _ in range(DRAWS))
+        bounds = np.nanpercentile([measure(sure[chosen], right[chosen]) for chosen in drawn], [2.5, 97.5])
+        return [round(float(bound), 4) for bound in bounds]
+
     return {
         "n": len(scored),
         "wrong": wrong,
         "ece": round(error(sure, right), 4),
         "auc": round(area(sure, right), 4) if is_enough else None,
-        "interval": {"ece": _interval(error, sure, right), "auc": _interval(area, sure, right) if is_enough else None},
+        "interval": {"ece": interval(error), "auc": interval(area) if is_enough else None},
         "ece_recorded": round(error(recorded, right), 4),
     }
 
@@ -128,15 +132,7 @@ def area(sure: Numbers, right: Numbers) -> float:
     return float((ranks[right == 1].sum() - n * (n + 1) / 2) / (n * wrong))
 
 
-def _interval(measure: Callable[[Numbers, Numbers], float], sure: Numbers, right: Numbers) -> list[float]:
-    """Return a 95 % interval by resampling answers."""
-    random = np.random.default_rng(0)
-    drawn = (random.integers(0, len(sure), len(sure)) for _ in range(DRAWS))
-    low, high = np.nanpercentile([measure(sure[chosen], right[chosen]) for chosen in drawn], [2.5, 97.5])
-    return [round(float(low), 4), round(float(high), 4)]
-
-
-def _measure_trust(sets: Sequence[DraftSet]) -> Figures:
+def measure_trust(options: BenchOptions) -> Figures:
     """Return how often answers marked trusted are wrong, over resamples; labels and marked answers are apart.
 
     `realised_error_over` is the share of resamples in which more than `alpha` of the marked answers are wrong: on each
@@ -145,11 +141,16 @@ def _measure_trust(sets: Sequence[DraftSet]) -> Figures:
     show nothing counted as none; `strong_drafts` has it for single drafts and for three side by side, by labels. No
     system that is wrong on a fifth of its answers is marked at 5 %: `loose` has both at a bound that lets it be.
     """
+    sets = list(play_draft_sets(options.folder, options.limit))
     questions: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for each in sets:
         for answer in each.answers:
             questions[answer.database].add((each.family, answer.id))
-    large = {name: _without(name, sets) for name in sorted(questions) if len(questions[name]) >= LEAST_QUESTIONS}
+    large: dict[str, Answers] = {}
+    for name in sorted(name for name, asked in questions.items() if len(asked) >= LEAST_QUESTIONS):
+        apart = [replace(each, answers=[answer for answer in each.answers if answer.database != name]) for each in sets]
+        here = [replace(each, answers=[answer for answer in each.answers if answer.database == name]) for each in sets]
+        large[name] = _score_questions([each for each in here if each.name not in (SIX, TOGETHER)], fit(apart))
     by_database = {name: _resample(answers) for name, answers in large.items()}
     loose = [_resample(answers, LOOSE) for answers in large.values()]
     weights = fit([each for each in sets if each.family != STRONG])
@@ -158,38 +159,34 @@ def _measure_trust(sets: Sequence[DraftSet]) -> Figures:
     strong = {
         name: {str(labels): _resample(answers, most=labels) for labels in (LABELS, 2 * LABELS)}
         for name, some in ((SINGLE, single), (TOGETHER, together))
-        if (answers := _by_question(some, weights))
+        if (answers := _score_questions(some, weights))
     }
+
+    def average(found: Sequence[Mapping[str, float]], name: str) -> float | None:
+        return round(fmean(each[name] for each in found), 4) if found else None
+
     return {
         "alpha": ALPHA,
         "databases": len(by_database),
-        "realised_error_over": _mean(by_database.values(), "over"),
+        "realised_error_over": average(list(by_database.values()), "over"),
         "coverage_at_5": strong[SINGLE][str(LABELS)]["coverage"] if SINGLE in strong else None,
         "labels": LABELS,
         "strong_drafts": strong,
-        "loose": {"alpha": LOOSE, "realised_error_over": _mean(loose, "over"), "coverage": _mean(loose, "coverage")},
+        "loose": {
+            "alpha": LOOSE,
+            "realised_error_over": average(loose, "over"),
+            "coverage": average(loose, "coverage"),
+        },
         "by_database": by_database,
     }
 
 
-def _without(name: str, sets: Sequence[DraftSet]) -> Answers:
-    """Return the answers on a database, with weights fitted on the others."""
-    weights = fit([replace(each, answers=[a for a in each.answers if a.database != name]) for each in sets])
-    here = [replace(each, answers=[answer for answer in each.answers if answer.database == name]) for each in sets]
-    return _by_question([each for each in here if each.name not in (SIX, TOGETHER)], weights)
-
-
-def _by_question(sets: Sequence[DraftSet], weights: Weights) -> Answers:
+def _score_questions(sets: Sequence[DraftSet], weights: Weights) -> Answers:
     answers: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for each in sets:
         for answer in each.answers:
-            answers[f"{each.family} {answer.id}"].append((score(answer, Standing(), weights), answer.right))
+            answers[f"{each.family} {answer.id}"].append((_score(answer, Standing(), weights), answer.right))
     return answers
-
-
-def _mean(found: Iterable[Mapping[str, float]], name: str) -> float | None:
-    values = [each[name] for each in found]
-    return divide(sum(values), len(values)) if values else None
 
 
 def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:
@@ -210,14 +207,8 @@ def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dic
     return {
         "questions": len(questions),
         "labels": labels,
-        "over": divide(sum(over), len(over)),
+        "over": share(over),
         "coverage": divide(sum(marked), len(marked)),
         "resamples_with_any": divide(len(some), len(marked)),
         "coverage_where_any": divide(sum(some), len(some)),
     }
-
-
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "confidence": Measure(_sets, keep_case, _measure_confidence),
-    "trust": Measure(_sets, keep_case, _measure_trust),
-}

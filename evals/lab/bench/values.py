@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
@@ -21,8 +21,7 @@ from ....tools.sql.resolve import resolve
 from ....tools.values import IndexBounds, ValueIndex, likely
 from ...datasets import Dataset, load_dataset
 from .gold import Databases
-from .measure import Figures, Measure, divide
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures, divide
 
 _FIRST = 5
 """Matches of each literal of a query that are looked at."""
@@ -42,8 +41,6 @@ BEFORE = {"spider": 0.163, "kaggle": 0.1607, "cosql": 0.1596}
 
 Literal = tuple[str, str, str]
 """Table, column and text."""
-
-Links = Mapping[tuple[str, str], frozenset[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,10 @@ def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedVa
                 before = question.text
 
 
-def _read_sets(sets: Mapping[str, tuple[str, str]]) -> Callable[[BenchOptions], Iterable[AskedValues]]:
-    def cases(options: BenchOptions) -> Iterator[AskedValues]:
-        with tempfile.TemporaryDirectory() as folder:
-            for name, place in sets.items():
-                yield from read_questions(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
-
-    return cases
+def _read_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> Iterator[AskedValues]:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, place in sets.items():
+            yield from read_questions(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
 
 
 def text_literals(sql: str, schema: Schema) -> list[Literal]:
@@ -90,76 +84,45 @@ def text_literals(sql: str, schema: Schema) -> list[Literal]:
     except SQLParseError:
         return []
     resolution = resolve(tree, schema)
-    compared = (
-        (reference, literal(other, resolution))
-        for node in tree.find_all(exp.EQ, exp.NEQ, exp.In)
-        for (reference, _), other in operands(node, resolution)
-    )
-    return list(
-        dict.fromkeys(
-            (reference.source.table.name, reference.column, text)
-            for reference, text in compared
-            if isinstance(text, str) and reference.source is not None and reference.source.table is not None
-        )
-    )
+    found: dict[Literal, None] = {}
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+        for (reference, _), other in operands(node, resolution):
+            text, source = literal(other, resolution), reference.source
+            if isinstance(text, str) and source is not None and source.table is not None:
+                found[source.table.name, reference.column, text] = None
+    return list(found)
 
 
-@dataclass(frozen=True)
-class FoundValues:
-    """Literals of a question's gold that were found, that their column holds, and that it does not hold."""
-
-    set: str
-    found: int
-    held: int
-    absent: int
-
-
-def find_values(asked: AskedValues) -> FoundValues:
-    """Look a question's values up.
+def count_found(questions: Iterable[AskedValues]) -> dict[str, dict[str, float]]:
+    """Return recall at 5 by set, with the counts behind it.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
     """
-    matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
-    held = [each for each in asked.literals if asked.index.holds(*each)]
-    found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
-    return FoundValues(asked.set, len(found), len(held), len(asked.literals) - len(held))
-
-
-def count_found(found: Iterable[FoundValues]) -> dict[str, dict[str, float]]:
-    """Return recall at 5 by set, with the counts behind it."""
-    groups: dict[str, list[FoundValues]] = {}
-    for one in found:
-        groups.setdefault(one.set, []).append(one)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for asked in questions:
+        matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
+        held = [each for each in asked.literals if asked.index.holds(*each)]
+        found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
+        counts[asked.set].update(found=len(found), held=len(held), absent=len(asked.literals) - len(held))
     return {
         name: {
-            "recall_at_5": divide(sum(one.found for one in some), sum(one.held for one in some)),
-            "literals": sum(one.held for one in some),
-            "not_in_database": sum(one.absent for one in some),
+            "recall_at_5": divide(count["found"], count["held"]),
+            "literals": count["held"],
+            "not_in_database": count["absent"],
         }
-        for name, some in groups.items()
+        for name, count in counts.items()
     }
 
 
-def _count_values(found: list[FoundValues]) -> Figures:
+def measure_values(options: BenchOptions) -> Figures:
     """Return recall at 5 on Spider train (which the index was developed on) and the dev sets."""
-    details = count_found(found)
+    details = count_found(_read_sets(options, _SETS))
     return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
 
 
-@dataclass(frozen=True)
-class _Noise:
-    """Values that a prompt shows and that are right, texts of gold that are held and found."""
-
-    set: str
-    shown: int
-    right: int
-    texts: int
-    found: int
-
-
-def _show_values(asked: AskedValues) -> _Noise:
-    """Return how many values a prompt tells of, and how many of them the question means by gold's SQL.
+def measure_value_noise(options: BenchOptions) -> Figures:
+    """Return by set `precision` of the values that prompts tell of, `precision_before` and `recall_at_5`, with counts.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
     an interaction those of the question before count too, after the question's own. It is right if gold compares this
@@ -167,51 +130,40 @@ def _show_values(asked: AskedValues) -> _Noise:
     once. Every other value shown counts as wrong, also if gold is another reading or uses LIKE. Found are texts, of
     those that their column holds, that are right among the first five shown for each text of the query.
     """
-    own, carried = (
-        list(likely(text, asked.index.find(text, CANDIDATES), asked.schema)) if text else []
-        for text in (asked.text, asked.before)
-    )
-    matches = dict.fromkeys((match.table, match.column, match.value) for match in [*own, *carried])
-    shown = [(table.lower(), column.lower(), value) for table, column, value in matches][: Settings().values]
-    links = _links(asked.schema)
-    meant: list[set[Literal]] = []
-    for table, column, text in asked.literals:
-        place = (table.lower(), column.lower())
-        meant.append({(*other, text) for other in {place} | links.get(place, frozenset())})
-    first = set(shown[: _FIRST * max(1, len(asked.literals))])
-    held = [right for text, right in zip(asked.literals, meant, strict=True) if asked.index.holds(*text)]
-    right = sum(any(value in right for right in meant) for value in shown)
-    return _Noise(asked.set, len(shown), right, len(held), sum(bool(right & first) for right in held))
-
-
-def _links(schema: Schema) -> Links:
-    """Return for each column those that a declared or inferred key links with it directly."""
-    links: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
-    for key in schema.foreign_keys:
-        for own, other in zip(key.columns, key.ref_columns, strict=True):
-            one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
-            links[one] = links.get(one, frozenset()) | {two}
-            links[two] = links.get(two, frozenset()) | {one}
-    return links
-
-
-def _count_noise(outcomes: list[_Noise]) -> Figures:
-    """Return by set `precision`, `precision_before` and `recall_at_5`, with the counts behind them."""
-    figures: Figures = {}
-    for name in _NOISE_SETS:
-        some = [one for one in outcomes if one.set == name]
-        shown, texts = sum(one.shown for one in some), sum(one.texts for one in some)
-        figures[name] = {
-            "precision": divide(sum(one.right for one in some), shown),
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _NOISE_SETS}
+    for asked in _read_sets(options, _NOISE_SETS):
+        # For each column, itself and those that a declared or inferred key links with it directly.
+        linked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        for key in asked.schema.foreign_keys:
+            for own, other in zip(key.columns, key.ref_columns, strict=True):
+                pair = {(key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())}
+                for place in pair:
+                    linked[place] |= pair
+        matches = [
+            match
+            for text in (asked.text, asked.before)
+            if text
+            for match in likely(text, asked.index.find(text, CANDIDATES), asked.schema)
+        ]
+        distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
+        shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
+        first = set(shown[: _FIRST * max(1, len(asked.literals))])
+        meant: set[Literal] = set()
+        count = counts[asked.set]
+        for table, column, text in asked.literals:
+            place = (table.lower(), column.lower())
+            right = {(*other, text) for other in {place} | linked[place]}
+            meant |= right
+            if asked.index.holds(table, column, text):
+                count.update(texts=1, found=bool(right & first))
+        count.update(shown=len(shown), right=sum(value in meant for value in shown))
+    return {
+        name: {
+            "precision": divide(count["right"], count["shown"]),
             "precision_before": BEFORE[name],
-            "recall_at_5": divide(sum(one.found for one in some), texts),
-            "shown": shown,
-            "texts": texts,
+            "recall_at_5": divide(count["found"], count["texts"]),
+            "shown": count["shown"],
+            "texts": count["texts"],
         }
-    return figures
-
-
-MEASURES: Mapping[str, Measure[Any, Any]] = {
-    "value-noise": Measure(_read_sets(_NOISE_SETS), _show_values, _count_noise),
-    "values": Measure(_read_sets(_SETS), find_values, _count_values),
-}
+        for name, count in counts.items()
+    }

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ....agent.model.chat import PromptedTranslator
 from ....prompts.judge import Word
 from ....tools.errors import ModelError, SettingsError
 from ....tools.record_files import read_lines
 from ...adjudication.judging import Case, Cases, JudgedCase, agreement, judge_cases
-from ...adjudication.ruling import Ruling, concerns, read_rulings
+from ...adjudication.ruling import concerns, read_rulings
 from ...datasets import Dataset, Question, load_dataset
-from ..disputes.find import find_disputes
-from ..disputes.golds import Dispute, Golds, published_predictions
+from ..disputes import Golds, find_disputes, published_predictions
 from ..suite.mutants import mutants
-from .measure import Figures, Measure, Whole, keep_case
-from .registry import BenchOptions
-from .stored import stored_model
+from .registry import BenchOptions, Figures
+from .stored import DATA, stored_model
 
 SPLITS = {"spider": "dev", "sparc": "dev", "cosql": "dev", "kaggle-dbqa": "test"}
 """What the disputes and the verdicts are of."""
@@ -35,8 +34,10 @@ SPLITS = {"spider": "dev", "sparc": "dev", "cosql": "dev", "kaggle-dbqa": "test"
 MUTATED = (("spider", "train"), ("cosql", "train"))
 """What the mutants are made of, half of each: single questions, and turns of conversations."""
 
-STORED = Path(__file__).parent / "data" / "judge_replies.jsonl"
-REVIEWED = Path(__file__).parents[1] / "disputes" / "data" / "reviewed.jsonl"
+STORED = DATA / "judge_replies.jsonl"
+
+REVIEWED = DATA / "reviewed_disputes.jsonl"
+"""Whether a reader found listed golds sound: a sample drawn with a fixed seed."""
 
 MUTANTS = 100
 SEED = 16
@@ -47,41 +48,32 @@ _FAIR = ("LEFT JOIN", "DISTINCT")
 """Changes that a fair reading may make, too."""
 
 
-def _disputed(options: BenchOptions) -> Iterator[tuple[Dataset, list[Dispute]]]:
-    """Yield the disputes of each split; readers' verdicts count if the data folder has them."""
-    verdicts = options.folder / "strong_model" / "verdicts.jsonl"
-    rulings = read_rulings(verdicts) if verdicts.exists() else []
-    for name, split in SPLITS.items():
-        whole = load_dataset(name, split, options.folder)
-        asked = whole.first(options.limit)
-        yield asked, find_disputes(asked, rulings, published_predictions(options.folder, whole))
-
-
-def _count_disputes(splits: list[tuple[Dataset, list[Dispute]]]) -> Figures:
+def measure_disputes(options: BenchOptions) -> Figures:
     """Return by dataset `golds`, `disputed`, `kinds` (golds by what speaks against them), and the reviewed sample.
 
     Of 50 golds that were drawn from all that were listed, `sample` counts those still listed, and `sound_in_sample`
-    those of them that a reader of question, query and data finds nothing wrong with.
+    those of them that a reader of question, query and data finds nothing wrong with. Readers' verdicts count if the
+    data folder has them.
     """
+    verdicts = options.folder / "strong_model" / "verdicts.jsonl"
+    rulings = read_rulings(verdicts) if verdicts.exists() else []
+    reviewed: list[Any] = read_lines(REVIEWED.read_text(encoding="utf-8"))
     figures: Figures = {}
-    for asked, found in splits:
-        disputed = {dispute.question.id for dispute in found}
-        kinds = Counter(kind for _, kind in {(dispute.question.id, dispute.kind) for dispute in found})
-        sample = [sound for question, sound in read_reviewed(asked.name, asked.split).items() if question in disputed]
-        figures[asked.name] = {
+    for name, split in SPLITS.items():
+        whole = load_dataset(name, split, options.folder)
+        asked = whole.first(options.limit)
+        found = find_disputes(asked, rulings, published_predictions(options.folder, whole))
+        kinds = {(dispute.question.id, dispute.kind) for dispute in found}
+        disputed = {question for question, _ in kinds}
+        here = [one for one in reviewed if (one["dataset"], one["split"]) == (name, split) and one["id"] in disputed]
+        figures[name] = {
             "golds": len(asked.questions),
             "disputed": len(disputed),
-            "kinds": dict(sorted(kinds.items())),
-            "sample": len(sample),
-            "sound_in_sample": sum(sample),
+            "kinds": dict(sorted(Counter(kind for _, kind in kinds).items())),
+            "sample": len(here),
+            "sound_in_sample": sum(one["sound"] for one in here),
         }
     return figures
-
-
-def read_reviewed(dataset: str, split: str) -> Mapping[str, bool]:
-    """Return by question id whether a reader found a listed gold sound: a sample drawn with a fixed seed."""
-    records = cast("list[dict[str, Any]]", read_lines(REVIEWED.read_text(encoding="utf-8")))
-    return {one["id"]: one["sound"] for one in records if (one["dataset"], one["split"]) == (dataset, split)}
 
 
 @dataclass(frozen=True)
@@ -103,17 +95,11 @@ def verdict_cases(data: Path) -> Iterator[LabelledCase]:
     rulings = read_rulings(data / "strong_model" / "verdicts.jsonl")
     for name, split in SPLITS.items():
         dataset = load_dataset(name, split, data)
-        for ruling in rulings:
-            if ruling.dataset == name:
-                case = Case(_find_question(dataset, ruling), ruling.sql, ruling.gold)
-                yield LabelledCase("verdicts", dataset, case, ruling.verdict)
-
-
-def _find_question(dataset: Dataset, ruling: Ruling) -> Question:
-    found = next((question for question in dataset.questions if concerns(ruling, question)), None)
-    if found is None:
-        raise SettingsError(f"no question of {dataset.name} {dataset.split} is {ruling.question!r} with that gold")
-    return found
+        for ruling in (ruling for ruling in rulings if ruling.dataset == name):
+            question = next((question for question in dataset.questions if concerns(ruling, question)), None)
+            if question is None:
+                raise SettingsError(f"no question of {name} {split} is {ruling.question!r} with that gold")
+            yield LabelledCase("verdicts", dataset, Case(question, ruling.sql, ruling.gold), ruling.verdict)
 
 
 def mutant_cases(data: Path) -> Iterator[LabelledCase]:
@@ -124,7 +110,7 @@ def mutant_cases(data: Path) -> Iterator[LabelledCase]:
         random.Random(SEED).shuffle(questions)  # noqa: S311 - a sample, not a secret
         with Golds(dataset) as golds:
             changed = ((question, sql) for question in questions if (sql := _make_mutant(golds, question)))
-            for (question, sql), _ in zip(changed, range(MUTANTS // len(MUTATED)), strict=False):
+            for question, sql in islice(changed, MUTANTS // len(MUTATED)):
                 yield LabelledCase("mutants", dataset, Case(question, sql, question.golds[0]), "wrong")
 
 
@@ -138,14 +124,13 @@ def _make_mutant(golds: Golds, question: Question) -> str:
     return next((sql for sql in fair if golds.contradicts(question, sql)), "")
 
 
-def _measure_agreement(options: BenchOptions) -> Figures:
+def measure_judge_agreement(options: BenchOptions) -> Figures:
     """Return `n`, `kappa`, `wrong_found` and `right_kept` over all cases, then of `verdicts` and of `mutants`.
 
     Raises:
         ModelError: A case could not be asked.
     """
-    parts = (list(cases(options.folder))[: options.limit] for cases in (verdict_cases, mutant_cases))
-    labelled = [one for part in parts for one in part]
+    labelled = [one for cases in (verdict_cases, mutant_cases) for one in islice(cases(options.folder), options.limit)]
     model = stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[Case, Word] = {}
 
@@ -163,9 +148,3 @@ def _measure_agreement(options: BenchOptions) -> Figures:
         found = agreement([(one.verdict, said[one.case]) for one in labelled if name in ("", one.part)])
         figures[name] = {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(found).items()}
     return {**figures.pop(""), **figures}
-
-
-MEASURES: Mapping[str, Measure[Any, Any] | Whole] = {
-    "disputes": Measure(_disputed, keep_case, _count_disputes),
-    "judge-agreement": Whole(_measure_agreement),
-}

@@ -16,9 +16,9 @@ from sqlglot.parser import Parser
 
 from tests.support.scripted import ScriptedModel
 
-from ....agent import Answer, SQLAgent
+from ....agent import SQLAgent
 from ....tools.sql.resolve import resolve
-from .registry import BenchOptions
+from .registry import BenchOptions, Figures
 from .stand_in import ROOT, sample_database
 
 QUESTION, SQL = "How many customers are there in France?", "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'"
@@ -38,8 +38,8 @@ _COUNTED: dict[CodeType, str] = {
 """Functions whose calls are counted, by the name of the figure."""
 
 
-def run(options: BenchOptions) -> dict[str, object]:
-    """Figures of one turn in a fresh process, after another question has warmed it up; the same at every run.
+def run(options: BenchOptions) -> Figures:
+    """Return figures of one turn in a fresh process, after another question has warmed it up; the same at every run.
 
     `hops` are calls from a function of ours straight to one in another file of ours, `files_entered` the files with a
     function that is called, `modules_loaded` our modules in memory. What worker processes do is not counted.
@@ -61,9 +61,16 @@ def count() -> None:
         # A file written just now is looked at again and again: how often depends on how busy the machine is.
         os.utime(path, (0, 0))
         with SQLAgent(path, model=model, settings=settings) as agent:
-            answer = _warm_turn(agent, model, trace)
+            agent.ask(_WARM_UP)
+            model.prompts.clear()
+            model.script = lambda prompt: _write(SQL)
+            trace.active = True
+            sys.setprofile(trace)
+            answer = agent.ask(QUESTION)
+            sys.setprofile(None)
+            trace.active = False
     assert answer.answered, answer
-    figures: dict[str, object] = {
+    figures: Figures = {
         "hops": trace.hops,
         "modules_loaded": sum(_is_ours(name) for name in sys.modules),
         "files_entered": len(trace.files),
@@ -78,19 +85,6 @@ def count() -> None:
 
 def _write(sql: str) -> str:
     return f"```sql\n{sql}\n```\nSure: 90"
-
-
-def _warm_turn(agent: SQLAgent, model: ScriptedModel, trace: _Trace) -> Answer:
-    """Ask once, untraced, and then what is counted."""
-    agent.ask(_WARM_UP)
-    model.prompts.clear()
-    model.script = lambda prompt: _write(SQL)
-    trace.active = True
-    sys.setprofile(trace)
-    answer = agent.ask(QUESTION)
-    sys.setprofile(None)
-    trace.active = False
-    return answer
 
 
 class _Trace:

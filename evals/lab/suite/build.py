@@ -16,16 +16,16 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ....tools.database import Database
-from ....tools.database.schema import Schema
 from ....tools.errors import SettingsError
 from ....tools.results import same_result
 from ...metrics.expected import ordering
 from ...official import MANIFEST
-from .generate import Original, column_constants, copy_database, generate, random_shape, run_query, seal
+from .generate import column_constants, copy_database, generate, random_shape, run_query, seal
 from .mutants import mutants
 
 _CANDIDATES = 60
@@ -86,18 +86,38 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0, 
         (gold, mutant) for gold in runs for mutant in mutants(gold, schema) if run_query(first.copy, mutant) is not None
     ]
     killed = _find_killed(first.copy, pairs)
-    left = [pair for pair in pairs if pair not in killed]
-    candidates, left = _search(first, schema, runs, left, random.Random(f"{name}:{seed}"))  # noqa: S311
-    chosen = _cover([killed for _, killed in candidates])
-    write_suite(name, [first.copy, *(candidates[place][0] for place in chosen)], out, original)
+    left = survivors = [pair for pair in pairs if pair not in killed]
+    generator = random.Random(f"{name}:{seed}")  # noqa: S311
+    constants = column_constants(runs, schema)
+    # Random databases that each kill some mutant more.
+    candidates: list[sqlite3.Connection] = []
+    idle = 0
+    for _ in range(_CANDIDATES):
+        if not survivors or idle >= _IDLE:
+            break
+        candidate = seal(generate(first.ddl, schema, constants, random_shape(generator), generator), schema)
+        killed = _find_killed(candidate, survivors)
+        idle = 0 if killed else idle + 1
+        if killed:
+            candidates.append(candidate)
+            survivors = [pair for pair in survivors if pair not in killed]
+    # As few of them as kill as many: greedily the one that kills most of what is left.
+    mortal = set(left).difference(survivors)
+    kills = [_find_killed(candidate, [pair for pair in left if pair in mortal]) for candidate in candidates]
+    chosen: list[sqlite3.Connection] = []
+    while mortal:
+        best = max(range(len(kills)), key=lambda place: len(kills[place] & mortal))
+        chosen.append(candidates[best])
+        mortal -= kills[best]
+    _write_suite(name, [first.copy, *chosen], out, original)
     return SuiteReport(
         database=name,
         golds=len(runs),
         mutants=len(pairs),
-        killed=len(pairs) - len(left),
+        killed=len(pairs) - len(survivors),
         databases=1 + len(chosen),
         seconds=round(time.perf_counter() - start, 2),
-        survivors=tuple(left),
+        survivors=tuple(survivors),
     )
 
 
@@ -114,45 +134,13 @@ def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: i
     constants = column_constants(golds, schema)
     generator = random.Random(f"{original.stem}:{seed}")  # noqa: S311
     drawn = (generate(first.ddl, schema, constants, random_shape(generator), generator) for _ in range(count - 1))
-    write_suite(original.stem, [first.copy, *drawn], out, original)
-
-
-def _search(
-    first: Original, schema: Schema, golds: Sequence[str], left: Sequence[Pair], generator: random.Random
-) -> tuple[list[tuple[sqlite3.Connection, set[Pair]]], list[Pair]]:
-    """Return random databases that each kill some mutant more, with all of `left` that it kills, and what none does."""
-    constants = column_constants(golds, schema)
-    kept: list[sqlite3.Connection] = []
-    open_pairs, idle = list(left), 0
-    for _ in range(_CANDIDATES):
-        if not open_pairs or idle >= _IDLE:
-            break
-        candidate = seal(generate(first.ddl, schema, constants, random_shape(generator), generator), schema)
-        killed = _find_killed(candidate, open_pairs)
-        idle = 0 if killed else idle + 1
-        if killed:
-            kept.append(candidate)
-            open_pairs = [pair for pair in open_pairs if pair not in killed]
-    surviving = set(open_pairs)
-    mortal = [pair for pair in left if pair not in surviving]
-    return [(candidate, _find_killed(candidate, mortal)) for candidate in kept], open_pairs
-
-
-def _cover(killed: Sequence[set[Pair]]) -> list[int]:
-    """Return the places of a few sets that cover all: greedily the one that adds most."""
-    left = set[Pair]().union(*killed)
-    chosen: list[int] = []
-    while left:
-        best = max(range(len(killed)), key=lambda place: len(killed[place] & left))
-        chosen.append(best)
-        left -= killed[best]
-    return chosen
+    _write_suite(original.stem, [first.copy, *drawn], out, original)
 
 
 def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pair]:
     """Return the mutants whose result differs from their gold's."""
     killed: set[Pair] = set()
-    for gold, group in groupby(pairs, key=lambda pair: pair[0]):
+    for gold, group in groupby(pairs, key=itemgetter(0)):
         expected = run_query(database, gold)
         if expected is None:
             continue
@@ -181,21 +169,28 @@ def check_folder(name: str, out: Path, original: Path) -> None:
         raise SettingsError(f"{folder} holds the database that its suite is built from: choose another --out")
     try:
         held = sorted(path.name for path in folder.iterdir())
-        written = _manifest(folder) if held else {}
-        strange = [n for n in held if n != MANIFEST and (n not in written or written[n] != _digest(folder / n))]
+        try:
+            files: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+            files = None
+        written: dict[str, Any] = files if isinstance(files, dict) else {}
+        # Without a manifest that can be read, nothing is an earlier suite's.
+        strange = [
+            each
+            for each in held
+            if not written or (each != MANIFEST and (each not in written or written[each] != _digest(folder / each)))
+        ]
     except FileNotFoundError:
         return
     except OSError as error:
         raise SettingsError(f"{folder} cannot hold a suite: {error}") from error
-    if held and not written:
-        strange = held
     if strange:
         raise SettingsError(
             f"{folder} holds {strange[0]}, which `suite build` did not write: choose another --out, or move it away"
         )
 
 
-def write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path, original: Path) -> None:
+def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path, original: Path) -> None:
     """Write databases as a suite, with a manifest; an earlier suite of that name is replaced as a whole.
 
     Raises:
@@ -208,31 +203,20 @@ def write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path, o
         with tempfile.TemporaryDirectory(dir=out, prefix=".suite-") as temporary:
             made = Path(temporary) / "made"
             made.mkdir()
+            digests: dict[str, str] = {}
             for number, database in enumerate(databases):
-                _write(database, made / (f"{name}_{number:03}.sqlite" if number else f"{name}.sqlite"))
-            digests = {path.name: _digest(path) for path in sorted(made.iterdir())}
+                path = made / (f"{name}_{number:03}.sqlite" if number else f"{name}.sqlite")
+                with closing(sqlite3.connect(path)) as target:
+                    database.backup(target)
+                    # A write-ahead log would have readers leave files beside it.
+                    target.execute("PRAGMA journal_mode = DELETE")
+                digests[path.name] = _digest(path)
             (made / MANIFEST).write_text(json.dumps({"files": digests}, indent=1) + "\n", encoding="utf-8")
             if folder.exists():
                 folder.rename(Path(temporary) / "old")
             made.rename(folder)
     except (OSError, sqlite3.Error, shutil.Error) as error:
         raise SettingsError(f"{folder} cannot hold a suite: {error}") from error
-
-
-def _write(database: sqlite3.Connection, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as target:
-        database.backup(target)
-        # A write-ahead log would have readers leave files beside it.
-        target.execute("PRAGMA journal_mode = DELETE")
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    """Return digests by file, as an earlier suite was written; empty where there is no readable manifest."""
-    try:
-        files: object = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", files) if isinstance(files, dict) else {}
 
 
 def _digest(path: Path) -> str:

@@ -56,7 +56,7 @@ class Original:
     ddl: tuple[str, ...]
 
 
-def open_blank() -> sqlite3.Connection:
+def _open_blank() -> sqlite3.Connection:
     """Open a database in memory without anything, which cannot reach any other."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.text_factory = lenient_text
@@ -71,12 +71,16 @@ def copy_database(path: Path, schema: Schema) -> Original:
     Raises:
         DatabaseUnavailable: It cannot be read.
     """
-    copy = open_blank()
+    copy = _open_blank()
     try:
         with closing(open_read_only(path)) as source:
             source.backup(copy)
-        ddl = _definitions(copy, {table.name.lower() for table in schema.tables})
-        return Original(seal(copy, schema), ddl)
+        definitions: list[tuple[str, str]] = copy.execute(
+            "SELECT tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'index') AND sql IS NOT NULL"
+            " ORDER BY type = 'index', rowid"
+        ).fetchall()
+        shown = {table.name.lower() for table in schema.tables}
+        return Original(seal(copy, schema), tuple(sql for table, sql in definitions if table.lower() in shown))
     except sqlite3.Error as error:
         copy.close()
         raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
@@ -87,11 +91,17 @@ def seal(connection: sqlite3.Connection, schema: Schema) -> sqlite3.Connection:
 
     Virtual tables declare themselves when they are first used, with statements that are refused from then on.
     """
+
+    def allow_reads(action: int, argument: str | None, *_: object) -> int:
+        # Full-text tables ask for this pragma themselves.
+        allowed = action in _READS or (action == sqlite3.SQLITE_PRAGMA and argument == "data_version")
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
     virtual = [quoted(table.name) for table in schema.tables if table.kind == "virtual"]
     for table in ("json_each('[]')", "json_tree('[]')", *virtual):
         with suppress(sqlite3.Error):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 0").close()
-    connection.set_authorizer(_only_reads)
+    connection.set_authorizer(allow_reads)
     return connection
 
 
@@ -107,20 +117,6 @@ def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
     return None if result is None or result.truncated else result.rows
 
 
-def _only_reads(action: int, argument: str | None, *_: object) -> int:
-    # Full-text tables ask for this pragma themselves.
-    allowed = action in _READS or (action == sqlite3.SQLITE_PRAGMA and argument == "data_version")
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _definitions(connection: sqlite3.Connection, shown: set[str]) -> tuple[str, ...]:
-    found: list[tuple[str, str]] = connection.execute(
-        "SELECT tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'index') AND sql IS NOT NULL"
-        " ORDER BY type = 'index', rowid"
-    ).fetchall()
-    return tuple(sql for table, sql in found if table.lower() in shown)
-
-
 def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
     """Return by column name in lower case each constant that a query puts beside the column, and values next to it."""
     found: dict[str, dict[Cell, None]] = defaultdict(dict)
@@ -132,33 +128,23 @@ def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[C
             continue
         for node in tree.find_all(exp.Binary, exp.Between, exp.In, exp.Like):
             parts = [part for part in node.iter_expressions() if not isinstance(part, exp.Query)]
-            columns = [p.name.lower() for p in parts if isinstance(p, exp.Column) and p.name.lower() in known]
+            columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)} & known
             for part in parts:
+                # SQLite takes a double-quoted word that is no column for a string.
+                is_word = isinstance(part, exp.Column) and part.this.quoted and part.name.lower() not in known
+                if not is_word and not isinstance(part, exp.Literal):
+                    continue
+                texts, text = list[Cell](), part.name
+                if is_word or part.is_string:
+                    # What a slightly different pattern or case would match, and the number that it may spell.
+                    text = text.replace("%", "").replace("_", " ")
+                    texts = [text, f"{text}x", f"x{text}", text.swapcase()]
+                if not texts or text.lstrip("-").isdigit():
+                    number = float(text) if not texts and not part.is_int else int(text)
+                    texts += [number, number + 1, number - 1]
                 for name in columns:
-                    found[name].update(dict.fromkeys(_values(part, known)))
+                    found[name].update(dict.fromkeys(texts))
     return {name: list(values) for name, values in found.items()}
-
-
-def _values(node: exp.Expr, known: set[str]) -> list[Cell]:
-    # SQLite takes a double-quoted word that is no column for a string.
-    if isinstance(node, exp.Column) and node.this.quoted and node.name.lower() not in known:
-        return _texts(node.name)
-    if not isinstance(node, exp.Literal):
-        return []
-    if node.is_string:
-        return _texts(node.name)
-    number = float(node.name) if not node.is_int else int(node.name)
-    return [number, number + 1, number - 1]
-
-
-def _texts(text: str) -> list[Cell]:
-    """Return the text, text that a slightly different pattern or case would match, and the number that it may spell."""
-    bare = text.replace("%", "").replace("_", " ")
-    texts: list[Cell] = [bare, f"{bare}x", f"x{bare}", bare.swapcase()]
-    if bare.lstrip("-").isdigit():
-        number = int(bare)
-        texts += [number, number + 1, number - 1]
-    return texts
 
 
 @dataclass(frozen=True)
@@ -204,15 +190,23 @@ def generate(
         shape: What it is like.
         generator: Decides everything else: the same one gives the same database.
     """
-    connection = open_blank()
+    connection = _open_blank()
     for statement in ddl:
         with suppress(sqlite3.Error, sqlite3.Warning):
             connection.execute(statement)
     connection.execute("BEGIN")
     filling = _Filling(connection, schema, constants, shape, generator)
-    for table in _parents_first(schema):
-        filling.fill(table)
-    respect_keys(connection, schema, generator)
+    # Tables that are referred to come first, as far as references make no cycle.
+    left = [table for table in schema.tables if table.kind == "table"]
+    references = {(key.table.lower(), key.ref_table.lower()) for key in schema.foreign_keys}
+    while left:
+        waiting = {table.name.lower() for table in left}
+        held = {child for child, parent in references if parent in waiting - {child}}
+        ready = [table for table in left if table.name.lower() not in held] or left[:1]
+        for table in ready:
+            filling.fill(table)
+        left = [table for table in left if table not in ready]
+    _respect_keys(connection, schema, generator)
     for table in schema.tables:
         if table.kind == "virtual":
             filling.fill(table)
@@ -221,20 +215,6 @@ def generate(
                 connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
     connection.execute("COMMIT")
     return connection
-
-
-def _parents_first(schema: Schema) -> list[TableSchema]:
-    """Return tables so that those referred to come first, as far as references make no cycle."""
-    left = [table for table in schema.tables if table.kind == "table"]
-    references = {(key.table.lower(), key.ref_table.lower()) for key in schema.foreign_keys}
-    ordered: list[TableSchema] = []
-    while left:
-        waiting = {table.name.lower() for table in left}
-        held = {child for child, parent in references if parent in waiting - {child}}
-        ready = [table for table in left if table.name.lower() not in held] or left[:1]
-        ordered += ready
-        left = [table for table in left if table not in ready]
-    return ordered
 
 
 @dataclass
@@ -252,23 +232,21 @@ class _Filling:
         """Insert random rows, at least one."""
         columns = [column for column in table.columns if not column.generated]
         pools = [self._pool(table, column) for column in columns]
-        names = ", ".join(quoted(column.name) for column in columns)
-        name = quoted(table.name)
-        insert = f"INSERT OR IGNORE INTO {name} ({names}) VALUES ({', '.join('?' * len(columns))})"
+        name, names = quoted(table.name), [quoted(column.name) for column in columns]
+        insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
         for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
-            row = [self._value(column, pool) for column, pool in zip(columns, pools, strict=True)]
+            row: list[Cell] = []
+            for column, pool in zip(columns, pools, strict=True):
+                may_be_null = not column.not_null and not column.primary_key
+                is_null = may_be_null and self.chance.random() < self.shape.nulls
+                row.append(None if is_null else self.chance.choice(pool))
             # Text in an integer key is an error, which IGNORE does not cover.
             with suppress(sqlite3.Error):
                 self.connection.execute(insert, row)
-        for column in columns:
+        for column in names:
             with suppress(sqlite3.Error):
-                distinct = f"SELECT DISTINCT {quoted(column.name)} FROM {name} WHERE {quoted(column.name)} IS NOT NULL"
-                found = [row[0] for row in self.connection.execute(distinct)]
-                self.values[table.name.lower(), column.name.lower()] = found
-
-    def _value(self, column: ColumnSchema, pool: Sequence[Cell]) -> Cell:
-        may_be_null = not column.not_null and not column.primary_key
-        return None if may_be_null and self.chance.random() < self.shape.nulls else self.chance.choice(pool)
+                rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL")
+                self.values[name.lower(), column.lower()] = [row[0] for row in rows]
 
     def _pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
         """Return what a column's values are drawn from; as often from each part as the shape says."""
@@ -277,41 +255,33 @@ class _Filling:
             for key in self.schema.foreign_keys
             for own, other in zip(key.columns, key.ref_columns, strict=True)
             if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
-            if (parent := self.values.get((key.ref_table.lower(), other.lower())))
+            if (parent := self.values.get((quoted(key.ref_table).lower(), quoted(other).lower())))
         ]
         if parents:
             return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
         constants = self.constants.get(column.name.lower(), ())
-        others = _others(column, self.shape.variety, self.chance)
+        # The original's own samples, so that formats are right, and made-up ones.
+        variety = self.shape.variety
+        others = list(self.chance.sample(column.samples, min(len(column.samples), variety)))
+        if column.kind == "number" or (others and all(isinstance(sample, int | float) for sample in others)):
+            others += [self.chance.randint(0, 2 * variety) for _ in range(variety)]
+        else:
+            others += self.chance.sample(_WORDS, min(variety, len(_WORDS)))
         if column.primary_key:
-            return [*others, *constants, *(_numbered(column, number) for number in range(1, self.shape.rows + 1))]
+            is_text = column.kind == "text"
+            numbers = range(1, self.shape.rows + 1)
+            return [*others, *constants, *(f"{_WORDS[n % len(_WORDS)]}{n}" if is_text else n for n in numbers)]
         if not constants:
             return others
-        some = self.chance.sample(list(constants), min(len(constants), max(self.shape.variety, 3)))
+        some = self.chance.sample(list(constants), min(len(constants), max(variety, 3)))
         share = self.shape.constants / (1 - self.shape.constants)
         return others + some * max(round(len(others) * share / len(some)), 1)
 
 
-def _others(column: ColumnSchema, variety: int, generator: random.Random) -> list[Cell]:
-    """Return the original's own sample values, so that formats are right, and made-up ones."""
-    samples = generator.sample(column.samples, min(len(column.samples), variety))
-    numbers = [sample for sample in samples if isinstance(sample, int | float)]
-    if column.kind == "number" or (samples and len(numbers) == len(samples)):
-        return [*samples, *(generator.randint(0, 2 * variety) for _ in range(variety))]
-    return [*samples, *generator.sample(_WORDS, min(variety, len(_WORDS)))]
-
-
-def _numbered(column: ColumnSchema, number: int) -> Cell:
-    return f"{_WORDS[number % len(_WORDS)]}{number}" if column.kind == "text" else number
-
-
-def respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
+def _respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
     """Point rows that refer to nothing to some existing row; else the key becomes NULL or the row is deleted.
 
-    Args:
-        connection: A filled database.
-        schema: Its tables and keys; keys that are only inferred are pointed, but no row is deleted for them.
-        generator: Chooses.
+    Keys that are only inferred are pointed, but no row is deleted for them.
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
@@ -327,43 +297,30 @@ def _orphan_condition(key: ForeignKey) -> str:
 
     The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
     """
-    table = quoted(key.table)
-    pairs = [(f"{table}.{quoted(own)}", quoted(other)) for own, other in _pairs(key)]
-    given = " AND ".join(f"{own} IS NOT NULL" for own, _ in pairs)
-    same = " AND ".join(f"parent.{other} = +{own}" for own, other in pairs)
+    own = [f"{quoted(key.table)}.{quoted(name)}" for name in key.columns]
+    given = " AND ".join(f"{name} IS NOT NULL" for name in own)
+    same = " AND ".join(f"parent.{quoted(other)} = +{name}" for name, other in zip(own, key.ref_columns, strict=True))
     return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
 
 
-def _pairs(key: ForeignKey) -> list[tuple[str, str]]:
-    return list(zip(key.columns, key.ref_columns, strict=True))
-
-
 def _point(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
-    names = ", ".join(map(quoted, key.ref_columns))
-    held = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.ref_columns)
+    others = [quoted(name) for name in key.ref_columns]
+    held = " AND ".join(f"{name} IS NOT NULL" for name in others)
     parents: list[tuple[Cell, ...]] = connection.execute(
-        f"SELECT DISTINCT {names} FROM {quoted(key.ref_table)} WHERE {held}"
+        f"SELECT DISTINCT {', '.join(others)} FROM {quoted(key.ref_table)} WHERE {held}"
     ).fetchall()
-    identity = _identity(connection, schema, key.table)
-    table = quoted(key.table)
+    table, identity = quoted(key.table), ["rowid"]
+    try:
+        connection.execute(f"SELECT rowid FROM {table} LIMIT 0").close()
+    except sqlite3.Error:
+        declared = schema.table(key.table)
+        identity = [quoted(column) for column in declared.primary_key] if declared else []
     orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_orphan_condition(key)}").fetchall()
     changes = ", ".join(f"{quoted(own)} = ?" for own in key.columns)
     row = " AND ".join(f"{part} IS ?" for part in identity)
     for orphan in orphans if parents else ():
-        connection.execute(
-            f"UPDATE OR IGNORE {table} SET {changes} WHERE {row}",
-            (*generator.choice(parents), *orphan),
-        )
-
-
-def _identity(connection: sqlite3.Connection, schema: Schema, name: str) -> list[str]:
-    """Return what tells a table's rows apart."""
-    try:
-        connection.execute(f"SELECT rowid FROM {quoted(name)} LIMIT 0").close()
-    except sqlite3.Error:
-        table = schema.table(name)
-        return [quoted(column) for column in table.primary_key] if table else []
-    return ["rowid"]
+        update = f"UPDATE OR IGNORE {table} SET {changes} WHERE {row}"
+        connection.execute(update, (*generator.choice(parents), *orphan))
 
 
 def _drop(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:

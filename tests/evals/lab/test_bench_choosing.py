@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.mutations import MUTATIONS, mutate
+from tableturn.evals.lab.bench.drafts import MUTATIONS, mutate
+from tableturn.evals.lab.bench.gold import PARTIAL
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
-from tableturn.evals.lab.bench.replays import SYSTEMS, WITHOUT
+from tableturn.evals.lab.bench.replays import SYSTEMS
 
 from ..conftest import QUESTIONS, TABLES, make_database
 
@@ -22,15 +23,15 @@ def root(spider_root: Path) -> Path:
     The first two systems are right; each of the others is right on the second question only.
     """
     folder = spider_root / "spider"
-    make_database(folder / "database" / WITHOUT[0] / f"{WITHOUT[0]}.sqlite")
+    make_database(folder / "database" / PARTIAL[0] / f"{PARTIAL[0]}.sqlite")
     pairs = [*QUESTIONS[:3], ("Any?", WRONG)]
-    databases = ["league", "league", "league", WITHOUT[0]]
+    databases = ["league", "league", "league", PARTIAL[0]]
     records = [
         {"db_id": name, "question": question, "query": sql}
         for name, (question, sql) in zip(databases, pairs, strict=True)
     ]
     (folder / "dev.json").write_text(json.dumps(records))
-    (folder / "tables.json").write_text(json.dumps([TABLES, TABLES | {"db_id": WITHOUT[0]}]))
+    (folder / "tables.json").write_text(json.dumps([TABLES, TABLES | {"db_id": PARTIAL[0]}]))
     golds = [sql for _, sql in pairs]
     predictions = spider_root / "predictions" / "spider_dev"
     predictions.mkdir(parents=True)

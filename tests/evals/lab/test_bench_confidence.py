@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tableturn.agent.attempts.evidence import Evidence
 from tableturn.evals.lab.bench import trust
+from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.bench.replays import DraftAnswer, DraftSet
 from tableturn.evals.lab.training.fit_evidence import LEAST, fit
 
@@ -30,6 +33,10 @@ SETS = [
 ]
 
 
+def replayed(data: Path, limit: int | None) -> list[DraftSet]:
+    return SETS
+
+
 def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
     weights = fit(SETS)
     assert weights.signals["doubts"] < -0.5
@@ -38,8 +45,9 @@ def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
     assert 0.5 < weights.prior < 0.9
 
 
-def test_a_set_is_measured_by_weights_of_others() -> None:
-    found = trust.MEASURES["confidence"].count(SETS)
+def test_a_set_is_measured_by_weights_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust, "play_draft_sets", replayed)
+    found = trust.measure_confidence(BenchOptions(Path()))
     assert set(found) == {"one", "two", "strong x", "strong", "small"}
     one = found["one"]
     assert isinstance(one, dict)
@@ -56,7 +64,8 @@ def test_the_area_and_the_error_are_what_they_are_called() -> None:
 
 def test_what_is_marked_is_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust, "RESAMPLES", 20)
-    found = trust.MEASURES["trust"].count(SETS)
+    monkeypatch.setattr(trust, "play_draft_sets", replayed)
+    found = trust.measure_trust(BenchOptions(Path()))
     assert (found["alpha"], found["labels"], found["databases"]) == (0.05, 100, 3)
     over = found["realised_error_over"]
     assert isinstance(over, float)

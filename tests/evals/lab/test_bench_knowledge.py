@@ -32,10 +32,10 @@ def others(data: Path, needs: str, file: str = "knowledge_others") -> None:
 
 
 def test_half_of_the_entries_and_questions_may_be_by_others(data: Path) -> None:
-    alone = retrieval.MEASURES["knowledge"].run(BenchOptions())
+    alone = retrieval.measure_knowledge(BenchOptions())
     assert (alone["questions"], alone["by_others"], alone["unseen"]) == (20, None, None)
     others(data, "term quux basket")
-    found = retrieval.MEASURES["knowledge"].run(BenchOptions())
+    found = retrieval.measure_knowledge(BenchOptions())
     assert found["questions"] == 11
     theirs = found["by_others"]
     assert isinstance(theirs, dict)
@@ -47,7 +47,7 @@ def test_what_nobody_has_tuned_on_counts_apart_and_in_the_whole(data: Path) -> N
     (data / "knowledge_test_kestrel.yaml").write_text("terms: {takings: what came in, zorch: a very fast lap}\n")
     asked = [{"database": "kestrel", "question": "How many tags are there?", "needs": ["term zorch"]}]
     (data / "knowledge_test_questions.yaml").write_text(yaml.safe_dump(asked))
-    found = retrieval.MEASURES["knowledge"].run(BenchOptions())
+    found = retrieval.measure_knowledge(BenchOptions())
     theirs, unseen = found["by_others"], found["unseen"]
     assert isinstance(theirs, dict)
     assert isinstance(unseen, dict)
@@ -59,7 +59,7 @@ def test_what_nobody_has_tuned_on_counts_apart_and_in_the_whole(data: Path) -> N
 def test_a_question_that_needs_what_is_no_entry_is_told(data: Path) -> None:
     others(data, "term basket")
     with pytest.raises(SettingsError, match="needs 'term basket', which is no entry"):
-        retrieval.MEASURES["knowledge"].run(BenchOptions())
+        retrieval.measure_knowledge(BenchOptions())
 
 
 def test_a_missing_reply_is_told_at_the_end_whatever_the_turn_made_of_it(tmp_path: Path) -> None:

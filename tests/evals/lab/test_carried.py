@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.determined import determined
+from tableturn.evals.lab.bench.engines import find_determined
 from tableturn.tools.database import Database
 
 from tests.tools.database.carried import ENGINES, carry, explain_missing, read_tables
@@ -46,12 +46,12 @@ def test_only_queries_with_one_right_answer_count(path: Path) -> None:
         "SELECT name FROM person WHERE id = (SELECT id FROM person ORDER BY age LIMIT 1)",
         "SELECT nothing FROM person",
     ]
-    assert [each.sql for each in determined(path, schema, [*right, *open_])] == right
+    assert [each.sql for each in find_determined(path, schema, [*right, *open_])] == right
 
 
 def test_rows_that_are_not_told_apart_may_come_in_any_order(path: Path) -> None:
     with Database.open(path) as database:
-        (expected,) = determined(path, database.schema(), ["SELECT name FROM person ORDER BY age"])
+        (expected,) = find_determined(path, database.schema(), ["SELECT name FROM person ORDER BY age"])
     assert expected.matches([("Cy",), ("Bo",), ("Ada",)])
     assert not expected.matches([("Ada",), ("Bo",), ("Cy",)])
     assert not expected.matches([("Bo",), ("Bo",), ("Ada",)])

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.adjudication.ruling import Ruling
 from tableturn.evals.datasets import Dataset, read_plain
-from tableturn.evals.lab.disputes.find import date, find_disputes, number
-from tableturn.evals.lab.disputes.golds import Dispute
+from tableturn.evals.lab.disputes import Dispute, date, find_disputes, number
 
 from tests.support.command_line import laboratory
 

@@ -144,5 +144,5 @@ def test_gold_answers_keep_what_the_linker_found(dialogues: list[Dialogue]) -> N
 
 @pytest.mark.data
 def test_the_benchmark_gives_all_its_figures(data_dir: Path) -> None:
-    figures = linking.MEASURES["linking"].run(BenchOptions(data_dir, limit=3))
+    figures = linking.measure_linking(BenchOptions(data_dir, limit=3))
     assert set(figures) == {"sparc_gold", "sparc_own", "cosql_gold", "cosql_own"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.large import carried_over, combine_databases
+from tableturn.evals.lab.bench.costs import carry_over, combine_databases
 from tableturn.tools.database import Database
 
 from ..conftest import make_database
@@ -36,7 +36,7 @@ def test_the_large_database_holds_every_database_and_its_golds(
 
 def test_a_gold_carried_over_keeps_its_names(tmp_path: Path) -> None:
     with Database.open(make_database(tmp_path / "league.sqlite")) as database:
-        carried = carried_over(
+        carried = carry_over(
             "SELECT club.title FROM club JOIN player AS p ON club.id = p.club_id "
             "WHERE p.goals > (SELECT avg(goals) FROM player)",
             database.schema(),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.values import count_found, find_values, read_questions, text_literals
+from tableturn.evals.lab.bench.values import count_found, read_questions, text_literals
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 
 SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
@@ -29,6 +29,6 @@ def test_text_literals(sql: str, literals: list[tuple[str, str, str]]) -> None:
 @pytest.mark.data
 def test_recall_on_spider_train(data_dir: Path, tmp_path: Path) -> None:
     dataset = load_dataset("spider", "train", data_dir).first(500)
-    figures = count_found(map(find_values, read_questions("train", dataset, tmp_path)))["train"]
+    figures = count_found(read_questions("train", dataset, tmp_path))["train"]
     assert figures["literals"] > 100
     assert figures["recall_at_5"] >= 0.95

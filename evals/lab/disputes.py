@@ -1,0 +1,383 @@
+"""Gold queries that there is reason to doubt, each with its evidence, and what published systems predict instead."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sqlglot import exp
+
+from ...tools.database import Cell, Limits, Schema, Table
+from ...tools.database.quoting import quoted
+from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
+from ...tools.sql import check, regularize
+from ...tools.sql.parse import parse
+from ..adjudication.ruling import Adjudicator, Ruling
+from ..closing import Closing
+from ..datasets import Dataset, Question
+from ..metrics import StrictJudge, read_predictions
+from .bench.gold import Databases
+
+DisputeKind = Literal["fails", "value", "text", "join", "twin", "systems", "verdict"]
+"""What speaks against a gold: it does not run; it looks for a value that is not written so; it compares text where
+numbers or dates are meant; the same question has another gold; systems agree on something else; a reader says so."""
+
+_LIMITS = Limits(seconds=30.0, rows=20_000, result_bytes=100_000_000)
+
+_MOST_VALUES = 1_000
+"""Distinct values of a column that are read; one with more is passed over."""
+
+_ENOUGH = 0.95
+"""Share of a column's values that must read as numbers, or as dates, for it to hold them."""
+
+_AGREEING = 2
+"""Systems that must agree on a result: the same mistake is made by two, but not often one that a reader calls right."""
+
+_NUMBER = re.compile(r"[-+]?[$]?\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|[-+]?[$]?\d+(?:\.\d+)?%?")
+_DATES = ("%B %d, %Y", "%d %B %Y", "%B%d,%Y", "%b %d, %Y", "%d %b %Y", "%B %Y", "%m/%d/%Y", "%d-%b-%Y")
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A doubt about one gold query, with what was found in the data as a sentence of evidence."""
+
+    question: Question
+    kind: DisputeKind
+    evidence: str
+
+
+class Golds(Closing):
+    """A dataset's gold queries with their databases."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.judge = StrictJudge(dataset)
+        self._databases = Databases(dataset)
+
+    def close(self) -> None:
+        self.judge.close()
+        self._databases.close()
+
+    def schema(self, question: Question) -> Schema | None:
+        """Return the schema of a question's database; None if that is missing."""
+        return self._databases.schema(question.database)
+
+    def run(self, question: Question, sql: str) -> Table | None:
+        """Return a query's result; None if it fails or the database is missing."""
+        try:
+            return self._databases.open(question.database).execute(sql, _LIMITS)
+        except (DatabaseUnavailable, QueryError):
+            return None
+
+    @cached_property
+    def trees(self) -> Sequence[tuple[Question, exp.Expr, Schema]]:
+        """Golds that can be parsed, in their regular form: columns are qualified, and strings are told from names."""
+        found: list[tuple[Question, exp.Expr, Schema]] = []
+        for question in self.dataset.questions:
+            if (schema := self.schema(question)) is None:
+                continue
+            try:
+                found.append((question, parse(regularize(question.golds[0], schema)).tree, schema))
+            except SQLParseError:
+                continue
+        return found
+
+    def differs(self, question: Question, sql: str) -> bool:
+        """Whether a query runs and gives another result than the gold."""
+        verdict = self.judge.judge(question, sql)
+        return verdict.valid and verdict.ex is False
+
+    def contradicts(self, question: Question, sql: str) -> bool:
+        """Whether a query says something else than the gold: not only more or fewer columns, or rows repeated."""
+        if not self.differs(question, sql):
+            return False
+        ours, theirs = self.run(question, question.golds[0]), self.run(question, sql)
+        if ours is None or theirs is None or set(ours.rows) == set(theirs.rows):
+            return False
+        one, other = (set(map(frozenset, zip(*table.rows, strict=True))) for table in (ours, theirs))
+        return not (one <= other or other <= one)
+
+
+Predictions: TypeAlias = Mapping[str, Mapping[str, str]]
+"""SQL by question id, by the system's name."""
+
+
+def published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
+    """Return predictions for a split by the system's name: `predictions/spider_dev/*.sql` and `predictions/multi_turn`.
+
+    Raises:
+        SettingsError: A file there does not fit the split.
+    """
+    if data is None:
+        return {}
+    place = f"{dataset.name}_{dataset.split}"
+    single = sorted((data / "predictions" / place).glob("*.sql"))
+    dialogues = sorted((data / "predictions" / "multi_turn").glob(f"{place}.*.json"))
+    found = {path.stem: read_predictions(path, dataset) for path in single}
+    return found | {path.stem.partition(".")[2]: read_dialogues(path, dataset) for path in dialogues}
+
+
+def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
+    """Return SQL by question id of the dialogues that a file has; those that it lacks are missing.
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    try:
+        known = {
+            (dialogue["db_id"], *(turn["question"].strip() for turn in dialogue["turns"])): dialogue["turns"]
+            for dialogue in json.loads(path.read_text(encoding="utf-8"))
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingsError(f"predictions: {path} cannot be read: {error!r}") from error
+    found: dict[str, str] = {}
+    for turns in dataset.interactions:
+        predicted = known.get((turns[0].database, *(turn.text.strip() for turn in turns)), ())
+        found |= {turn.id: str(one["prediction"]) for turn, one in zip(turns, predicted, strict=False)}
+    return found
+
+
+def find_disputes(
+    dataset: Dataset, rulings: Sequence[Ruling] = (), predictions: Predictions | None = None
+) -> list[Dispute]:
+    """Return golds that there is reason to doubt, in the dataset's order; one may be doubted for several reasons.
+
+    Args:
+        dataset: The questions.
+        rulings: Of a verdict file.
+        predictions: Of published systems.
+    """
+    # What is to be declined has no gold to be doubted.
+    dataset = replace(dataset, questions=tuple(question for question in dataset.questions if question.golds))
+    places = {question.id: place for place, question in enumerate(dataset.questions)}
+    with Golds(dataset) as golds, Adjudicator(dataset, rulings) as adjudicator:
+        found = [
+            *_find_failures(golds),
+            *_find_misspelt_values(golds),
+            *_find_compared_texts(golds),
+            *_find_products(golds),
+            *_find_twins(golds),
+            *_find_overruled(golds, adjudicator, predictions or {}),
+        ]
+    return sorted(found, key=lambda dispute: places[dispute.question.id])
+
+
+def _find_failures(golds: Golds) -> Iterator[Dispute]:
+    """Yield golds that do not run, or cannot be judged by."""
+    for question in golds.dataset.questions:
+        if golds.schema(question) is not None and (why := golds.judge.unfit(question)):
+            yield Dispute(question, "fails", why)
+
+
+def _find_products(golds: Golds) -> Iterator[Dispute]:
+    """Yield golds in which static analysis finds a product of tables."""
+    for question, _, schema in golds.trees:
+        found = [finding for finding in check(question.golds[0], schema) if finding.kind == "cartesian_product"]
+        if found:
+            yield Dispute(question, "join", found[0].message)
+
+
+def _find_twins(golds: Golds) -> Iterator[Dispute]:
+    """Yield golds whose results differ from that of the same question, asked after the same turns."""
+    twins: dict[tuple[str, ...], list[Question]] = defaultdict(list)
+    for turns in golds.dataset.interactions:
+        asked: tuple[str, ...] = (turns[0].database,)
+        for turn in turns:
+            asked = (*asked, " ".join(re.findall(r"[\w.%<>=']+", turn.text.casefold())))
+            twins[asked].append(turn)
+    for alike in twins.values():
+        for question in alike:
+            others = [twin for twin in alike if twin is not question and golds.contradicts(question, twin.golds[0])]
+            if others:
+                told = "; ".join(f"question {twin.id} has {twin.golds[0]}" for twin in others[:2])
+                yield Dispute(question, "twin", f"the same question with another gold: {told}")
+
+
+def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predictions) -> Iterator[Dispute]:
+    """Yield golds that a reader calls wrong, and those for which systems give what a reader calls right instead.
+
+    The latter if no system agrees with the gold. Systems alone prove little: of the golds on Spider dev that four of
+    six published ones contradict with one voice, half are sound, and all six look for a value that is not in the data.
+    """
+    for question in golds.dataset.questions:
+        ruling = adjudicator.ruling(question, question.golds[0])
+        if ruling is not None and ruling.verdict == "wrong":
+            yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
+        accepted = [ruling for ruling in adjudicator.accepted(question) if golds.contradicts(question, ruling.sql)]
+        given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
+        if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
+            continue
+        for ruling in accepted:
+            asked = replace(question, golds=(ruling.sql,))
+            agreeing = [name for name, sql in given.items() if golds.judge.judge(asked, sql).ex]
+            if len(agreeing) >= _AGREEING:
+                told = f"{', '.join(agreeing)} give what a reader calls right: {ruling.why or ruling.sql}"
+                yield Dispute(question, "systems", told)
+                break
+
+
+def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
+    """Yield golds with another result once spaces and capitals are passed over, if they find nothing as they are.
+
+    Either the whole query finds nothing, or one of its constants stands nowhere in its column.
+    """
+    for question, tree, schema in golds.trees:
+        copy, changed = tree.copy(), list[str]()
+        for node in list(copy.find_all(exp.EQ, exp.NEQ, exp.In)):
+            others = node.expressions if isinstance(node, exp.In) else [node.expression]
+            texts = all(isinstance(side, exp.Column) or side.is_string for side in others)
+            if isinstance(node.this, exp.Column) and others and texts:
+                changed.append(node.sql("sqlite"))
+                for side in (node.this, *others):
+                    side.replace(exp.func("LOWER", exp.func("TRIM", side.copy())))
+        loose = copy.sql("sqlite")
+        found = golds.run(question, question.golds[0]) if changed else None
+        other = golds.run(question, loose) if found is not None else None
+        if found is None or other is None:
+            continue
+        if _is_nothing(found):
+            if not _is_nothing(other):
+                where = " and ".join(changed)
+                told = f"nothing is found; with spaces and capitals passed over in {where}: {_show_rows(other)}"
+                yield Dispute(question, "value", told)
+        elif golds.differs(question, loose) and (missed := _find_misspelt(golds, question, tree, schema)):
+            yield Dispute(question, "value", f"{missed}; with its spelling passed over: {_show_rows(other)}")
+
+
+def _find_misspelt(golds: Golds, question: Question, tree: exp.Expr, schema: Schema) -> str:
+    """Return the first constant that its column holds only in another spelling; empty without one."""
+    for node in tree.find_all(exp.EQ, exp.NEQ):
+        place = _resolve(node.this, schema) if isinstance(node.this, exp.Column) else None
+        if place is None or not node.expression.is_string:
+            continue
+        table, column = map(quoted, place)
+        constant = node.expression.sql("sqlite")
+        written = f"SELECT DISTINCT {column} FROM {table} WHERE lower(trim({column})) = lower(trim({constant}))"
+        found = golds.run(question, written)
+        texts = [str(row[0]) for row in found.rows] if found is not None else []
+        if texts and node.expression.name not in texts:
+            return f"{constant} is written {texts[0]!r} in {'.'.join(place)}"
+    return ""
+
+
+def _resolve(column: exp.Column, schema: Schema) -> tuple[str, str] | None:
+    """Return the table and column that a qualified column stands for; None if that is not a table of the schema."""
+    select = column.find_ancestor(exp.Select)
+    sources = {table.alias_or_name.lower(): table.name for table in select.find_all(exp.Table)} if select else {}
+    table = schema.table(sources.get(column.table.lower(), column.table))
+    found = table.column(column.name) if table is not None else None
+    return (table.name, found.name) if table is not None and found is not None else None
+
+
+def _is_nothing(table: Table) -> bool:
+    """Whether there are no rows, or one that says that nothing was counted or found."""
+    return not table.rows or (len(table.rows) == 1 and all(cell in (None, 0) for cell in table.rows[0]))
+
+
+def _show_rows(table: Table) -> str:
+    cells = ["NULL" if cell is None else str(cell)[:40] for cell in (table.rows[0] if table.rows else ("nothing",))]
+    first = ", ".join(cells[:4])
+    return first if len(table.rows) < 2 else f"{len(table.rows)} rows, such as {first}"
+
+
+def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
+    """Yield golds with another result once the text that they order or compare is read as what it says."""
+    readings: dict[tuple[str, str, str], dict[str, float]] = {}
+    for question, tree, schema in golds.trees:
+        reread, names = tree.copy(), dict[str, None]()
+        # Order, the greatest and least, what is more or less than something: there the kind of a value matters.
+        places = reread.find_all(exp.Ordered, exp.Max, exp.Min, exp.GT, exp.LT, exp.GTE, exp.LTE, exp.Between)
+        sides = [side for node in places for side in (node.this, node.args.get("expression"))]
+        for column in [side for side in sides if isinstance(side, exp.Column)]:
+            place = _resolve(column, schema)
+            if place is None:
+                continue
+            key = (question.database, *place)
+            if key not in readings:
+                readings[key] = _read_texts(golds, question, *place)
+            if readings[key]:
+                names[".".join(place)] = None
+                _replace_texts(column, readings[key])
+        sql = reread.sql("sqlite")
+        before, after = (golds.run(question, each) if names else None for each in (question.golds[0], sql))
+        if before is None or after is None:
+            continue
+        one, other = (Counter(tuple(map(_read_cell, row)) for row in table.rows) for table in (before, after))
+        # Of a greatest or least number, one of the two writes the number as text.
+        if one == other and (reread.find(exp.Max, exp.Min) or not golds.differs(question, sql)):
+            continue
+        told = f"{' and '.join(names)} compared as text: {_show_rows(before)} instead of {_show_rows(after)}"
+        yield Dispute(question, "text", told)
+
+
+def number(text: str) -> float | None:
+    """Return what a text says as a number; None if it says none.
+
+    >>> number("1,660"), number("$12.50"), number("Bath")
+    (1660.0, 12.5, None)
+    """
+    found = text.strip()
+    return float(re.sub(r"[$,%]", "", found)) if _NUMBER.fullmatch(found) else None
+
+
+def date(text: str) -> float | None:
+    """Return what a text says as a date, in days; None if it says none, or sorts as it is written.
+
+    >>> date("January 2, 2001") - date("December 31, 2000")
+    2.0
+    """
+    found = " ".join(text.split())
+    for form in _DATES:
+        try:
+            return float(datetime.strptime(found, form).toordinal())
+        except ValueError:
+            continue
+    return None
+
+
+def _read_texts(golds: Golds, question: Question, table: str, column: str) -> dict[str, float]:
+    """Return what each text of a column says; empty if it holds no text, something else, or text that sorts rightly."""
+    name = quoted(column)
+    sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
+    found = golds.run(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
+    texts = [str(row[0]) for row in found.rows] if found is not None else []
+    if len(texts) < 2 or len(texts) > _MOST_VALUES:
+        return {}
+    for read in (number, date):
+        readings = {text: said for text in texts if (said := read(text)) is not None}
+        if len(readings) >= _ENOUGH * len(texts):
+            return {} if sorted(readings) == sorted(readings, key=readings.__getitem__) else readings
+    return {}
+
+
+def _replace_texts(column: exp.Column, readings: dict[str, float]) -> None:
+    """Put what the column's texts say in its place, and read the constants that it is compared with likewise."""
+    parent = column.parent
+    for name in ("this", "expression", "low", "high"):
+        literal = parent.args.get(name) if parent is not None else None
+        if isinstance(literal, exp.Literal) and literal.is_string:
+            said = _read_cell(literal.name)
+            if isinstance(said, float):
+                literal.replace(exp.Literal.number(said))
+    case = exp.Case(this=column.copy(), ifs=[])
+    for text, said in readings.items():
+        case.append("ifs", exp.If(this=exp.Literal.string(text), true=exp.Literal.number(said)))
+    if isinstance(parent, exp.Ordered):
+        parent.set("nulls_first", False)  # the text "null" says nothing: it is neither first nor last
+    column.replace(case)
+
+
+def _read_cell(cell: Cell) -> Cell:
+    """Return the number or the date that a cell says; the cell itself if it says neither."""
+    if isinstance(cell, str):
+        said = number(cell)
+        said = date(cell) if said is None else said
+        return cell if said is None else said
+    return float(cell) if isinstance(cell, int) else cell

@@ -1,1 +1,0 @@
-"""Gold queries that there is reason to doubt, with the evidence."""
