@@ -114,7 +114,7 @@ def _check_databases(dataset: Dataset) -> Iterator[Finding]:
                     dialect = database.dialect
                     empty = [one for one in tables if not database.execute(rows.format(quoted(one, dialect))).rows]
         except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
-            yield Finding("missing_database", name, f"{name} is no usable database: {error}", touched)
+            yield Finding("missing_database", name, f"{name} is not a usable database: {error}", touched)
         else:
             if empty:
                 yield Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)

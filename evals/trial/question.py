@@ -120,7 +120,7 @@ def _readable_by(read: Callable[[object], object]) -> BeforeValidator:
 
 
 class TrialTurn(BaseModel):
-    """One thing that is asked, and what is accepted; where several conditions are given, all must hold."""
+    """One thing that is asked, and what is accepted; if several conditions are given, all must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -203,7 +203,7 @@ class TrialQuestion(BaseModel):
 
     @property
     def title(self) -> str:
-        """What stands for it in lists."""
+        """The words that stand for the question in lists."""
         return " / ".join(turn.question for turn in self.turns)
 
 
