@@ -39,7 +39,7 @@ PUBLISHED: Mapping[tuple[str, str], tuple[int, int]] = {
 class Finding:
     """Something wrong with a split."""
 
-    # `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it runs, but gives too many rows, or another
+    # `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it writes, gives too many rows, or another
     # result each time) or `count`.
     kind: str
     where: str  # the database, or the question's id
