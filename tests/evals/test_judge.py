@@ -73,9 +73,8 @@ def test_disagreements_are_put_to_a_model_with_the_sides_swapped(run: Path, serv
         ("3", QUESTIONS[3][1], "right", ""),
     }
     assert all(found.by == "model judge" and not found.accepted and found.at for found in proposals)
-    # Cases are judged side by side: their requests come in any order.
-    prompts = [str(body["messages"]) for body in server.requests]
-    first, second = (prompt for prompt in prompts if "Towns of clubs?" in prompt)
+    asked = [str(body["messages"]) for body in server.requests]
+    first, second = (prompt for prompt in asked if "Towns of clubs?" in prompt)
     assert "Bath" in first
     assert first != second
     for prompt in (first, second):  # nothing says whose a query is
