@@ -34,11 +34,6 @@ from .ruling import VERDICTS_FILE, Outcome, Ruling, judge_outcomes, now, read_ru
 SHOWN_ROWS = 10
 """Rows of each result; the template says where there are more."""
 
-_LACKED_ROWS = 4
-_TABLE_ROWS = 3
-_TABLES = 5
-_LIMITS = Limits(seconds=30.0, rows=1_000)
-
 
 @dataclass(frozen=True)
 class Case:
@@ -79,8 +74,8 @@ class Cases(Closing):
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
-        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:_TABLES]:
-            rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT {_TABLE_ROWS}")
+        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
+            rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT 3")
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         return JudgeTask(
             question=question.text,
@@ -110,13 +105,13 @@ def _exhibit(sql: str, result: Table | QueryError, other: Table | QueryError) ->
     if isinstance(other, Table) and len(result.columns) == len(other.columns):
         lacked = list((Counter(rows) - Counter(other.rows)).elements())
         if lacked and max(len(rows), len(other.rows)) > SHOWN_ROWS:
-            only = csv_text(result.columns, lacked[:_LACKED_ROWS])
+            only = csv_text(result.columns, lacked[:4])
     return Exhibit(sql, csv_text(result.columns, rows[:SHOWN_ROWS]), len(rows), only)
 
 
 def _run(database: Database, sql: str) -> Table | QueryError:
     try:
-        return database.execute(sql, _LIMITS)
+        return database.execute(sql, Limits(seconds=30.0, rows=1_000))
     except QueryError as error:
         return error
 

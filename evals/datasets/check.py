@@ -39,7 +39,7 @@ PUBLISHED: Mapping[tuple[str, str], tuple[int, int]] = {
 class Finding:
     """Something wrong with a split."""
 
-    # `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it runs, but gives too many rows, or another
+    # `missing_database`, `empty_database`, `gold_fails`, `gold_unfit` (it writes, gives too many rows, or another
     # result each time) or `count`.
     kind: str
     where: str  # the database, or the question's id
@@ -114,7 +114,7 @@ def _check_databases(dataset: Dataset) -> Iterator[Finding]:
                     dialect = database.dialect
                     empty = [one for one in tables if not database.execute(rows.format(quoted(one, dialect))).rows]
         except (DatabaseUnavailable, QueryError, OSError, sqlite3.Error) as error:
-            yield Finding("missing_database", name, f"{name} is no usable database: {error}", touched)
+            yield Finding("missing_database", name, f"{name} is not a usable database: {error}", touched)
         else:
             if empty:
                 yield Finding("empty_database", name, f"tables without rows: {', '.join(empty)}", touched)

@@ -21,7 +21,7 @@ class Expects:
     """What a question expects besides, or instead of, a query."""
 
     outcome: Outcome = "answer"  # what is right to do
-    # What its asker means, in words: said where the agent asks back, or the choice nearest to it is taken.
+    # What its asker means, in words: said if the agent asks back, or the choice nearest to it is taken.
     meant: str = ""
 
 
@@ -32,14 +32,14 @@ class Question:
     id: str  # unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12
     database: str  # the name of its database
     text: str  # as asked; in an interaction it may need the turns before
-    # Accepted SQL, the published one first; empty only where `expects` says what is right instead.
+    # Accepted SQL, the published one first; empty only if `expects` says what is right instead.
     golds: tuple[str, ...]
     interaction: str  # what it is a turn of; a single question is an interaction of its own
     turn: int = 1  # from 1
     evidence: str = ""  # a hint that comes with the question (BIRD); empty without
-    level: str = ""  # the dataset's own difficulty (BIRD); empty where Spider's levels hold
-    disputed: str = ""  # why the published gold is doubtful; empty where it isn't
-    # Where declining or asking back may be right; None where a query is, and nobody can be asked.
+    level: str = ""  # the dataset's own difficulty (BIRD); empty if Spider's levels hold
+    disputed: str = ""  # why the published gold is doubtful; empty if it is not
+    # What is right besides a query, if declining or asking back may be; None if only a query is right.
     expects: Expects | None = None
     repeat: int | None = None  # which of several tries at the same question this is; None for the only one
 
@@ -66,7 +66,7 @@ class Dataset:
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
         here = f"{self.name} {self.split}"
         if "://" in name:
-            raise DatabaseUnavailable(f"{here}: {without_password(name)} is no SQLite file")
+            raise DatabaseUnavailable(f"{here}: {without_password(name)} is not an SQLite file")
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
         folder = schema_name(name) if self.moved else name
         places = [f"{folder}/{folder}.sqlite"]

@@ -1,4 +1,4 @@
-"""All past answers, replayed on two states of a database, and asked again where only a model can tell."""
+"""All past answers, replayed on two states of a database, and asked again if only a model can tell."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ class Impact:
 
     @property
     def changed(self) -> list[Change]:
-        """Those that are others now."""
+        """The answers that are others now."""
         return [change for change in self.changes if change.changes]
 
     @property
@@ -321,7 +321,7 @@ def impact(
 
 
 def _compare(before: Sequence[PastAnswer], after: Sequence[PastAnswer]) -> list[Change]:
-    """Compare the answers of two trials or runs to the same questions, run again where they had the same database.
+    """Compare the answers of two trials or runs to the same questions, run again if they had the same database.
 
     Questions are the same by their id and words; of a single database, else by their words and those of the turns
     before them, as numbers move with what is put in between.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...tools.database.table import Table
-from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed
+from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 from ..closing import Closing, OneOpen
 from ..datasets import Dataset, Question
 from ..official.exact_match import Query, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
@@ -157,7 +157,7 @@ class StrictJudge(Closing):
             place = self._dataset.place(question.database)
             files = suite_files(place, question.database) if isinstance(place, Path) else [place]
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
-        except Unfit as error:
+        except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
         except (QueryError, DatabaseUnavailable) as error:
             return f"the gold query does not run: {question.disputed or error}"

@@ -15,7 +15,7 @@ from .statistics import wilson
 
 @dataclass(frozen=True)
 class Scores:
-    """Shares from 0 to 1; None where no question could be judged.
+    """Shares from 0 to 1; None if no question could be judged.
 
     Attributes:
         n: The number of all questions or interactions.

@@ -154,7 +154,7 @@ class Query:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Those of ON, WHERE and HAVING."""
+        """The comparisons of ON, WHERE and HAVING."""
         return self.joins.units + self.where.units + self.having.units
 
     @property
@@ -487,7 +487,7 @@ def _differences(predicted: Query, gold: Query) -> Iterator[Clause]:
     bare = [Counter(column.partition(".")[2] or column for column in side) for side in columns]
     if bare[0] != bare[1] or (gold.group and (columns[0] != columns[1] or predicted.having != gold.having)):
         yield "group"
-    # LIMIT is compared only where there is an ORDER BY; elsewhere by the keywords.
+    # LIMIT is compared only if there is an ORDER BY; elsewhere by the keywords.
     if predicted.order != gold.order or (gold.order and predicted.limit != gold.limit):
         yield "order"
     if set(predicted.where.words) != set(gold.where.words):

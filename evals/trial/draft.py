@@ -18,9 +18,6 @@ from ...tools.knowledge.fragment import outer_columns, parse_fragment
 from ...tools.sql import explain, parse_select, sql_skeleton
 from ..impact.history import read_history
 
-FROM_SCHEMA, FROM_LOG = 16, 20
-"""Questions that are drafted from each, at most."""
-
 HEADER = """\
 # Questions of a trial, drafted by `tableturn trial init`. Go over each: put it as people ask it, check what is
 # accepted, take out what nobody asks. A question is accepted by sql (a query, or a list), value (12400,
@@ -54,7 +51,7 @@ def draft(database: Database, log: Path | None = None, knowledge: Path | None = 
     schema = database.schema()
     drafts = [*_from_log(log, schema)] if log else []
     drafts += _from_knowledge(knowledge, schema) if knowledge else []
-    drafts = [*filter(gives_rows, drafts), *islice(filter(gives_rows, _from_schema(schema)), FROM_SCHEMA)]
+    drafts = [*filter(gives_rows, drafts), *islice(filter(gives_rows, _from_schema(schema)), 16)]
     kept = {found["question"]: found for found in drafts}
     question = "What will the weather be like tomorrow?"
     return [*kept.values(), {"question": question, "must": "decline", "note": "no table says: it must decline"}]
@@ -158,7 +155,7 @@ def _from_log(path: Path, schema: Schema) -> Iterator[Draft]:
             forms.setdefault(sql_skeleton(past.sql), []).append((past.question, past.sql))
         except SQLParseError:
             continue
-    for pairs in sorted(forms.values(), key=len, reverse=True)[:FROM_LOG]:
+    for pairs in sorted(forms.values(), key=len, reverse=True)[:20]:
         sql, question = pairs[-1][1], next((words for words, _ in reversed(pairs) if words), "")
         note = f"from the log, {len(pairs)} time{'' if len(pairs) == 1 else 's'} in this form"
         if not question:

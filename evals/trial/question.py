@@ -39,9 +39,6 @@ from ...tools.sql.name_stems import name_stems
 from ..datasets.plain import Queries, Text, check_ids
 from ..records import parse_record
 
-ABOUT = 0.05
-"""How far, as a share, a value may be from one that is said to be "about" so much."""
-
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
 _VALUE = re.compile(
     rf"(?P<about>about|around|roughly|approximately|~|≈)?\s*(?P<number>{_NUMBER})\s*%?"
@@ -76,7 +73,7 @@ def read_value(value: object) -> tuple[float, float] | str:
     if found["width"]:
         tolerance = _read_number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
     elif found["about"]:
-        tolerance = ABOUT * abs(number)
+        tolerance = 0.05 * abs(number)
     else:
         # Half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12.
         decimals = len(found["number"].partition(".")[2])
@@ -120,7 +117,7 @@ def _readable_by(read: Callable[[object], object]) -> BeforeValidator:
 
 
 class TrialTurn(BaseModel):
-    """One thing that is asked, and what is accepted; where several conditions are given, all must hold."""
+    """One thing that is asked, and what is accepted; if several conditions are given, all must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -203,7 +200,7 @@ class TrialQuestion(BaseModel):
 
     @property
     def title(self) -> str:
-        """What stands for it in lists."""
+        """The words that stand for the question in lists."""
         return " / ".join(turn.question for turn in self.turns)
 
 
