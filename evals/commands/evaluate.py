@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
+from ...agent.cli.options import BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .moved import add_moved
 from .options import (
     DataOption,
     DatasetOption,
-    EvalEmbeddingOption,
     ExamplesOption,
     JobsOption,
     JsonOption,
@@ -58,7 +57,7 @@ def evaluate(
         str, typer.Option(help="The SQL of earlier turns that a turn sees: predicted, or gold.")
     ] = "predicted",
     examples: ExamplesOption = None,
-    embedding: EvalEmbeddingOption = "hashed",
+    embedding: EmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
     jobs: JobsOption = 4,
     engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",

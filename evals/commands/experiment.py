@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ...agent.cli.options import BaseUrlOption
+from ...agent.cli.options import BaseUrlOption, EmbeddingOption
 from ...tools.terminal import say, warn
 from .options import (
     DataOption,
-    EvalEmbeddingOption,
     ExamplesOption,
     JobsOption,
     JsonOption,
@@ -32,7 +31,7 @@ def experiment(
     ] = None,
     base_url: BaseUrlOption = None,
     examples: ExamplesOption = None,
-    embedding: EvalEmbeddingOption = "hashed",
+    embedding: EmbeddingOption = "hashed",
     suites: Annotated[Path | None, typer.Option(help="Folder of test suites, for measuring TS.")] = None,
     jobs: JobsOption = 4,
     out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("experiments"),

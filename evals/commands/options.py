@@ -25,13 +25,6 @@ LimitOption = Annotated[
 ]
 WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
 ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
-EvalEmbeddingOption = Annotated[
-    str,
-    typer.Option(
-        envvar="TABLETURN_EMBEDDING",
-        help="The embedding of the store in --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
-    ),
-]
 ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
 JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
