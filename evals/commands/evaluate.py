@@ -30,6 +30,7 @@ from .options import (
     WithoutOption,
     print_doubts,
     print_sections,
+    read_fields,
     stopping,
 )
 
@@ -87,7 +88,6 @@ def evaluate(
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
     from ...agent.model.record import check_record_file, record_file
-    from ...agent.settings import read_settings
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.figures import run_sections
@@ -97,7 +97,7 @@ def evaluate(
     from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
 
     questions = load_dataset(dataset, split, data)
-    fields = read_settings(settings) if settings else {}
+    fields = read_fields(settings)
     left_out = tuple(without or ())
     spec = RunSpec(
         dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding
@@ -171,8 +171,7 @@ def score(
     limit: LimitOption = None,
     without: WithoutOption = None,
     databases: Annotated[
-        Path | None,
-        typer.Option(help="Folder of databases to judge on instead, such as a test suite's."),
+        Path | None, typer.Option(help="Folder of databases to judge on instead, such as a test suite's.")
     ] = None,
     verdicts: Annotated[
         Path | None, typer.Option(help="A verdict file, to print EX by verdict as well as EX by gold.")

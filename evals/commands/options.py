@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,6 +35,14 @@ RecordOption = Annotated[
 VerdictsOption = Annotated[
     Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
 ]
+
+
+def read_fields(settings: Path | None) -> dict[str, Any]:
+    """Return the fields of a settings file; none without a file."""
+    from ...agent.settings import read_settings
+
+    return read_settings(settings) if settings else {}
+
 
 NAMED = 10
 """The number of questions that are named one by one."""
