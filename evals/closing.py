@@ -32,7 +32,7 @@ class OneOpen(Closing):
         """Return the database of a place.
 
         Raises:
-            DatabaseUnavailable: There is none, or it cannot be used.
+            DatabaseUnavailable: There is no database, or it cannot be used.
         """
         if self._open is None or self._open[0] != place:
             self.close()
@@ -40,7 +40,7 @@ class OneOpen(Closing):
         return self._open[1]
 
     def close(self) -> None:
-        """See `Closing`."""
+        """Close the database that is open."""
         if self._open is not None:
             self._open[1].close()
             self._open = None

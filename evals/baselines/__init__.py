@@ -1,4 +1,4 @@
-"""Other ways to answer the same questions, through the same runner: what the agent is compared with."""
+"""Baselines: other ways to answer the same questions, through the same runner."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Baseline:
     """One baseline.
 
     Attributes:
-        settings: The agent's settings that make it, under the run's own.
-        module: Of this package, whose `make(dataset, model, settings, history) -> Answering` makes who answers instead
-            of the agent; empty where the agent answers. Listing baselines imports none.
+        settings: The agent's settings that make the baseline; the run's own settings override them.
+        module: A module of this package whose `make(dataset, model, settings, history)` returns who answers; empty if
+            the agent does. Listing baselines imports none.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -42,7 +42,7 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def find_baseline(name: str) -> Baseline:
-    """A baseline by name.
+    """Return a baseline by name.
 
     Raises:
         SettingsError: There is none of that name.

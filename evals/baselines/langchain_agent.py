@@ -25,13 +25,12 @@ from ...prompts.tokens import estimate_tokens
 from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
-from ..datasets import Dataset, Question
+from ..datasets import Question
 from ..official.execution import lenient_text, open_read_only
 from ..runner.agents import TurnByTurn, TurnReply
-from ..runner.spec import History
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    pass
 
 with warnings.catch_warnings():
     # The package says at import that it is no longer developed; it is here as the peer that many people still run.
@@ -52,14 +51,12 @@ class LangChainAgent(TurnByTurn):
         ModelError: The model cannot call tools.
     """
 
-    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
-        super().__init__(dataset, model, settings, history)
+    def __post_init__(self) -> None:
         try:
-            model.bind_tools([])
+            self.model.bind_tools([])
         except NotImplementedError:
-            raise ModelError(
-                f"the model {model_label(model)} cannot call tools, as LangChain's SQL agent has it do"
-            ) from None
+            name = model_label(self.model)
+            raise ModelError(f"the model {name} cannot call tools, as LangChain's SQL agent has it do") from None
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
         """Answer one turn by one run of the agent."""
@@ -76,8 +73,8 @@ class LangChainAgent(TurnByTurn):
         )
         try:
             agent = create_sql_agent(
-                self._model,
-                db=_GuardedDatabase(reading, database, self._settings),
+                self.model,
+                db=_GuardedDatabase(reading, database, self.settings),
                 agent_type="tool-calling",
                 agent_executor_kwargs={"return_intermediate_steps": True},
                 stream_runnable=False,  # streamed replies pass the reply cache by

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ...agent import Settings
 from ...agent.effects import Tally, arun, ask
 from ...agent.model.budget import left_of
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
@@ -15,12 +14,11 @@ from ...prompts.dialogues import Dialogue, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
-from ..datasets import Dataset, Question, load_dataset
+from ..datasets import Question, load_dataset
 from ..runner.agents import TurnByTurn, TurnReply
-from ..runner.spec import History
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    pass
 
 DIALOGUES = 5
 """The number of dialogues shown; the paper says `multiple`, and its sample prompt has two."""
@@ -38,12 +36,12 @@ class RandomDialogues(TurnByTurn):
         SettingsError: The dataset has no training split.
     """
 
-    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
-        super().__init__(dataset, model, settings, history)
+    def __post_init__(self) -> None:
+        settings = self.settings
         options = TranslatorOptions(settings.prompt_tokens, settings.max_output_tokens, settings.temperature)
-        self._translator = PromptedTranslator(model, options)
-        train = load_dataset(dataset.name, "train", dataset.root)
-        asked = {question.database for question in dataset.questions}
+        self._translator = PromptedTranslator(self.model, options)
+        train = load_dataset(self.dataset.name, "train", self.dataset.root)
+        asked = {question.database for question in self.dataset.questions}
         candidates = [turns for turns in train.interactions if turns[0].database not in asked]
         random.Random(settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
         self._dialogues: list[Dialogue] = []
@@ -60,7 +58,7 @@ class RandomDialogues(TurnByTurn):
         """Answer one turn by one request."""
         schema = render_schema(database.schema(), _SCHEMA_FORM)
         task = DialoguesTask(turn.text, schema, tuple(past), tuple(self._dialogues))
-        tally = Tally(left_of(self._settings, {}))
+        tally = Tally(left_of(self.settings, {}))
         done = await arun(ask(task), self._translator, tally)
         return TurnReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.cli.options import AnnotatorOption, BaseUrlOption, PresetOption, SettingsOption
+from ...agent.cli.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from .moved import add_moved
 from .options import (
     DataOption,
     DatasetOption,
-    EvalEmbeddingOption,
     ExamplesOption,
     JobsOption,
     JsonOption,
@@ -31,6 +30,7 @@ from .options import (
     WithoutOption,
     print_doubts,
     print_sections,
+    read_fields,
     stopping,
 )
 
@@ -58,7 +58,7 @@ def evaluate(
         str, typer.Option(help="The SQL of earlier turns that a turn sees: predicted, or gold.")
     ] = "predicted",
     examples: ExamplesOption = None,
-    embedding: EvalEmbeddingOption = "hashed",
+    embedding: EmbeddingOption = "hashed",
     base_url: BaseUrlOption = None,
     annotator: AnnotatorOption = None,
     jobs: JobsOption = 4,
@@ -89,7 +89,6 @@ def evaluate(
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
     from ...agent.model.record import check_record_file, record_file
-    from ...agent.settings import read_settings
     from ..adjudication.ruling import rulings_beside, tell_scores
     from ..datasets import load_dataset
     from ..report.figures import run_sections
@@ -99,7 +98,7 @@ def evaluate(
     from ..runner.results import RESULTS_FILE, add_records, read_results, run_results, write_results
 
     questions = load_dataset(dataset, split, data)
-    fields = read_settings(settings) if settings else {}
+    fields = read_fields(settings)
     left_out = tuple(without or ())
     spec = RunSpec(
         dataset, split, model, preset, fields, history, limit, left_out, examples, base_url, baseline, embedding,
@@ -174,8 +173,7 @@ def score(
     limit: LimitOption = None,
     without: WithoutOption = None,
     databases: Annotated[
-        Path | None,
-        typer.Option(help="Folder of databases to judge on instead, such as a test suite's."),
+        Path | None, typer.Option(help="Folder of databases to judge on instead, such as a test suite's.")
     ] = None,
     verdicts: Annotated[
         Path | None, typer.Option(help="A verdict file, to print EX by verdict as well as EX by gold.")

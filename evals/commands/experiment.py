@@ -9,31 +9,21 @@ from typing import Annotated
 
 import typer
 
-from ...agent.cli.options import AnnotatorOption, BaseUrlOption
+from ...agent.cli.options import AnnotatorOption, BaseUrlOption, EmbeddingOption
 from ...tools.terminal import say, warn
-from .options import (
-    DataOption,
-    EvalEmbeddingOption,
-    ExamplesOption,
-    JobsOption,
-    JsonOption,
-    LimitOption,
-    ModelOption,
-    WithoutOption,
-)
+from .options import DataOption, ExamplesOption, JobsOption, JsonOption, LimitOption, ModelOption, WithoutOption
 
 
 def experiment(
     name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
     model: ModelOption = None,
     model_for: Annotated[
-        list[str] | None,
-        typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable."),
+        list[str] | None, typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable.")
     ] = None,
     base_url: BaseUrlOption = None,
     annotator: AnnotatorOption = None,
     examples: ExamplesOption = None,
-    embedding: EvalEmbeddingOption = "hashed",
+    embedding: EmbeddingOption = "hashed",
     suites: Annotated[Path | None, typer.Option(help="Folder of test suites, for measuring TS.")] = None,
     jobs: JobsOption = 4,
     out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("experiments"),
@@ -44,8 +34,7 @@ def experiment(
     limit: LimitOption = None,
     without: WithoutOption = None,
     repeats: Annotated[
-        int,
-        typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation."),
+        int, typer.Option(min=1, help="How often to run each row, with different seeds; prints mean and deviation.")
     ] = 1,
     html: Annotated[bool, typer.Option("--html", help="Also write a report page in the folder of the runs.")] = False,
     as_json: JsonOption = False,

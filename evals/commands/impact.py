@@ -10,7 +10,7 @@ import typer
 
 from ...agent.cli.options import BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import DataOption, ExamplesOption, JsonOption
+from .options import DataOption, ExamplesOption, JsonOption, read_fields
 
 if TYPE_CHECKING:
     from ..impact import Ask, Change
@@ -31,8 +31,7 @@ def impact(
     knowledge_before: Annotated[Path | None, typer.Option(help="The old state's knowledge file.")] = None,
     knowledge_after: Annotated[Path | None, typer.Option(help="The new state's knowledge file.")] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="The model to ask about what nothing else settles; without it, that is listed."),
+        str | None, typer.Option(help="The model to ask about what nothing else settles; without it, that is listed.")
     ] = None,
     base_url: BaseUrlOption = None,
     again: Annotated[
@@ -41,8 +40,7 @@ def impact(
     preset: PresetOption = None,
     settings: SettingsOption = None,
     gate: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same."),
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of past answers stays the same.")
     ] = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -54,7 +52,6 @@ def impact(
     from contextlib import ExitStack
 
     from ...agent import SQLAgent
-    from ...agent.settings import read_settings
     from ...tools.database import Database
     from ...tools.errors import SettingsError
     from ..impact import asking, read_examples_of, read_history, read_side
@@ -78,7 +75,7 @@ def impact(
             )
         ask: Ask | None = None
         if model is not None and new.answers is None:
-            fields = {"clarify": False, **(read_settings(settings) if settings else {})}
+            fields = {"clarify": False, **read_fields(settings)}
             agent = SQLAgent(new.database, model=model, base_url=base_url, preset=preset, settings=fields)
             ask = asking(stack.enter_context(agent), [*(old.answers or ()), *past])
         found = replayed(old, new, past, ask, again=again)

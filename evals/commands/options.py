@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,13 +25,6 @@ LimitOption = Annotated[
 ]
 WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
 ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
-EvalEmbeddingOption = Annotated[
-    str,
-    typer.Option(
-        envvar="TABLETURN_EMBEDDING",
-        help="The embedding of the store in --examples: hashed, chroma, openai:MODEL or sentence:MODEL.",
-    ),
-]
 ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
 JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -42,6 +35,14 @@ RecordOption = Annotated[
 VerdictsOption = Annotated[
     Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")
 ]
+
+
+def read_fields(settings: Path | None) -> dict[str, Any]:
+    """Return the fields of a settings file; none without a file."""
+    from ...agent.settings import read_settings
+
+    return read_settings(settings) if settings else {}
+
 
 NAMED = 10
 """The number of questions that are named one by one."""

@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ...agent.cli.options import BaseUrlOption, PresetOption, SettingsOption
 from ...tools.terminal import say, warn
-from .options import NAMED, ExamplesOption, JobsOption, JsonOption, ModelOption, RecordOption, print_sections, stopping
+from .options import (
+    NAMED,
+    ExamplesOption,
+    JobsOption,
+    JsonOption,
+    ModelOption,
+    RecordOption,
+    print_sections,
+    read_fields,
+    stopping,
+)
 
 if TYPE_CHECKING:
     from ...agent.model.trust import Bound
@@ -40,8 +50,7 @@ def trial(
     ] = None,
     jobs: JobsOption = 4,
     out: Annotated[
-        Path,
-        typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last."),
+        Path, typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last.")
     ] = Path("trial"),
     record: RecordOption = None,
     as_json: JsonOption = False,
@@ -65,7 +74,7 @@ def trial(
     from ..trial.run import ask_questions
 
     options = TrialOptions(
-        db, questions, model, base_url, preset, _read(settings), examples, tries, jobs, price, gate
+        db, questions, model, base_url, preset, read_fields(settings), examples, tries, jobs, price, gate
     )  # fmt: skip
     file = record_file(record)
     if file is not None:
@@ -123,12 +132,6 @@ def schema() -> None:
     say(json.dumps(trial_schema(), indent=2))
 
 
-def _read(settings: Path | None) -> dict[str, Any]:
-    from ...agent.settings import read_settings
-
-    return read_settings(settings) if settings else {}
-
-
 trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
 )
@@ -143,12 +146,11 @@ def fit(
         Path | None,
         typer.Option(
             help="A trial's question file, or JSON lines of question, sql and right. "
-            "Default: the answers that were approved or corrected.",
+            "Default: the answers that were approved or corrected."
         ),
     ] = None,
     alpha: Annotated[
-        float,
-        typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones."),
+        float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")
     ] = 0.05,
     certainty: Annotated[float, typer.Option(min=0.5, max=0.999, help="How certain that limit must be.")] = 0.95,
     model: ModelOption = None,
@@ -172,7 +174,7 @@ def fit(
     from ..trial import TrialOptions
     from ..trial.trusting import fit_bound
 
-    fields = _read(settings)
+    fields = read_fields(settings)
     # As at the terminal; without a store there is none to look in.
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
@@ -200,7 +202,7 @@ def show(
     from ..trial import TrialOptions
     from ..trial.trusting import state_of
 
-    fields = _read(settings)
+    fields = read_fields(settings)
     path = _trust_file(trust, fields)
     bounds: list[tuple[Bound, str | None]] = [(bound, None) for bound in read_bounds(path)]
     if db is not None:

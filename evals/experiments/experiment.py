@@ -99,17 +99,6 @@ class Experiment(_Part):
         reported = tuple(dict.fromkeys(name for row in self.rows for name in row.paper))
         return self.figures or reported or ("ex", "em")
 
-    def row(self, name: str) -> Row:
-        """Return a row by name.
-
-        Raises:
-            SettingsError: There is none.
-        """
-        found = next((row for row in self.rows if row.name == name), None)
-        if found is None:
-            raise SettingsError(f"{self.title} has no row {name!r}")
-        return found
-
     def models(self, given: Sequence[str]) -> dict[str, str]:
         """Return the models of single rows, by the row's name.
 

@@ -62,14 +62,12 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
         SettingsError: It cannot be written.
     """
     shown = experiment.shown
-    table = [
-        Row(
-            row_name(row),
-            (*(compare_figure(row, figure) for figure in shown), str(row.questions or "-")),
-            (*(None if figure.endswith("_seconds") else _share(row.ours.get(figure)) for figure in shown), None),
-        )
-        for row in rows
-    ]
+    table: list[Row] = []
+    for row in rows:
+        cells = [compare_figure(row, figure) for figure in shown]
+        shares = {figure: value / 100 for figure, value in row.ours.items() if not figure.endswith("_seconds")}
+        bars = [shares.get(figure) for figure in shown]
+        table.append(Row(row_name(row), (*cells, str(row.questions or "-")), (*bars, None)))
     report.write_page(
         out / PAGE_FILE,
         [f"{name}: {experiment.title}"],
@@ -78,10 +76,6 @@ def write_page(name: str, experiment: Experiment, setup: Setup, rows: Sequence[M
         remarks=[*remarks(experiment, setup, rows), "What of the paper's method is done otherwise: docs/papers.md."],
     )
     return out / PAGE_FILE
-
-
-def _share(percent: float | None) -> float | None:
-    return None if percent is None else percent / 100
 
 
 def row_name(row: Measured) -> str:

@@ -32,24 +32,31 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     Raises:
         SettingsError: A folder holds no finished run, or the page cannot be written.
     """
-    results = [read_results(folder) for folder in folders]
     names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = list(map(str, folders))
+    results = {name: read_results(folder) for name, folder in zip(names, folders, strict=True)}
     try:
-        runs = [evaluation_of(found) for found in results]
-        for run in runs:
+        runs = {name: evaluation_of(found) for name, found in results.items()}
+        for run in runs.values():
             hide_passwords(run)
-        compared = [(name, compare_runs(runs[0], run)) for name, run in zip(names[1:], runs[1:], strict=True)]
-        trials = [section for found in results if "trial" in found for section in trial_sections(found)]
+        (first, base), *others = runs.items()
+        compared = [(name, compare_runs(base, run)) for name, run in others]
+        trials = [section for found in results.values() if "trial" in found for section in trial_sections(found)]
         write_page(
             out,
-            names,
-            [*trials, *run_sections(dict(zip(names, runs, strict=True)))],
-            runs=[{"baseline": None, **run["run"]} for run in runs],
+            list(runs),
+            [*trials, *run_sections(runs)],
+            runs=[{"baseline": None, **run["run"]} for run in runs.values()],
             comparisons=compared,
             adjudicate=adjudicate,
             questions=[
-                {"name": name, "dataset": _dataset_name(run["run"]["dataset"]), "questions": _questions(run, found)}
-                for name, run, found in zip(names, runs, results, strict=True)
+                {
+                    "name": name,
+                    "dataset": _dataset_name(run["run"]["dataset"]),
+                    "questions": _questions(run, results[name]),
+                }
+                for name, run in runs.items()
             ],
         )
     except KeyError as error:
@@ -57,9 +64,7 @@ def write_report(folders: Sequence[Path], out: Path, *, adjudicate: bool = False
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): finish it again") from error
     return [
-        found.told(names[0], name)
-        if found.n
-        else f"{name} is not compared with {names[0]}: no question is judged in both."
+        found.told(first, name) if found.n else f"{name} is not compared with {first}: no question is judged in both."
         for name, found in compared
     ]
 

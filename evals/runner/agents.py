@@ -35,10 +35,11 @@ _LINKED_FROM = 0.1
 """Track-SQL's threshold for what is shown (2.2)."""
 
 
+@dataclass
 class AgentAnswering:
     """Answers with an agent per database, as `Answering` asks for.
 
-    Args:
+    Attributes:
         dataset: Says where the databases are.
         model: The model of each agent.
         settings: The settings of each agent.
@@ -52,24 +53,17 @@ class AgentAnswering:
         ExampleStoreError: The store is missing, or was made with another embedding.
     """
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        model: BaseChatModel | str,
-        settings: Settings,
-        history: History,
-        examples: str | None = None,
-        embedding: str = "hashed",
-        annotator: BaseChatModel | str | None = None,
-        annotations: Path | None = None,
-    ) -> None:
-        self._dataset = dataset
-        self._model = model
-        self._settings = settings
-        self._annotator = annotator
-        self._annotations = annotations
-        self._history: History = history
-        self._examples = open_existing(examples, embedding) if examples else None
+    dataset: Dataset
+    model: BaseChatModel | str
+    settings: Settings
+    history: History
+    examples: str | None = None
+    embedding: str = "hashed"
+    annotator: BaseChatModel | str | None = None
+    annotations: Path | None = None
+
+    def __post_init__(self) -> None:
+        self._store = open_existing(self.examples, self.embedding) if self.examples else None
         self._open: OrderedDict[str, SQLAgent] = OrderedDict()
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
@@ -79,13 +73,13 @@ class AgentAnswering:
         for agent in self._open.values():
             agent.close()
         self._open.clear()
-        if self._examples is not None:
-            self._examples.close()
+        if self._store is not None:
+            self._store.close()
 
     async def answers(self, turns: Sequence[Question], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records that are missing, as `Answering` says."""
         to_do = [turn for turn in turns if turn.id not in recorded]
-        if self._history == "gold":
+        if self.history == "gold":
             for turn in to_do:
                 try:
                     with self._conversation(turn.database) as (agent, conversation):
@@ -130,17 +124,17 @@ class AgentAnswering:
         if len(self._open) >= _KEPT_OPEN and idle:
             self._open.pop(idle[0]).close()
         agent = self._open[database] = SQLAgent(
-            self._dataset.place(database),
-            model=self._model,
-            settings=self._settings,
-            examples=self._examples,
+            self.dataset.place(database),
+            model=self.model,
+            settings=self.settings,
+            examples=self._store,
             checkpointer=self._checkpoints,
-            annotator=self._annotator,
+            annotator=self.annotator,
         )
-        agent.resources.schemas.folder = self._annotations
-        if self._settings.annotate and (self._annotator or self._model) != "offline":
+        agent.resources.schemas.folder = self.annotations
+        if self.settings.annotate and (self.annotator or self.model) != "offline":
             with suppress(ModelError, NotUnderstood):  # each turn goes on with what is left, and says so
-                describe_all(agent.resources, self._settings)
+                describe_all(agent.resources, self.settings)
         return agent
 
 
@@ -233,21 +227,24 @@ class TurnReply:
     notes: tuple[str, ...] = ()
 
 
+@dataclass
 class TurnByTurn:
     """Answers an interaction's turns one after the other, as `Answering` asks for.
 
-    Args:
+    Attributes:
         dataset: What is asked.
         model: Who is asked.
         settings: The limits of queries count here.
         history: Whether a turn sees the gold SQL of the turns before it, or their answers.
     """
 
-    def __init__(self, dataset: Dataset, model: BaseChatModel, settings: Settings, history: History) -> None:
-        self._dataset = dataset
-        self._model = model
-        self._settings = settings
-        self._history: History = history
+    dataset: Dataset
+    model: BaseChatModel
+    settings: Settings
+    history: History
+
+    def __post_init__(self) -> None:
+        """Prepare what all turns share."""
 
     async def take(self, turn: Question, past: Sequence[PastTurn], database: Database) -> TurnReply:
         """Answer one turn, given the turns before it."""
@@ -264,9 +261,9 @@ class TurnByTurn:
             if record is None:
                 record = await watch_turn(turn, self._record(turn, tuple(past)))
                 yield record
-                if not record.asked and self._history == "predicted":
+                if not record.asked and self.history == "predicted":
                     return
-            past.append(PastTurn(turn.text, sql=turn.golds[0] if self._history == "gold" else record.sql))
+            past.append(PastTurn(turn.text, sql=turn.golds[0] if self.history == "gold" else record.sql))
 
     async def _record(self, turn: Question, past: Sequence[PastTurn]) -> TurnRecord:
         # A baseline is told the evidence with the question; agents are given it apart.
@@ -274,13 +271,13 @@ class TurnByTurn:
         start = time.perf_counter()
         result, error = Result((), ()), "no query"
         attempts: list[dict[str, object]] = []
-        with Database.open(str(self._dataset.database(turn.database))) as database:
+        with Database.open(str(self.dataset.database(turn.database))) as database:
             reply = await self.take(asked, past, database)
             seconds = round(time.perf_counter() - start, 4)
             for sql in reply.tried or filter(None, (reply.sql,)):
                 result, error = Result((), ()), None
                 try:
-                    result = plain_result(database.execute(sql, self._settings.limits))
+                    result = plain_result(database.execute(sql, self.settings.limits))
                 except QueryError as failure:
                     error = str(failure)
                 count = None if error else result.row_count

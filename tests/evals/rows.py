@@ -173,14 +173,14 @@ def as_named(row: Row, experiment: Experiment) -> str:
     says nothing that could be compared: it declares `program` alone.
     """
     if row.combine is not None:
-        of = experiment.row(row.combine.of)
+        of = next(one for one in experiment.rows if one.name == row.combine.of)
         wrong = bool(row.settings) or row.combine.first > of.seeds
         return f"{of.name} has only {of.seeds} runs, or the row has settings" if wrong else ""
     if row.base is None:
         return "it has settings and names no base" if row.settings or row.changes else ""
     if row.changes == ("program",):
         return "" if row.baseline else "no other program answers"
-    base = experiment.row(row.base)
+    base = next(one for one in experiment.rows if one.name == row.base)
     found, said = differences(requests_of(base, experiment), requests_of(row, experiment)), frozenset(row.changes)
     undeclared, missing = sorted(found - said), sorted(said - found)
     parts = [f"also changes {', '.join(undeclared)}"] if undeclared else []
